@@ -1,0 +1,69 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Two halves, one package. The toolkit (`Coral`) is written against Core Data's public API. Where Apple's framework
+// exists, that is what it runs on; elsewhere the engine (`ManagedObjects`, handed on by the facade `CoreData`) is built.
+// Nothing on Apple's platforms may be called `CoreData`: it would shadow the framework.
+#if canImport(Darwin)
+    let engineIsBuilt = false
+#else
+    let engineIsBuilt = true
+#endif
+
+// MARK: - Targets, bottom to top
+
+var targets: [Target] = [
+    // Property lists with UIDs and keyed archives, as plain values: no class is ever instantiated.
+    .target(name: "KeyedArchives"),
+    // The predicate language: tree, parser, printer, evaluator.
+    .target(name: "PredicateLanguage"),
+    // DEFLATE, for the model that a store keeps of itself.
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    // Models as plain values, in every form that Apple's tools write. Apart because the build plugin reads models and
+    // must not link SQLite.
+    .target(
+        name: "ModelFiles",
+        dependencies: ["KeyedArchives", "PredicateLanguage", "CZlib", .product(name: "Crypto", package: "swift-crypto")]
+    ),
+    // Graph records and the documents they are written to. Knows no objects.
+    .target(name: "GraphDocuments", dependencies: ["KeyedArchives"]),
+]
+
+var products: [Product] = []
+
+if engineIsBuilt {
+    targets += [
+        // Every public NS… type and the live engine.
+        .target(
+            name: "ManagedObjects",
+            dependencies: [
+                "KeyedArchives", "PredicateLanguage", "ModelFiles",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        // What `import CoreData` means off Apple's platforms.
+        .target(name: "CoreData", dependencies: ["ManagedObjects"]),
+    ]
+    products += [.library(name: "CoreData", targets: ["CoreData"])]
+}
+
+// MARK: - Tests
+
+targets += [
+    .testTarget(name: "KeyedArchivesTests", dependencies: ["KeyedArchives"]),
+    .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
+    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
+    .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments"]),
+]
+
+let package = Package(
+    name: "coral",
+    platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8)],
+    products: products,
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: targets,
+    swiftLanguageModes: [.v6]
+)
