@@ -1,0 +1,57 @@
+/// A place in a document, for messages and for editors to jump to.
+public struct DocumentPlace: Sendable, Hashable {
+    /// The number of bytes before it.
+    public var offset: Int
+    /// The line, from 1; 0 where the document has no lines (a binary property list, a dictionary).
+    public var line: Int
+    /// The column in bytes, from 1; 0 where the document has no lines.
+    public var column: Int
+    /// The pointer of the array or object around it.
+    var container: String
+    /// Which element of the container it is in, or -1.
+    var index: Int
+    /// The member of that element, or of the container where there is no index.
+    var member: String?
+
+    public init(offset: Int, line: Int = 0, column: Int = 0, pointer: String = "") {
+        self.init(offset: offset, line: line, column: column, container: pointer, index: -1, member: nil)
+    }
+
+    init(offset: Int, line: Int, column: Int, container: String, index: Int, member: String?) {
+        self.offset = offset
+        self.line = line
+        self.column = column
+        self.container = container
+        self.index = index
+        self.member = member
+    }
+
+    /// The path to the place as a JSON pointer (RFC 6901) such as `/Note/3/title`; empty for the document as a whole.
+    /// Below 64 levels only the last 64 steps are given, after `…`.
+    public var pointer: String {
+        var text = container
+        if index >= 0 { text += "/\(index)" }
+        if let member { text += "/" + DocumentPlace.escaped(member) }
+        return text
+    }
+
+    /// The same place one member further in.
+    func member(_ name: String) -> DocumentPlace {
+        DocumentPlace(offset: offset, line: line, column: column, container: pointer, index: -1, member: name)
+    }
+
+    /// A name as a step of a JSON pointer.
+    static func escaped(_ name: String) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
+        return name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
+            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
+    }
+}
+
+extension DocumentPlace: CustomStringConvertible {
+    public var description: String {
+        let path = pointer
+        let where_ = line > 0 ? "line \(line), column \(column)" : "byte \(offset)"
+        return path.isEmpty ? where_ : "\(where_), \(path)"
+    }
+}

@@ -1,0 +1,134 @@
+/// What a document needs to know of a model, as plain values: entities, their attributes with types, their relationships.
+///
+/// Readers decode by declared type (a string is a date where the schema says so); writers take the order from it.
+public struct GraphSchema: Sendable {
+    /// The entities, in the order given.
+    public let entities: [Entity]
+    private let positions: [String: Int]
+
+    /// A schema of the given entities. Of two with one name, the first counts.
+    public init(entities: [Entity]) {
+        self.entities = entities
+        positions = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The entity of that name, or nil. Constant time.
+    public func entity(_ name: String) -> Entity? {
+        positions[name].map { entities[$0] }
+    }
+
+    /// The position of the entity of that name in `entities`. Constant time.
+    public func position(of name: String) -> Int? {
+        positions[name]
+    }
+
+    /// Whether the entity is the other or one of its descendants. Costs a step for every generation.
+    public func isEntity(_ name: String, kindOf ancestor: String) -> Bool {
+        var current: String? = name
+        // A parent chain cannot be longer than there are entities, unless it is a cycle.
+        for _ in 0...entities.count {
+            guard let here = current else { return false }
+            if here == ancestor { return true }
+            current = entity(here)?.parent
+        }
+        return false
+    }
+}
+
+extension GraphSchema: Hashable {
+    public static func == (left: GraphSchema, right: GraphSchema) -> Bool { left.entities == right.entities }
+    public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
+}
+
+extension GraphSchema {
+    /// An entity with all its properties, inherited ones included.
+    public struct Entity: Sendable, Hashable {
+        public let name: String
+        /// The entity that it inherits from.
+        public let parent: String?
+        public let isAbstract: Bool
+        public let attributes: [Attribute]
+        public let relationships: [Relationship]
+        private let properties: [String: Property]
+
+        public init(
+            name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [Attribute] = [],
+            relationships: [Relationship] = []
+        ) {
+            self.name = name
+            self.parent = parent
+            self.isAbstract = isAbstract
+            self.attributes = attributes
+            self.relationships = relationships
+            var properties: [String: Property] = [:]
+            for (index, attribute) in attributes.enumerated() { properties[attribute.name] = .attribute(index) }
+            for (index, relationship) in relationships.enumerated() {
+                properties[relationship.name] = .relationship(index)
+            }
+            self.properties = properties
+        }
+
+        /// The attribute of that name, or nil. Constant time.
+        public func attribute(_ name: String) -> Attribute? {
+            if case .attribute(let index) = properties[name] { attributes[index] } else { nil }
+        }
+
+        /// The relationship of that name, or nil. Constant time.
+        public func relationship(_ name: String) -> Relationship? {
+            if case .relationship(let index) = properties[name] { relationships[index] } else { nil }
+        }
+
+        /// The place of the property of that name, or nil. Constant time.
+        package func property(_ name: String) -> Property? {
+            properties[name]
+        }
+
+        public static func == (left: Entity, right: Entity) -> Bool {
+            left.name == right.name && left.parent == right.parent && left.isAbstract == right.isAbstract
+                && left.attributes == right.attributes && left.relationships == right.relationships
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+        }
+    }
+
+    /// Where in its entity's lists a property stands.
+    package enum Property: Sendable {
+        case attribute(Int)
+        case relationship(Int)
+    }
+
+    /// An attribute and its type.
+    public struct Attribute: Sendable, Hashable {
+        public let name: String
+        public let type: GraphValueType
+        /// What a composite is made of; empty for every other type.
+        public let elements: [Attribute]
+
+        public init(name: String, type: GraphValueType, elements: [Attribute] = []) {
+            self.name = name
+            self.type = type
+            self.elements = elements
+        }
+    }
+
+    /// A relationship, its cardinality and where it leads.
+    public struct Relationship: Sendable, Hashable {
+        public let name: String
+        public let destination: String
+        public let inverse: String?
+        public let isToMany: Bool
+        public let isOrdered: Bool
+
+        public init(
+            name: String, destination: String, inverse: String? = nil, isToMany: Bool = false, isOrdered: Bool = false
+        ) {
+            self.name = name
+            self.destination = destination
+            self.inverse = inverse
+            self.isToMany = isToMany
+            self.isOrdered = isOrdered
+        }
+    }
+}

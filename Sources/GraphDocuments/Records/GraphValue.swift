@@ -1,0 +1,141 @@
+import Foundation
+
+/// One attribute's value, with its type, as plain data.
+///
+/// Two values are equal when a document could not tell them apart: `-0.0` is not `0.0`, one NaN is as good as another,
+/// and strings compare by their UTF-8 bytes, not by canonical equivalence.
+public enum GraphValue: Sendable {
+    case null
+    case bool(Bool)
+    /// Any integer type; the declared type says how wide.
+    case integer(Int64)
+    case double(Double)
+    case float(Float)
+    case decimal(Decimal)
+    case string(String)
+    /// Seconds since 2001-01-01 00:00:00 UTC, Core Data's own epoch. Not a `Date`, because what Core Data stores is this number.
+    case date(Double)
+    case data(Data)
+    case uuid(UUID)
+    /// The text of a URI, exactly as it was given.
+    case uri(String)
+    /// The elements of a composite attribute, in the order the model declares them.
+    case composite([GraphAttribute])
+    case transformable(TransformableValue)
+    /// Bytes that stand in a file beside the document.
+    case file(ExternalFile)
+
+    /// Whether the value is `null`.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+}
+
+/// A named value: one attribute of a record, or one element of a composite.
+public struct GraphAttribute: Sendable, Hashable {
+    public var name: String
+    public var value: GraphValue
+
+    public init(name: String, value: GraphValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// What a transformable attribute holds: the archive, and where somebody could look inside, what was seen there.
+public struct TransformableValue: Sendable {
+    /// The bytes that the attribute's transformer made. Nil only in a document that was written by hand.
+    public var archive: Data?
+    /// The archive's content as plain values. A courtesy to readers: where there is an archive, the archive counts.
+    public var readable: ReadableValue?
+
+    public init(archive: Data?, readable: ReadableValue? = nil) {
+        self.archive = archive
+        self.readable = readable
+    }
+}
+
+/// A tree of plain values, as found in an archive.
+public indirect enum ReadableValue: Sendable, Hashable {
+    case value(GraphValue)
+    case array([ReadableValue])
+    /// Members in the order they are written.
+    case dictionary([Member])
+
+    /// A key and what stands under it.
+    public struct Member: Sendable, Hashable {
+        public var name: String
+        public var value: ReadableValue
+
+        public init(name: String, value: ReadableValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+}
+
+/// A reference to a file that stands beside the document and holds a large binary value.
+public struct ExternalFile: Sendable, Hashable {
+    /// The path, relative to the document's folder, with `/` between its parts.
+    public var path: String
+    /// The file's size in bytes, where known.
+    public var byteCount: Int64?
+
+    public init(path: String, byteCount: Int64? = nil) {
+        self.path = path
+        self.byteCount = byteCount
+    }
+}
+
+// MARK: - Equality
+
+extension GraphValue: Hashable {
+    public static func == (left: GraphValue, right: GraphValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.integer(let a), .integer(let b)): a == b
+        case (.double(let a), .double(let b)), (.date(let a), .date(let b)):
+            a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
+        case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
+        case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
+        case (.string(let a), .string(let b)), (.uri(let a), .uri(let b)): a == b && a.utf8.elementsEqual(b.utf8)
+        case (.data(let a), .data(let b)): a == b
+        case (.uuid(let a), .uuid(let b)): a == b
+        case (.composite(let a), .composite(let b)): a == b
+        case (.transformable(let a), .transformable(let b)): a == b
+        case (.file(let a), .file(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .double(let value), .date(let value):
+            hasher.combine(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
+        case .float(let value): hasher.combine(value.isNaN ? Float.nan.bitPattern : value.bitPattern)
+        case .decimal(let value): hasher.combine(value)
+        case .string(let value), .uri(let value): hasher.combine(value)
+        case .data(let value): hasher.combine(value)
+        case .uuid(let value): hasher.combine(value)
+        case .composite(let value): hasher.combine(value)
+        case .transformable(let value): hasher.combine(value)
+        case .file(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension TransformableValue: Hashable {
+    /// By the archive; by what is readable only where neither has one.
+    public static func == (left: TransformableValue, right: TransformableValue) -> Bool {
+        if left.archive == nil, right.archive == nil { return left.readable == right.readable }
+        return left.archive == right.archive
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        if let archive { hasher.combine(archive) } else { hasher.combine(readable) }
+    }
+}

@@ -1,0 +1,51 @@
+/// Takes a graph as a sequence of events and writes it in one format. The shapes stand above: flat and lines call it record
+/// by record, nested opens an object inside another's relationship.
+///
+/// The order of calls: `begin`; objects; `finish`. An object is `beginObject`, its attributes, its relationships,
+/// `endObject`. A relationship is `beginRelationship`, any number of `reference` or whole objects (for a to-one at most
+/// one, none being null), `endRelationship`.
+public protocol GraphWriter {
+    /// Writes what stands before the first object.
+    mutating func begin(_ header: DocumentHeader) throws
+    /// Opens an object, at the top or inside a relationship.
+    mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws
+    /// Writes one attribute of the open object. `type` is the declared type: a value of another type carries its own.
+    mutating func attribute(_ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?) throws
+    /// Opens a relationship of the open object.
+    mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws
+    /// Writes the id of an object that stands elsewhere in the document.
+    mutating func reference(_ id: RecordID) throws
+    /// Closes the open relationship.
+    mutating func endRelationship() throws
+    /// Writes a to-many relationship that is null rather than empty.
+    mutating func nullRelationship(_ name: String) throws
+    /// Closes the open object.
+    mutating func endObject() throws
+    /// Writes what stands after the last object and hands the document over.
+    mutating func finish() throws
+}
+
+extension GraphWriter {
+    /// Writes a whole record, relationships as references.
+    public mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws {
+        try beginObject(id: record.id, entity: record.entity, isDeleted: record.isDeleted)
+        for attribute in record.attributes {
+            try self.attribute(attribute.name, attribute.value, declaredAs: entity?.attribute(attribute.name))
+        }
+        for relationship in record.relationships {
+            switch relationship.target {
+            case .toOne(let id):
+                try beginRelationship(relationship.name, isToMany: false, isOrdered: false)
+                if let id { try reference(id) }
+                try endRelationship()
+            case .toMany(let ids):
+                try beginRelationship(relationship.name, isToMany: true, isOrdered: relationship.isOrdered)
+                for id in ids { try reference(id) }
+                try endRelationship()
+            case .nullToMany:
+                try nullRelationship(relationship.name)
+            }
+        }
+        try endObject()
+    }
+}

@@ -1,0 +1,72 @@
+/// A record as it stands in a document: with its place, its members' places, and what was not understood.
+public struct PlacedRecord: Sendable, Hashable {
+    public var record: GraphRecord
+    /// Where the record begins.
+    public var place: DocumentPlace
+    /// Whether the document gives the id; otherwise the reader made one up, which no other record refers to by name.
+    public var hasOwnID: Bool
+    /// Whether the document gives the entity; otherwise it follows from where the record stands.
+    public var hasOwnEntity: Bool
+    /// Members that the schema's entity does not have, in the document's order.
+    public var unknownMembers: [UnknownMember]
+    /// Where each attribute's value begins, then each relationship's, in the record's order.
+    var marks: [PlaceMark]
+
+    init(
+        record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasOwnEntity: Bool = true,
+        unknownMembers: [UnknownMember] = [], marks: [PlaceMark] = []
+    ) {
+        self.record = record
+        self.place = place
+        self.hasOwnID = hasOwnID
+        self.hasOwnEntity = hasOwnEntity
+        self.unknownMembers = unknownMembers
+        self.marks = marks
+    }
+
+    /// A record that comes from no document.
+    public init(_ record: GraphRecord) {
+        self.init(record: record, place: DocumentPlace(offset: 0), hasOwnID: true)
+    }
+
+    /// Where the value of a member stands; the record's own place where the record does not mention it.
+    public func place(of member: String) -> DocumentPlace {
+        var place = place.member(member)
+        let mark: PlaceMark?
+        if let index = record.attributes.firstIndex(where: { $0.name == member }) {
+            mark = index < marks.count ? marks[index] : nil
+        } else if let index = record.relationships.firstIndex(where: { $0.name == member }) {
+            let position = record.attributes.count + index
+            mark = position < marks.count ? marks[position] : nil
+        } else {
+            return unknownMembers.first { $0.name == member }?.place ?? self.place
+        }
+        if let mark {
+            place.offset = mark.offset
+            place.line = mark.line
+            place.column = mark.column
+        }
+        return place
+    }
+
+    /// A member that the schema's entity does not have.
+    public struct UnknownMember: Sendable, Hashable {
+        public var name: String
+        /// The value, as the format alone can tell it; nil for an array or an object.
+        public var value: GraphValue?
+        public var place: DocumentPlace
+
+        public init(name: String, value: GraphValue?, place: DocumentPlace) {
+            self.name = name
+            self.value = value
+            self.place = place
+        }
+    }
+}
+
+/// A place without its path.
+struct PlaceMark: Sendable, Hashable {
+    var offset: Int
+    var line: Int
+    var column: Int
+}
