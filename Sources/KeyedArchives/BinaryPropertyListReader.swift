@@ -1,0 +1,284 @@
+import Foundation
+
+/// Reads the objects of a binary property list, each once, children before their containers.
+struct BinaryPropertyListReader {
+    private let bytes: UnsafeRawBufferPointer
+    private let limits: BinaryPropertyList.Limits
+    private let offsetSize: Int
+    private let referenceSize: Int
+    private let objectCount: Int
+    private let topObject: Int
+    private let offsetTable: Int
+
+    /// What is known of each object.
+    private var states: [State]
+    /// How many bytes the objects may still have together: more than the file has means that they overlap.
+    private var remainingBytes: Int
+
+    private enum State {
+        case unread
+        /// A container whose children are being read; meeting it again is a cycle.
+        case open
+        /// `depth` counts the containers down to the deepest value, `size` all values with shared ones repeated.
+        case read(PropertyListValue, depth: Int, size: Int)
+    }
+
+    init(bytes: UnsafeRawBufferPointer, limits: BinaryPropertyList.Limits) throws {
+        self.bytes = bytes
+        self.limits = limits
+        let header = BinaryPropertyList.header
+        // The two digits of the version are not compared: 01 and 1x differ in nothing that is read here.
+        guard bytes.count >= header.count, bytes.prefix(6).elementsEqual(header.prefix(6)) else {
+            throw ArchiveError(.unknownFormat, "This is no binary property list.", byteOffset: 0)
+        }
+        let trailer = bytes.count - BinaryPropertyList.trailerLength
+        guard trailer >= header.count else {
+            throw ArchiveError(.outOfRange, "The property list ends before its trailer.", byteOffset: bytes.count)
+        }
+        offsetSize = Int(bytes[trailer + 6])
+        referenceSize = Int(bytes[trailer + 7])
+        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
+            throw ArchiveError(.malformed, "The trailer states impossible sizes.", byteOffset: trailer + 6)
+        }
+        func number(at offset: Int) -> Int? {
+            Int(exactly: Self.bigEndian(bytes[offset..<offset + 8]))
+        }
+        guard let objectCount = number(at: trailer + 8), let topObject = number(at: trailer + 16),
+            let offsetTable = number(at: trailer + 24), objectCount > 0, topObject < objectCount,
+            offsetTable >= header.count, offsetTable <= trailer,
+            objectCount <= (trailer - offsetTable) / offsetSize
+        else {
+            throw ArchiveError(.outOfRange, "The trailer points outside the file.", byteOffset: trailer + 8)
+        }
+        self.objectCount = objectCount
+        self.topObject = topObject
+        self.offsetTable = offsetTable
+        states = Array(repeating: .unread, count: objectCount)
+        remainingBytes = bytes.count
+    }
+
+    /// Reads what the top object reaches, by a work list: nesting in the file costs no stack.
+    mutating func readTopObject() throws -> PropertyListValue {
+        var pending = [topObject]
+        while let number = pending.last {
+            switch states[number] {
+            case .read:
+                pending.removeLast()
+            case .unread:
+                let children = try readScalarOrOpen(number)
+                // Last child on the bottom, so that objects are read in the file's order.
+                for child in children.reversed() {
+                    switch states[child] {
+                    case .unread: pending.append(child)
+                    case .read: break
+                    case .open:
+                        throw ArchiveError(
+                            .cycle, "A container holds itself.", byteOffset: try offset(of: number))
+                    }
+                }
+            case .open:
+                try close(number)
+                pending.removeLast()
+            }
+        }
+        guard case .read(let value, _, _) = states[topObject] else {
+            throw ArchiveError(.malformed, "The top object cannot be read.")
+        }
+        return value
+    }
+}
+
+// MARK: - Objects
+
+extension BinaryPropertyListReader {
+    /// Reads a scalar at once; opens a container and gives the objects in it.
+    private mutating func readScalarOrOpen(_ number: Int) throws -> [Int] {
+        let start = try offset(of: number)
+        let marker = bytes[start] >> 4
+        let low = Int(bytes[start] & 0x0F)
+        let value: PropertyListValue
+        switch marker {
+        case BinaryPropertyListMarker.simple:
+            switch low {
+            case 0x0: value = .null
+            case 0x8: value = .boolean(false)
+            case 0x9: value = .boolean(true)
+            default: throw unknownMarker(at: start)
+            }
+        case BinaryPropertyListMarker.integer:
+            value = try integer(at: start, exponent: low)
+        case BinaryPropertyListMarker.real:
+            value = .real(try real(at: start, exponent: low))
+        case BinaryPropertyListMarker.date:
+            guard low == 3 else { throw unknownMarker(at: start) }
+            value = .date(Date(timeIntervalSinceReferenceDate: try real(at: start, exponent: 3)))
+        case BinaryPropertyListMarker.data:
+            let payload = try payload(at: start, low: low, unit: 1)
+            try spend(payload.count, at: start)
+            value = .data(Data(payload))
+        case BinaryPropertyListMarker.asciiString, BinaryPropertyListMarker.utf8String:
+            let payload = try payload(at: start, low: low, unit: 1)
+            try spend(payload.count, at: start)
+            value = .string(String(decoding: payload, as: UTF8.self))
+        case BinaryPropertyListMarker.utf16String:
+            let units = try payload(at: start, low: low, unit: 2)
+            try spend(units.count, at: start)
+            value = .string(
+                String(
+                    decoding: stride(from: units.startIndex, to: units.endIndex, by: 2).lazy
+                        .map { UInt16(units[$0]) << 8 | UInt16(units[$0 + 1]) }, as: UTF16.self))
+        case BinaryPropertyListMarker.uid:
+            let digits = try slice(start + 1, count: low + 1, from: start)
+            guard digits.count <= 8, let uid = Int(exactly: Self.bigEndian(digits)) else {
+                throw ArchiveError(.malformed, "A reference is too large.", byteOffset: start)
+            }
+            value = .uid(uid)
+        case BinaryPropertyListMarker.array, BinaryPropertyListMarker.orderedSet, BinaryPropertyListMarker.set,
+            BinaryPropertyListMarker.dictionary:
+            states[number] = .open
+            let children = try children(at: start)
+            try spend(children.count * referenceSize, at: start)
+            return children
+        default:
+            throw unknownMarker(at: start)
+        }
+        states[number] = .read(value, depth: 0, size: 1)
+        return []
+    }
+
+    /// Counts the bytes of an object. Overlapping objects would let a small file stand for a huge one.
+    private mutating func spend(_ count: Int, at start: Int) throws {
+        remainingBytes -= count
+        guard remainingBytes >= 0 else {
+            throw ArchiveError(.malformed, "Objects overlap.", byteOffset: start)
+        }
+    }
+
+    /// Makes the value of a container whose children have been read.
+    private mutating func close(_ number: Int) throws {
+        let start = try offset(of: number)
+        let children = try children(at: start)
+        var values: [PropertyListValue] = []
+        values.reserveCapacity(children.count)
+        var depth = 0
+        var size = 1
+        for child in children {
+            guard case .read(let value, let childDepth, let childSize) = states[child] else {
+                throw ArchiveError(.cycle, "A container holds itself.", byteOffset: start)
+            }
+            values.append(value)
+            depth = max(depth, childDepth)
+            size += childSize
+            guard size <= limits.valueCount else {
+                throw ArchiveError(
+                    .tooLarge, "The property list stands for more than \(limits.valueCount) values.", byteOffset: start)
+            }
+        }
+        guard depth < limits.depth else {
+            throw ArchiveError(
+                .tooLarge, "The property list nests deeper than \(limits.depth) levels.", byteOffset: start)
+        }
+        let value: PropertyListValue
+        switch bytes[start] >> 4 {
+        case BinaryPropertyListMarker.array, BinaryPropertyListMarker.orderedSet:
+            value = .array(values)
+        case BinaryPropertyListMarker.set:
+            value = .set(values)
+        default:
+            let count = values.count / 2
+            let keys = try values[..<count].map { key in
+                guard let key = key.string else {
+                    throw ArchiveError(.malformed, "A dictionary's key is no string.", byteOffset: start)
+                }
+                return key
+            }
+            value = .dictionary(PropertyListDictionary(zip(keys, values[count...])))
+        }
+        states[number] = .read(value, depth: depth + 1, size: size)
+    }
+
+    /// The numbers of the objects in a container: of a dictionary, all keys and then all values.
+    private func children(at start: Int) throws -> [Int] {
+        let isDictionary = bytes[start] >> 4 == BinaryPropertyListMarker.dictionary
+        let low = Int(bytes[start] & 0x0F)
+        let references = try payload(at: start, low: low, unit: isDictionary ? 2 * referenceSize : referenceSize)
+        return try stride(from: references.startIndex, to: references.endIndex, by: referenceSize).map { position in
+            let number = Self.bigEndian(references[position..<position + referenceSize])
+            guard number < UInt64(objectCount) else {
+                throw ArchiveError(
+                    .outOfRange, "A container refers to an object that is not there.", byteOffset: position)
+            }
+            return Int(number)
+        }
+    }
+}
+
+// MARK: - Bytes
+
+extension BinaryPropertyListReader {
+    private static func bigEndian(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt64 {
+        digits.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func offset(of number: Int) throws -> Int {
+        let position = offsetTable + number * offsetSize
+        let offset = Self.bigEndian(bytes[position..<position + offsetSize])
+        guard offset >= UInt64(BinaryPropertyList.header.count), offset < UInt64(offsetTable) else {
+            throw ArchiveError(.outOfRange, "An object lies outside the file.", byteOffset: position)
+        }
+        return Int(offset)
+    }
+
+    /// `count` bytes that belong to the object at `start`.
+    private func slice(_ position: Int, count: Int, from start: Int) throws -> Slice<UnsafeRawBufferPointer> {
+        guard position <= offsetTable, count >= 0, count <= offsetTable - position else {
+            throw ArchiveError(.outOfRange, "An object is longer than the file.", byteOffset: start)
+        }
+        return bytes[position..<position + count]
+    }
+
+    /// The bytes of an object with a count. Counts from 15 on follow as an integer object.
+    private func payload(at start: Int, low: Int, unit: Int) throws -> Slice<UnsafeRawBufferPointer> {
+        guard low == 0x0F else { return try slice(start + 1, count: low * unit, from: start) }
+        let marker = try slice(start + 1, count: 1, from: start)[start + 1]
+        guard marker >> 4 == BinaryPropertyListMarker.integer, marker & 0x0F <= 3 else {
+            throw ArchiveError(.malformed, "An object's count is no integer.", byteOffset: start + 1)
+        }
+        let width = 1 << Int(marker & 0x0F)
+        let count = Self.bigEndian(try slice(start + 2, count: width, from: start))
+        guard count <= UInt64(bytes.count) else {
+            throw ArchiveError(.outOfRange, "An object is longer than the file.", byteOffset: start)
+        }
+        return try slice(start + 2 + width, count: Int(count) * unit, from: start)
+    }
+
+    private func integer(at start: Int, exponent: Int) throws -> PropertyListValue {
+        guard exponent <= 4 else { throw unknownMarker(at: start) }
+        let digits = try slice(start + 1, count: 1 << exponent, from: start)
+        guard exponent == 4 else {
+            let bits = Self.bigEndian(digits)
+            // One, two and four bytes are unsigned, eight are signed.
+            return .integer(Int64(bitPattern: bits))
+        }
+        let upper = Self.bigEndian(digits.prefix(8))
+        let lower = Self.bigEndian(digits.suffix(8))
+        if upper == 0 { return lower > UInt64(Int64.max) ? .unsignedInteger(lower) : .integer(Int64(lower)) }
+        if upper == .max, lower > UInt64(Int64.max) { return .integer(Int64(bitPattern: lower)) }
+        throw ArchiveError(.malformed, "An integer has more than 64 bits.", byteOffset: start)
+    }
+
+    private func real(at start: Int, exponent: Int) throws -> Double {
+        switch exponent {
+        case 2:
+            let bits = Self.bigEndian(try slice(start + 1, count: 4, from: start))
+            return Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+        case 3: return Double(bitPattern: Self.bigEndian(try slice(start + 1, count: 8, from: start)))
+        default: throw unknownMarker(at: start)
+        }
+    }
+
+    private func unknownMarker(at start: Int) -> ArchiveError {
+        ArchiveError(
+            .malformed, "The marker \(String(bytes[start], radix: 16)) stands for no object.", byteOffset: start)
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+
+/// An archive of `NSKeyedArchiver` as plain values: a table of objects that refer to each other by number.
+///
+/// No class is looked up or instantiated, whatever the archive names, so an archive from anywhere can be looked into.
+public struct KeyedArchive: Sendable, Hashable {
+    /// The object table. Number 0 is the text `$null`, which stands for nil.
+    public let objects: [PropertyListValue]
+    /// The archive's named roots: references into the table, and values that stand for themselves.
+    public let top: PropertyListDictionary
+    /// The class that wrote the archive.
+    public let archiver: String
+
+    /// The key of the only root of most archives.
+    public static let rootKey = "root"
+
+    /// Reads the binary property list of an archive. Cost: one pass over the data; objects are resolved when asked for.
+    ///
+    /// Throws ``ArchiveError`` when the data is damaged or is no archive.
+    public init(data: Data) throws {
+        try self.init(propertyList: try BinaryPropertyList.read(data))
+    }
+
+    /// Takes a property list for an archive. Throws ``ArchiveError`` when it has no object table or no root.
+    public init(propertyList: PropertyListValue) throws {
+        guard let objects = propertyList["$objects"]?.elements, !objects.isEmpty,
+            let top = propertyList["$top"]?.dictionary
+        else {
+            throw ArchiveError(.notAnArchive, "The property list is no keyed archive.")
+        }
+        self.objects = objects
+        self.top = top
+        archiver = propertyList["$archiver"]?.string ?? "NSKeyedArchiver"
+    }
+
+    /// The root object. Nil when the archive has none under ``rootKey``, or when it is nil.
+    public var root: ArchivedObject? {
+        get throws { try top[Self.rootKey].flatMap { try object($0) } }
+    }
+
+    /// The object that a value refers to; the value as an object of its own when it is no reference; nil for `$null`.
+    ///
+    /// Throws ``ArchiveError`` when the reference leads nowhere.
+    public func object(_ value: PropertyListValue) throws -> ArchivedObject? {
+        guard case .uid(let number) = value else {
+            return value == .null ? nil : ArchivedObject(archive: self, number: nil, value: value)
+        }
+        guard objects.indices.contains(number) else {
+            throw ArchiveError(.danglingReference, "A reference leads to no object.", objectNumber: number)
+        }
+        if number == 0 || objects[number] == .string("$null") { return nil }
+        return ArchivedObject(archive: self, number: number, value: objects[number])
+    }
+}
+
+/// An object of a keyed archive: a scalar, or a class with fields.
+public struct ArchivedObject: Sendable {
+    /// The archive that fields are resolved in.
+    public let archive: KeyedArchive
+    /// The object's number in the table. Two objects are the same when they have one number. Nil for a value that
+    /// stands outside the table.
+    public let number: Int?
+    /// The entry of the table.
+    public let value: PropertyListValue
+
+    /// The class and its ancestors, the class first. Empty for scalars and where the archive does not say.
+    public var classChain: [String] {
+        guard let description = description(of: value["$class"]) else { return [] }
+        if let chain = description["$classes"]?.elements?.compactMap(\.string), !chain.isEmpty { return chain }
+        return description["$classname"]?.string.map { [$0] } ?? []
+    }
+
+    /// The name of the class. Nil for scalars.
+    public var className: String? {
+        description(of: value["$class"])?["$classname"]?.string ?? classChain.first
+    }
+
+    /// Whether the object is of a class or of one that inherits from it.
+    public func isKind(of className: String) -> Bool {
+        self.className == className || classChain.contains(className)
+    }
+
+    /// The names of the object's fields, sorted. Those that begin with `$` are the archiver's own.
+    public var fieldNames: [String] {
+        (value.dictionary?.keys ?? []).filter { !$0.hasPrefix("$") }.sorted()
+    }
+
+    /// The object in a field. Nil when the field is absent or nil. Throws when the reference leads nowhere.
+    public func object(_ field: String) throws -> ArchivedObject? {
+        try value[field].flatMap { try archive.object($0) }
+    }
+
+    /// The elements in a field of an object, such as `NS.objects` of an array; empty when the field is absent.
+    public func objects(_ field: String) throws -> [ArchivedObject?] {
+        try (value[field]?.elements ?? []).map { try archive.object($0) }
+    }
+
+    /// The integer in a field, be it written in place or as an object.
+    public func integer(_ field: String) throws -> Int? {
+        try object(field)?.value.integer.flatMap { Int(exactly: $0) }
+    }
+
+    /// The boolean in a field, be it written in place or as an object; false when absent.
+    public func flag(_ field: String) throws -> Bool {
+        try object(field)?.value.boolean ?? false
+    }
+
+    /// The string in a field: a plain one, a mutable one or one with attributes.
+    public func string(_ field: String) throws -> String? {
+        try object(field)?.string
+    }
+
+    /// The string that the object is.
+    public var string: String? {
+        get throws {
+            if let string = value.string { return string }
+            if let string = value["NS.string"] { return try archive.object(string)?.value.string }
+            if let bytes = value["NS.bytes"]?.data { return String(decoding: bytes, as: UTF8.self) }
+            guard isKind(of: "NSAttributedString"), let string = try object("NSString") else { return nil }
+            return string.value.string ?? string.value["NS.string"]?.string
+        }
+    }
+
+    /// The members of an array or set; nil for anything else.
+    public var members: [ArchivedObject?]? {
+        get throws {
+            guard value["NS.objects"] != nil, value["NS.keys"] == nil else {
+                return try numberedMembers
+            }
+            return try objects("NS.objects")
+        }
+    }
+
+    /// The pairs of a dictionary; nil for anything else.
+    public var pairs: [(key: ArchivedObject?, value: ArchivedObject?)]? {
+        get throws {
+            if value["NS.keys"] != nil {
+                return try Array(zip(objects("NS.keys"), objects("NS.objects"))).map { (key: $0, value: $1) }
+            }
+            return try knownKeysPairs
+        }
+    }
+}
+
+extension ArchivedObject {
+    /// What marks an unused slot of a known-keys dictionary.
+    static let emptySlotToken = "__empty_slot_token_4c24_98dc_ac1e_b773__"
+
+    private func description(of reference: PropertyListValue?) -> PropertyListValue? {
+        guard let number = reference?.uid, archive.objects.indices.contains(number) else { return nil }
+        return archive.objects[number]
+    }
+
+    /// The members of an ordered set, which are numbered fields.
+    private var numberedMembers: [ArchivedObject?]? {
+        get throws {
+            guard isKind(of: "NSOrderedSet") || value["NS.object.0"] != nil else { return nil }
+            var members: [ArchivedObject?] = []
+            while let member = value["NS.object.\(members.count)"] { members.append(try archive.object(member)) }
+            return members
+        }
+    }
+
+    /// The pairs of Core Data's dictionary with fixed keys: the keys stand in a strategy, the values parallel to them.
+    private var knownKeysPairs: [(key: ArchivedObject?, value: ArchivedObject?)]? {
+        get throws {
+            guard let strategy = try object("searchMapping"), let keys = try strategy.object("keys")?.members,
+                let values = try object("values")?.members
+            else { return nil }
+            let empty = try string("emptyToken") ?? Self.emptySlotToken
+            return zip(keys, values).filter { $1?.value.string != empty }.map { (key: $0, value: $1) }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import KeyedArchives
+import PredicateLanguage
+
+/// An attribute: a value of an object.
+public struct ModelAttribute: ModelProperty {
+    public var name: String
+    /// The type of the value.
+    public var type: ModelAttributeType
+    public var isOptional: Bool
+    public var isTransient: Bool
+    public var isIndexed: Bool
+    public var isIndexedBySpotlight: Bool
+    /// Whether the value is kept in the Spotlight record, an abandoned feature of OS X 10.6.
+    public var isStoredInExternalRecord: Bool
+    /// Whether the value is encrypted in CloudKit.
+    public var allowsCloudEncryption: Bool
+    /// Whether large data may lie in a file beside the store.
+    public var allowsExternalBinaryDataStorage: Bool
+    /// Whether the history of the store keeps the value of a deleted object.
+    public var preservesValueInHistoryOnDeletion: Bool
+    public var renamingIdentifier: String?
+    public var versionHashModifier: String?
+    public var userInfo: [String: PropertyListValue]
+    /// The value of a new object.
+    public var defaultValue: ModelValue?
+    /// The least value, the least length of a string, or the earliest date.
+    public var minimum: ModelValue?
+    /// The greatest value, the greatest length of a string, or the latest date.
+    public var maximum: ModelValue?
+    /// The pattern that a string must match as a whole.
+    public var regularExpression: String?
+    /// Conditions beyond ``minimum``, ``maximum`` and ``regularExpression``.
+    public var customValidations: [ModelValidation]
+    /// The transformer of a transformable value; nil is the default archiving.
+    public var valueTransformerName: String?
+    /// The class of a transformable or binary value, where the model names one that its type does not imply.
+    public var valueClassName: String?
+    /// Whether generated code uses a scalar type. Nil where the source says nothing. Only in source models.
+    public var usesScalarValueType: Bool?
+    /// How the store computes the value, for a derived attribute.
+    public var derivation: ModelDerivation?
+    /// The name of the composite type. Only in source models.
+    public var compositeName: String?
+    /// The elements of a composite attribute.
+    public var elements: [ModelAttribute]
+    /// Whether the attribute takes part in synchronisation. Nil where the source says nothing. Only in source models.
+    public var isSyncable: Bool?
+    public var position: ModelPosition
+
+    /// A required attribute of a name and type, with everything else at its default.
+    public init(
+        name: String, type: ModelAttributeType, isOptional: Bool = false, isTransient: Bool = false,
+        defaultValue: ModelValue? = nil, userInfo: [String: PropertyListValue] = [:]
+    ) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.isTransient = isTransient
+        self.defaultValue = defaultValue
+        self.userInfo = userInfo
+        isIndexed = false
+        isIndexedBySpotlight = false
+        isStoredInExternalRecord = false
+        allowsCloudEncryption = false
+        allowsExternalBinaryDataStorage = false
+        preservesValueInHistoryOnDeletion = false
+        customValidations = []
+        elements = []
+        position = ModelPosition()
+    }
+
+    /// Whether the store computes the value: such an attribute cannot be set.
+    public var isReadOnly: Bool { derivation != nil }
+}
+
+/// The types of attributes, numbered as files number them.
+public enum ModelAttributeType: Int, Sendable, Hashable, CaseIterable {
+    case undefined = 0
+    case integer16 = 100
+    case integer32 = 200
+    case integer64 = 300
+    case decimal = 400
+    case double = 500
+    case float = 600
+    case string = 700
+    case boolean = 800
+    case date = 900
+    case binaryData = 1000
+    case uuid = 1100
+    case uri = 1200
+    case transformable = 1800
+    case objectID = 2000
+    case composite = 2100
+}
+
+/// How the store computes a derived attribute.
+public struct ModelDerivation: Sendable, Equatable {
+    /// The expression, evaluated on the object.
+    public var expression: ExpressionNode
+    /// Which objects of a to-many relationship count.
+    public var filteringPredicate: PredicateNode?
+
+    /// A derivation.
+    public init(expression: ExpressionNode, filteringPredicate: PredicateNode? = nil) {
+        self.expression = expression
+        self.filteringPredicate = filteringPredicate
+    }
+}

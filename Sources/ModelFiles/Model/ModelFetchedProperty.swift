@@ -1,0 +1,37 @@
+import KeyedArchives
+import PredicateLanguage
+
+/// A fetched property: an array that a fetch request fills.
+public struct ModelFetchedProperty: ModelProperty {
+    public var name: String
+    /// The request. `$FETCH_SOURCE` is the object, `$FETCHED_PROPERTY` this description.
+    public var fetchRequest: ModelFetchRequest
+    public var isOptional: Bool
+    public var isTransient: Bool
+    public var isIndexed: Bool
+    public var isIndexedBySpotlight: Bool
+    public var renamingIdentifier: String?
+    public var versionHashModifier: String?
+    public var userInfo: [String: PropertyListValue]
+    /// Whether the property takes part in synchronisation. Nil where the source says nothing. Only in source models.
+    public var isSyncable: Bool?
+    public var position: ModelPosition
+
+    /// A fetched property that a request fills.
+    public init(name: String, fetchRequest: ModelFetchRequest, userInfo: [String: PropertyListValue] = [:]) {
+        self.name = name
+        self.fetchRequest = fetchRequest
+        self.userInfo = userInfo
+        isOptional = true
+        isTransient = true
+        isIndexed = false
+        isIndexedBySpotlight = false
+        position = ModelPosition()
+    }
+
+    /// True: the array cannot be set.
+    public var isReadOnly: Bool { true }
+
+    /// None: there is nothing to validate.
+    public var validations: [ModelValidation] { [] }
+}

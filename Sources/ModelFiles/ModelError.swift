@@ -1,0 +1,74 @@
+/// What is wrong with a model or its file, and where.
+public struct ModelError: Error, Sendable, Hashable {
+    /// What kind of thing is wrong.
+    public var code: Code
+    /// What is wrong, as a sentence.
+    public var message: String
+    /// The path of the file, where known.
+    public var file: String?
+    /// The line in the file, counted from 1, where the file has lines.
+    public var line: Int?
+    /// The entity, where it is about one.
+    public var entity: String?
+    /// The property of ``entity``, where it is about one.
+    public var property: String?
+
+    /// An error.
+    public init(
+        _ code: Code, _ message: String, file: String? = nil, line: Int? = nil, entity: String? = nil,
+        property: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.file = file
+        self.line = line
+        self.entity = entity
+        self.property = property
+    }
+
+    /// The kinds of mistakes. More may come, so a switch needs a default.
+    public struct Code: RawRepresentable, Sendable, Hashable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The file does not exist or cannot be read or written.
+        public static let unreadableFile = Code(rawValue: "unreadableFile")
+        /// The file is none of the kinds that hold a model.
+        public static let unknownFormat = Code(rawValue: "unknownFormat")
+        /// The file is damaged.
+        public static let malformedFile = Code(rawValue: "malformedFile")
+        /// A value that the file states cannot be what it stands for.
+        public static let invalidValue = Code(rawValue: "invalidValue")
+        /// A predicate or expression cannot be read.
+        public static let invalidPredicate = Code(rawValue: "invalidPredicate")
+        /// A name is missing or is no name.
+        public static let invalidName = Code(rawValue: "invalidName")
+        /// Two things have one name.
+        public static let duplicateName = Code(rawValue: "duplicateName")
+        /// A name refers to an entity that is not there.
+        public static let unknownEntity = Code(rawValue: "unknownEntity")
+        /// A name refers to a property that is not there.
+        public static let unknownProperty = Code(rawValue: "unknownProperty")
+        /// A name refers to a composite type that is not there.
+        public static let unknownComposite = Code(rawValue: "unknownComposite")
+        /// An entity inherits from itself, or a composite holds itself.
+        public static let inheritanceCycle = Code(rawValue: "inheritanceCycle")
+        /// A relationship has no destination.
+        public static let missingDestination = Code(rawValue: "missingDestination")
+        /// A relationship and its inverse do not agree.
+        public static let inverseMismatch = Code(rawValue: "inverseMismatch")
+        /// An attribute that is stored has no type.
+        public static let missingType = Code(rawValue: "missingType")
+        /// A default lies outside its limits, or limits exclude each other.
+        public static let contradictoryLimits = Code(rawValue: "contradictoryLimits")
+    }
+}
+
+extension ModelError: CustomStringConvertible {
+    /// The error as tools print it: `file:line: sentence (Entity.property)`.
+    public var description: String {
+        let place = [file, line.map(String.init)].compactMap { $0 }.joined(separator: ":")
+        let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
+        return (place.isEmpty ? "" : place + ": ") + message + (subject.isEmpty ? "" : " (\(subject))")
+    }
+}
