@@ -1,0 +1,38 @@
+/// Why a predicate or an expression has no value for an object. Foundation raises an exception in these cases.
+public struct PredicateEvaluationError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of failure.
+    public enum Code: String, Sendable {
+        /// The operator or function does not take values of this kind.
+        case typeMismatch
+        /// The object has no such key.
+        case unknownKey
+        /// A variable has no value.
+        case unboundVariable
+        /// The function or method does not exist.
+        case unknownFunction
+        /// The pattern of `MATCHES` is not a regular expression.
+        case badPattern
+        /// An integer was divided by zero, or an exact result is too large.
+        case arithmetic
+        /// The tree is deeper than ``PredicateParser/depthLimit``.
+        case tooDeep
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What went wrong, in a sentence.
+    public let message: String
+    /// The text of the comparison or expression where it went wrong; empty where it is not known.
+    public var place: String
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String, place: String = "") {
+        self.code = code
+        self.message = message
+        self.place = place
+    }
+
+    public var description: String {
+        place.isEmpty ? message : "\(message) In: \(place)"
+    }
+}

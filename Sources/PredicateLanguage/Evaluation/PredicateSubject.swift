@@ -1,0 +1,41 @@
+import Foundation
+
+/// What a predicate can ask for the values of keys. Managed objects and dictionaries conform.
+public protocol PredicateSubject {
+    /// The value of an attribute or a relationship: nil (or `NSNull`), a number, a string, a date, another subject, a
+    /// collection of such. Throws when there is no such key.
+    func predicateValue(forKey key: String) throws -> Any?
+
+    /// What stands for this subject when two are compared for equality and when one is looked up in a collection.
+    /// Two subjects are equal when their identities are. By default a class instance's identity is its address and a
+    /// hashable value's the value itself.
+    var predicateIdentity: AnyHashable? { get }
+
+    /// The result of a method call: `FUNCTION(subject, "selector", …)` and custom selectors. By default it throws.
+    func predicateValue(calling selector: String, with arguments: [Any?]) throws -> Any?
+}
+
+extension PredicateSubject {
+    public var predicateIdentity: AnyHashable? {
+        if let hashable = self as? any Hashable { return AnyHashable(hashable) }
+        return type(of: self) is AnyClass ? AnyHashable(ObjectIdentifier(self as AnyObject)) : nil
+    }
+
+    public func predicateValue(calling selector: String, with arguments: [Any?]) throws -> Any? {
+        throw PredicateEvaluationError(.unknownFunction, "\(type(of: self)) has no method \(selector) for predicates.")
+    }
+}
+
+extension Dictionary: PredicateSubject {
+    /// The value of a key; nil when the dictionary has no such key or its keys are no strings.
+    public func predicateValue(forKey key: String) throws -> Any? {
+        (key as? Key).flatMap { self[$0] }
+    }
+}
+
+extension NSDictionary: PredicateSubject {
+    /// The value of a key; nil when the dictionary has no such key.
+    public func predicateValue(forKey key: String) throws -> Any? {
+        object(forKey: key)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+// Numbers are compared by value across all of their kinds and without loss: an integer against a double exactly, a
+// decimal against a double by the shortest decimal text of the double, so that the decimal 0.1 equals the literal 0.1.
+
+extension PredicateValue: Hashable {
+    public static func == (left: PredicateValue, right: PredicateValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.string(let left), .string(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.data(let left), .data(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.url(let left), .url(let right)): left.absoluteURL == right.absoluteURL
+        case (.collection(let left, let leftOrdered), .collection(let right, let rightOrdered)):
+            if leftOrdered && rightOrdered {
+                left == right
+            } else {
+                Set(left) == Set(right)
+            }
+        case (.object(let left), .object(let right)): areSame(left.predicateIdentity, right.predicateIdentity)
+        case (.object(let left), .other(let right)): areSame(left.predicateIdentity, identity(of: right))
+        case (.other(let left), .object(let right)): areSame(identity(of: left), right.predicateIdentity)
+        case (.other(let left), .other(let right)): areSame(identity(of: left), identity(of: right))
+        default: left.isNumber && right.isNumber && compareNumbers(left, right) == .same
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value ? 1.0 : 0.0)
+        case .integer(let value): hasher.combine(Double(value))
+        case .double(let value): hasher.combine(value)
+        case .decimal(let value): hasher.combine(value.nearestDouble)
+        case .string(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value)
+        case .data(let value): hasher.combine(value)
+        case .uuid(let value): hasher.combine(value)
+        case .url(let value): hasher.combine(value.absoluteURL)
+        // Not the elements: whether their order counts depends on the other side.
+        case .collection(let elements, _): hasher.combine(elements.isEmpty)
+        case .object(let value): hasher.combine(value.predicateIdentity)
+        case .other(let value): hasher.combine(PredicateValue.identity(of: value))
+        }
+    }
+
+    private static func areSame(_ left: AnyHashable?, _ right: AnyHashable?) -> Bool {
+        left != nil && left == right
+    }
+
+    private static func identity(of value: Any) -> AnyHashable? {
+        if let hashable = value as? any Hashable { return AnyHashable(hashable) }
+        return type(of: value) is AnyClass ? AnyHashable(ObjectIdentifier(value as AnyObject)) : nil
+    }
+}
+
+/// How two values stand to each other.
+enum Order {
+    case ascending, same, descending
+    /// One of them is not a number.
+    case unordered
+
+    init<Value: Comparable>(_ left: Value, _ right: Value) {
+        self = left < right ? .ascending : left == right ? .same : left > right ? .descending : .unordered
+    }
+
+    var reversed: Order {
+        switch self {
+        case .ascending: .descending
+        case .descending: .ascending
+        case .same, .unordered: self
+        }
+    }
+}
+
+extension PredicateValue {
+    /// The order of two values of one kind, or of two numbers; nil when the kinds have no order between them.
+    static func order(_ left: PredicateValue, _ right: PredicateValue) -> Order? {
+        switch (left, right) {
+        case (.integer(let left), .integer(let right)): Order(left, right)
+        case (.string(let left), .string(let right)): Order(left, right)
+        case (.date(let left), .date(let right)): Order(left, right)
+        case (.uuid(let left), .uuid(let right)): Order(left.uuidString, right.uuidString)
+        case (.url(let left), .url(let right)): Order(left.absoluteString, right.absoluteString)
+        case (.data(let left), .data(let right)):
+            left == right ? .same : left.lexicographicallyPrecedes(right) ? .ascending : .descending
+        default: left.isNumber && right.isNumber ? compareNumbers(left, right) : nil
+        }
+    }
+
+    /// The order of two numbers; unordered for anything else.
+    static func compareNumbers(_ left: PredicateValue, _ right: PredicateValue) -> Order {
+        switch (left, right) {
+        case (.bool(let value), _): compareNumbers(.integer(value ? 1 : 0), right)
+        case (_, .bool(let value)): compareNumbers(left, .integer(value ? 1 : 0))
+        case (.integer(let left), .integer(let right)): Order(left, right)
+        case (.double(let left), .double(let right)): Order(left, right)
+        case (.decimal(let left), .decimal(let right)): compare(left, right)
+        case (.integer(let left), .double(let right)): compare(left, right)
+        case (.double(let left), .integer(let right)): compare(right, left).reversed
+        case (.integer(let left), .decimal(let right)): compare(Decimal(left), right)
+        case (.decimal(let left), .integer(let right)): compare(left, Decimal(right))
+        case (.double(let left), .decimal(let right)): compare(right, left).reversed
+        case (.decimal(let left), .double(let right)): compare(left, right)
+        default: .unordered
+        }
+    }
+
+    private static func compare(_ left: Int64, _ right: Double) -> Order {
+        if right.isNaN { return .unordered }
+        if right >= 0x1p63 { return .ascending }
+        if right < -0x1p63 { return .descending }
+        let whole = right.rounded(.down)
+        let order = Order(left, Int64(whole))
+        return order == .same && right > whole ? .ascending : order
+    }
+
+    private static func compare(_ left: Decimal, _ right: Decimal) -> Order {
+        left.isNaN || right.isNaN ? .unordered : Order(left, right)
+    }
+
+    private static func compare(_ left: Decimal, _ right: Double) -> Order {
+        if left.isNaN || right.isNaN { return .unordered }
+        // Beyond a decimal's range, and infinite, or too small for it: doubles decide.
+        if right.magnitude >= 1e100 || right.magnitude < 1e-100 { return Order(left.nearestDouble, right) }
+        return Decimal(string: "\(right)").map { compare(left, $0) } ?? .unordered
+    }
+}
+
+extension Decimal {
+    /// The double that is nearest to the exact value; Foundation's own conversion may be a unit off.
+    var nearestDouble: Double {
+        Double(description) ?? .nan
+    }
+}

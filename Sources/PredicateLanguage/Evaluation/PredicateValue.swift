@@ -1,0 +1,169 @@
+import Foundation
+
+/// A value as predicates see it: every kind of number, string, date and collection reduced to one form each.
+public enum PredicateValue {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case decimal(Decimal)
+    case string(String)
+    case date(Date)
+    case data(Data)
+    case uuid(UUID)
+    case url(URL)
+    /// An array, a set or an ordered set. Where one side has no order, equality disregards it.
+    case collection([PredicateValue], ordered: Bool)
+    /// Something with keys.
+    case object(any PredicateSubject)
+    /// Anything else; equal to itself only.
+    case other(Any)
+}
+
+// MARK: - From and to Swift values
+
+extension PredicateValue {
+    /// Reduces a value. Constant time, except for collections, whose elements are reduced one by one.
+    public init(_ value: Any?) {
+        guard let value else {
+            self = .null
+            return
+        }
+        // The exact types first: asking for the type is much cheaper than a cast that fails.
+        let type = type(of: value)
+        if type == String.self, let value = value as? String {
+            self = .string(value)
+        } else if type == Int64.self, let value = value as? Int64 {
+            self = .integer(value)
+        } else if type == Int.self, let value = value as? Int {
+            self = .integer(Int64(value))
+        } else if type == Double.self, let value = value as? Double {
+            self = .double(value)
+        } else if type == Bool.self, let value = value as? Bool {
+            self = .bool(value)
+        } else if type == Date.self, let value = value as? Date {
+            self = .date(value)
+        } else if type == Decimal.self, let value = value as? Decimal {
+            self = .decimal(value)
+        } else if type == UUID.self, let value = value as? UUID {
+            self = .uuid(value)
+        } else if type == Data.self, let value = value as? Data {
+            self = .data(value)
+        } else if type == URL.self, let value = value as? URL {
+            self = .url(value)
+        } else if type == PredicateValue.self, let value = value as? PredicateValue {
+            self = value
+        } else if let value = value as? any PredicateSubject {
+            self = .object(value)
+        } else if let optional = value as? any OptionalValue {
+            self = PredicateValue(optional.wrappedValue)
+        } else if let number = value as? any BinaryInteger {
+            self = Int64(exactly: number).map(PredicateValue.integer) ?? .decimal(Decimal(string: "\(number)") ?? .nan)
+        } else if let value = value as? Float {
+            self = .double(Double(value))
+        } else if let value = value as? Substring {
+            self = .string(String(value))
+        } else if type is AnyClass, let object = value as? NSObject {
+            self = PredicateValue(foundation: object)
+        } else if let elements = value as? any Collection {
+            self = PredicateValue(elements: elements)
+        } else {
+            self = .other(value)
+        }
+    }
+
+    private init(foundation object: NSObject) {
+        switch object {
+        case is NSNull: self = .null
+        case let decimal as NSDecimalNumber: self = .decimal(decimal.decimalValue)
+        case let number as NSNumber: self = PredicateValue(number: number)
+        case let string as NSString: self = .string(String(describing: string))
+        case let date as NSDate: self = .date(Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate))
+        case let data as NSData: self = .data(Data(referencing: data))
+        case let uuid as NSUUID: self = UUID(uuidString: uuid.uuidString).map(PredicateValue.uuid) ?? .other(object)
+        case let url as NSURL: self = url.absoluteURL.map(PredicateValue.url) ?? .other(object)
+        case let array as NSArray: self = .collection(array.map { PredicateValue($0) }, ordered: true)
+        case let set as NSOrderedSet: self = .collection(set.map { PredicateValue($0) }, ordered: true)
+        case let set as NSSet: self = .collection(set.map { PredicateValue($0) }, ordered: false)
+        default: self = .other(object)
+        }
+    }
+
+    private init(number: NSNumber) {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "B"): self = .bool(number.boolValue)
+        case UInt8(ascii: "f"), UInt8(ascii: "d"): self = .double(number.doubleValue)
+        case UInt8(ascii: "Q"): self = PredicateValue(number.uint64Value)
+        default: self = .integer(number.int64Value)
+        }
+    }
+
+    private init(elements: some Collection) {
+        self = .collection(elements.map { PredicateValue($0) }, ordered: !(elements is any SetAlgebra))
+    }
+
+    /// The value as Swift has it: `Int64`, `String`, …; arrays for ordered collections, and for the others too.
+    public var value: Any? {
+        switch self {
+        case .null: nil
+        case .bool(let value): value
+        case .integer(let value): value
+        case .double(let value): value
+        case .decimal(let value): value
+        case .string(let value): value
+        case .date(let value): value
+        case .data(let value): value
+        case .uuid(let value): value
+        case .url(let value): value
+        case .collection(let elements, _): elements.map(\.value)
+        case .object(let value): value
+        case .other(let value): value
+        }
+    }
+
+    /// The value without the optionals around it, and nil for `NSNull`.
+    static func unwrap(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        if let optional = value as? any OptionalValue { return unwrap(optional.wrappedValue) }
+        return value is NSNull ? nil : value
+    }
+
+    /// True for nil.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// Whether this is a number or a truth value.
+    public var isNumber: Bool {
+        switch self {
+        case .bool, .integer, .double, .decimal: true
+        default: false
+        }
+    }
+
+    /// The kind of the value in words, for messages.
+    var kind: String {
+        switch self {
+        case .null: "nil"
+        case .bool: "a truth value"
+        case .integer, .double, .decimal: "a number"
+        case .string: "a string"
+        case .date: "a date"
+        case .data: "data"
+        case .uuid: "a UUID"
+        case .url: "a URL"
+        case .collection: "a collection"
+        case .object(let object): "an object (\(type(of: object)))"
+        case .other(let value): "a \(type(of: value))"
+        }
+    }
+}
+
+/// How an optional inside `Any` is found.
+private protocol OptionalValue {
+    var wrappedValue: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    var wrappedValue: Any? { map { $0 as Any } }
+}

@@ -1,0 +1,102 @@
+/// An expression as a plain value: what `NSExpression` stands for.
+public indirect enum ExpressionNode: Sendable {
+    /// A value written in the format or given as an argument; a nil value is `nil`.
+    case constant(ConstantValue)
+    /// `SELF`: the object that the predicate is evaluated with.
+    case evaluatedObject
+    /// `$name`, under its name without the dollar sign.
+    case variable(String)
+    /// Keys read one after the other, beginning at `base`. Collection operators are keys that begin with `@`.
+    /// The base of a plain key path is `.evaluatedObject`.
+    case keyPath(base: ExpressionNode, keys: [String])
+    /// One element of an ordered collection, or the number of its elements: `base[FIRST]`.
+    case element(of: ExpressionNode, CollectionIndex)
+    /// One of the functions that the language knows, by its selector, such as `sum:` or `add:to:`.
+    case function(String, arguments: [ExpressionNode])
+    /// `FUNCTION(receiver, "selector", …)`: a method of a value.
+    case call(receiver: ExpressionNode, selector: String, arguments: [ExpressionNode])
+    /// `{a, b}`.
+    case aggregate([ExpressionNode])
+    /// `SUBQUERY(collection, $variable, predicate)`: those elements for which the predicate holds.
+    case subquery(collection: ExpressionNode, variable: String, predicate: PredicateNode)
+    /// `left UNION right`, or another operation on sets.
+    case setOperation(SetOperation, ExpressionNode, ExpressionNode)
+    /// `TERNARY(predicate, then, otherwise)`.
+    case conditional(PredicateNode, then: ExpressionNode, otherwise: ExpressionNode)
+    /// `ANYKEY`: every attribute, as Spotlight's queries have it.
+    case anyKey
+    /// An expression that only the engine above understands, such as a block.
+    case opaque(any OpaqueExpression)
+}
+
+/// An expression whose meaning lies outside the language: it is evaluated and printed by whoever made it.
+public protocol OpaqueExpression: Sendable {
+    /// The text that stands for the expression. It need not be readable by the parser.
+    var predicateFormat: String { get }
+
+    /// The value of the expression for `object`.
+    func value(with object: Any?, variables: [String: Any?]) throws -> Any?
+
+    /// Whether `other` is the same expression.
+    func isEqual(to other: any OpaqueExpression) -> Bool
+}
+
+/// What stands in brackets after an ordered collection.
+public enum CollectionIndex: Sendable, Equatable {
+    /// `[FIRST]`: the first element, nil when there is none.
+    case first
+    /// `[LAST]`: the last element, nil when there is none.
+    case last
+    /// `[SIZE]`: the number of elements.
+    case size
+    /// `[n]`: the element at an index that counts from 0. For a dictionary, the value of a key.
+    case at(ExpressionNode)
+}
+
+/// An operation on two collections that are taken as sets.
+public enum SetOperation: String, Sendable, Hashable, CaseIterable {
+    case union = "UNION"
+    case intersect = "INTERSECT"
+    case minus = "MINUS"
+}
+
+extension ExpressionNode: Equatable {
+    public static func == (left: ExpressionNode, right: ExpressionNode) -> Bool {
+        switch (left, right) {
+        case (.constant(let left), .constant(let right)): left == right
+        case (.evaluatedObject, .evaluatedObject), (.anyKey, .anyKey): true
+        case (.variable(let left), .variable(let right)): left == right
+        case (.keyPath(let leftBase, let leftKeys), .keyPath(let rightBase, let rightKeys)):
+            leftKeys == rightKeys && leftBase == rightBase
+        case (.element(let leftBase, let leftIndex), .element(let rightBase, let rightIndex)):
+            leftIndex == rightIndex && leftBase == rightBase
+        case (.function(let leftName, let leftArguments), .function(let rightName, let rightArguments)):
+            leftName == rightName && leftArguments == rightArguments
+        case (.call(let leftReceiver, let leftName, let leftValues), .call(let receiver, let name, let values)):
+            leftName == name && leftReceiver == receiver && leftValues == values
+        case (.aggregate(let left), .aggregate(let right)): left == right
+        case (.aggregate(let elements), .constant(let value)), (.constant(let value), .aggregate(let elements)):
+            value.elements.map { $0.map(ExpressionNode.constant) == elements } ?? false
+        case (.subquery(let leftItems, let leftName, let leftTest), .subquery(let items, let name, let test)):
+            leftName == name && leftItems == items && leftTest == test
+        case (.setOperation(let leftKind, let leftA, let leftB), .setOperation(let kind, let a, let b)):
+            leftKind == kind && leftA == a && leftB == b
+        case (.conditional(let leftTest, let leftThen, let leftElse), .conditional(let test, let then, let otherwise)):
+            leftTest == test && leftThen == then && leftElse == otherwise
+        case (.opaque(let left), .opaque(let right)): left.isEqual(to: right)
+        default: false
+        }
+    }
+}
+
+extension ExpressionNode {
+    /// A constant of any value.
+    public static func constant(value: Any?) -> ExpressionNode {
+        .constant(ConstantValue(value))
+    }
+
+    /// A key path that begins at the evaluated object, from its text, such as `employees.@count`.
+    public static func keyPath(_ path: String) -> ExpressionNode {
+        .keyPath(base: .evaluatedObject, keys: path.split(separator: ".").map(String.init))
+    }
+}
