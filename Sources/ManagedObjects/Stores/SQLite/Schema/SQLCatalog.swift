@@ -1,0 +1,11 @@
+/// What is really in a store: tables with their columns, indexes and triggers, and the entities' numbers.
+struct SQLCatalog: Sendable {
+    /// The columns of each table and virtual table, in order.
+    var columns: [String: [String]] = [:]
+    /// The SQL of everything in `sqlite_master` that has some, by name.
+    var statements: [String: String] = [:]
+    /// The entities of `Z_PRIMARYKEY`.
+    var numbers: [String: Int64] = [:]
+
+    func hasTable(_ name: String) -> Bool { columns[name] != nil }
+}

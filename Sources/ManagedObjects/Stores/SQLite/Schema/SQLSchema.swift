@@ -1,0 +1,81 @@
+import Foundation
+
+/// How a store keeps the objects of a model: the tables, columns and numbers of entities.
+///
+/// Made from a frozen model by the rules that Core Data follows, and, when a store exists already, from what is really in
+/// it: columns are found by name, numbers are those of `Z_PRIMARYKEY`, and whatever else is there is left alone.
+final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so is the frozen model that it points to
+    let model: NSManagedObjectModel
+    /// The entities of the store's configuration, by number.
+    let entities: [SQLEntity]
+    /// The entities' tables, in the order of their root entities' numbers.
+    let tables: [SQLTable]
+    /// The tables of many-to-many relationships, in the order of their owners.
+    let joinTables: [SQLJoinTable]
+    /// Tables and columns that the model has and the existing store lacks, as `TABLE` or `TABLE.COLUMN`.
+    let missing: [String]
+
+    private let positionByIndex: [Int]
+    private let indexByNumber: [Int64: Int]
+    private let joinTableByRelationship: [ObjectIdentifier: Int]
+
+    init(
+        model: NSManagedObjectModel, entities: [SQLEntity], tables: [SQLTable], joinTables: [SQLJoinTable],
+        missing: [String]
+    ) {
+        self.model = model
+        self.entities = entities
+        self.tables = tables
+        self.joinTables = joinTables
+        self.missing = missing
+        var positions = [Int](repeating: -1, count: (entities.map(\.entity.index).max() ?? -1) + 1)
+        for (position, entity) in entities.enumerated() { positions[entity.entity.index] = position }
+        positionByIndex = positions
+        indexByNumber = Dictionary(
+            entities.map { ($0.number, $0.entity.index) }, uniquingKeysWith: { first, _ in first })
+        var joins: [ObjectIdentifier: Int] = [:]
+        for (position, table) in joinTables.enumerated() {
+            joins[ObjectIdentifier(table.owner)] = position
+            if let inverse = table.owner.inverseRelationship { joins[ObjectIdentifier(inverse)] = position }
+        }
+        joinTableByRelationship = joins
+    }
+
+    // MARK: - Looking up
+
+    /// Where the objects of an entity are; nil where the store's configuration does not have it.
+    func entity(_ entity: NSEntityDescription) -> SQLEntity? {
+        guard positionByIndex.indices.contains(entity.index), positionByIndex[entity.index] >= 0 else { return nil }
+        return entities[positionByIndex[entity.index]]
+    }
+
+    /// The entity of a `Z_ENT`, as its index in the model.
+    func entityIndex(number: Int64) -> Int? { indexByNumber[number] }
+
+    /// The column of a slot of the entity's layout; nil where the slot is not stored.
+    func column(of slot: Int, in entity: NSEntityDescription) -> SQLColumn? {
+        guard let columns = self.entity(entity)?.columns, columns.indices.contains(slot) else { return nil }
+        return columns[slot]
+    }
+
+    /// The column of an attribute or to-one relationship; nil where it is not stored.
+    func column(named name: String, in entity: NSEntityDescription) -> SQLColumn? {
+        entity.layout.slot(named: name).flatMap { column(of: $0, in: entity) }
+    }
+
+    /// The pairs of a many-to-many relationship, seen from it; nil where it is kept in another way.
+    func pairs(of relationship: NSRelationshipDescription) -> SQLPairs? {
+        guard let position = joinTableByRelationship[ObjectIdentifier(relationship)] else { return nil }
+        let table = joinTables[position]
+        if table.owner === relationship {
+            return SQLPairs(
+                table: table.name, source: table.sourceColumn, destination: table.destinationColumn,
+                position: table.destinationPositionColumn, inversePosition: table.sourcePositionColumn,
+                isReflexive: table.isReflexive)
+        }
+        return SQLPairs(
+            table: table.name, source: table.destinationColumn, destination: table.sourceColumn,
+            position: table.sourcePositionColumn, inversePosition: table.destinationPositionColumn,
+            isReflexive: table.isReflexive)
+    }
+}

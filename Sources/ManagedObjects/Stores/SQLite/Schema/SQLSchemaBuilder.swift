@@ -1,0 +1,263 @@
+// Lays out a store: numbers, tables, columns, tables of pairs. The rules are those by which Core Data lays out its own;
+// where a store exists, what is in it has the last word.
+struct SQLSchemaBuilder {
+    private let model: NSManagedObjectModel
+    /// The entities to be stored, superentities before subentities, in the order of their numbers.
+    private let stored: [NSEntityDescription]
+    private let catalog: SQLCatalog?
+    private var numbers: [Int: Int64] = [:]
+    private var columnsByIndex: [Int: [SQLColumn?]] = [:]
+    private var tableByIndex: [Int: String] = [:]
+    private var tables: [SQLTable] = []
+    private var joinTables: [SQLJoinTable] = []
+    private var missing: [String] = []
+
+    /// The schema of a new store, or of an existing one that the catalog describes.
+    static func schema(
+        of model: NSManagedObjectModel, configuration: String? = nil, catalog: SQLCatalog? = nil
+    ) -> SQLSchema {
+        var builder = SQLSchemaBuilder(model: model, configuration: configuration, catalog: catalog)
+        builder.assignNumbers()
+        for root in builder.stored where root.superentity == nil { builder.addTable(of: root) }
+        builder.addJoinTables()
+        return builder.schema()
+    }
+
+    private init(model: NSManagedObjectModel, configuration: String?, catalog: SQLCatalog?) {
+        self.model = model
+        self.catalog = catalog
+        let chosen = configuration.flatMap { model.entities(forConfigurationName: $0) } ?? model.entities
+        // A hierarchy shares one table, so an entity brings along what it inherits from.
+        let indices = Set(chosen.flatMap { $0.lineage.map(\.index) })
+        stored = model.orderedEntities.filter { indices.contains($0.index) }
+    }
+
+    private func schema() -> SQLSchema {
+        let entities = stored.map { entity in
+            let hierarchy = stored.filter { entity.subtree.contains($0.index) }
+            return SQLEntity(
+                entity: entity, number: numbers[entity.index] ?? 0,
+                hierarchyNumbers: hierarchy.compactMap { numbers[$0.index] }.sorted(),
+                table: tableByIndex[entity.rootEntity.index] ?? Self.tableName(of: entity.rootEntity.name ?? ""),
+                columns: columnsByIndex[entity.index] ?? [],
+                sharesTable: entity.superentity != nil || hierarchy.count > 1)
+        }
+        return SQLSchema(model: model, entities: entities, tables: tables, joinTables: joinTables, missing: missing)
+    }
+
+    // MARK: - Numbers
+
+    /// By name, then by the name before, then by position: a store that was migrated in place may know an entity by its
+    /// old name still.
+    private mutating func assignNumbers() {
+        guard let known = catalog?.numbers, !known.isEmpty else {
+            for (position, entity) in stored.enumerated() { numbers[entity.index] = Int64(position + 1) }
+            return
+        }
+        var taken: Set<Int64> = []
+        func assign(_ name: (NSEntityDescription) -> String?, _ numbers: inout [Int: Int64]) {
+            for entity in stored where numbers[entity.index] == nil {
+                guard let number = name(entity).flatMap({ known[$0] }), taken.insert(number).inserted else { continue }
+                numbers[entity.index] = number
+            }
+        }
+        assign(\.name, &numbers)
+        assign(\.renamingIdentifier, &numbers)
+        var next = (known.values.filter { $0 < 16000 }.max() ?? 0) + 1
+        for (position, entity) in stored.enumerated() where numbers[entity.index] == nil {
+            if taken.insert(Int64(position + 1)).inserted {
+                numbers[entity.index] = Int64(position + 1)
+            } else {
+                numbers[entity.index] = next
+                next += 1
+            }
+        }
+    }
+
+    // MARK: - Entity tables
+
+    static func tableName(of entityName: String) -> String { "Z" + entityName.uppercased() }
+
+    private mutating func addTable(of root: NSEntityDescription) {
+        let table = existingTable(of: root)
+        tableByIndex[root.index] = table
+        let existing = catalog.map { Set($0.columns[table] ?? []) }
+        if existing?.isEmpty == true { missing.append(table) }
+        var claimed: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var created: [(group: Int, name: String, declaration: SQLColumn.Declaration)] = []
+        var references: [String] = []
+
+        for entity in stored where entity.rootEntity === root {
+            let slots = entity.layout.slots
+            let inherited = entity.superentity.flatMap { columnsByIndex[$0.index] } ?? []
+            var columns = inherited + [SQLColumn?](repeating: nil, count: slots.count - inherited.count)
+            for (group, slot) in Self.columnOrder(of: slots, from: inherited.count) {
+                guard var column = column(for: slot, in: slots, columns: columns, claimed: &claimed) else { continue }
+                created.append((group, column.name, column.declaration))
+                if let companion = column.companion { created.append((group, companion, .integer)) }
+                if slots[slot].kind == .toOne { references.append(column.name) }
+                if let existing, !existing.isEmpty {
+                    guard existing.contains(column.name) else {
+                        missing.append("\(table).\(column.name)")
+                        continue
+                    }
+                    if let companion = column.companion, !existing.contains(companion) {
+                        missing.append("\(table).\(companion)")
+                        column.companion = nil
+                    }
+                }
+                columns[slot] = column
+            }
+            columnsByIndex[entity.index] = existing?.isEmpty == true ? columns.map { _ in nil } : columns
+        }
+        // Groups run over the whole hierarchy; within one, the order of entities stands.
+        let ordered = created.enumerated().sorted { ($0.element.group, $0.offset) < ($1.element.group, $1.offset) }
+        tables.append(
+            SQLTable(
+                root: root, name: table, columns: ordered.map { ($0.element.name, $0.element.declaration) },
+                referenceColumns: references))
+    }
+
+    private func existingTable(of root: NSEntityDescription) -> String {
+        let name = Self.tableName(of: root.name ?? "")
+        guard let catalog, !catalog.hasTable(name), let former = root.renamingIdentifier else { return name }
+        let formerName = Self.tableName(of: former)
+        return catalog.hasTable(formerName) ? formerName : name
+    }
+
+    /// The entity's own slots in the order of their columns, each with the group it belongs to. Slots are sorted by name
+    /// already, elements of composites at their composite's place.
+    private static func columnOrder(of slots: [EntityLayout.Slot], from first: Int) -> [(group: Int, slot: Int)] {
+        var order: [(group: Int, slot: Int)] = []
+        for slot in first..<slots.count where slots[slot].isPersistent {
+            let group =
+                switch slots[slot].kind {
+                case .integer16, .integer32, .integer64, .boolean: 0
+                // To-one relationships stand with the integers, but behind those of their entity.
+                case .toOne: slots[slot].isHidden ? 2 : 1
+                case .position: 3
+                case .date, .double, .float: 4
+                case .decimal: 5
+                case .string: 6
+                case .uri: 7
+                case .uuid: 8
+                case .transformable: 9
+                case .data: 10
+                case .undefined: 11
+                }
+            order.append((group, slot))
+        }
+        let sorted = order.sorted { ($0.group, $0.slot) < ($1.group, $1.slot) }
+        return sorted.map { ($0.group == 1 ? 0 : $0.group, $0.slot) }
+    }
+
+    private func column(
+        for slot: Int, in slots: [EntityLayout.Slot], columns: [SQLColumn?], claimed: inout Set<String>
+    ) -> SQLColumn? {
+        let description = slots[slot]
+        guard let declaration = SQLColumn.Declaration(description.kind) else { return nil }
+        let property = description.property
+        if description.kind == .position {
+            // Named after the column of the to-one that it belongs to, which stands before it.
+            let owner = slots.firstIndex { $0.kind == .toOne && $0.property === property }
+            guard let owner, let reference = columns[owner] else { return nil }
+            return SQLColumn(name: "Z_FOK_" + reference.name.dropFirst(), declaration: declaration)
+        }
+        var base = property.name.uppercased()
+        if description.kind == .toOne, description.isHidden {
+            base = "\(property.entityIfAny.flatMap { numbers[$0.index] } ?? 0)" + base
+        }
+        let suffix = Self.freeSuffix(for: "Z" + base, in: &claimed)
+        var column = SQLColumn(name: "Z" + base + suffix, declaration: declaration)
+        if description.kind == .toOne, !description.isHidden, let destination = description.destination,
+            let number = numbers[destination.index], hasStoredSubentities(destination)
+        {
+            column.companion = "Z\(number)_\(base)\(suffix)"
+        }
+        column.hasStorageByte = description.attribute?.allowsExternalBinaryDataStorage ?? false
+        return column
+    }
+
+    private func hasStoredSubentities(_ entity: NSEntityDescription) -> Bool {
+        stored.contains { $0 !== entity && entity.subtree.contains($0.index) }
+    }
+
+    /// Nothing, or the first number that makes the name unlike those before.
+    private static func freeSuffix(for name: String, in claimed: inout Set<String>) -> String {
+        if claimed.insert(name).inserted { return "" }
+        var number = 1
+        while !claimed.insert(name + String(number)).inserted { number += 1 }
+        return String(number)
+    }
+
+    // MARK: - Many-to-many
+
+    private mutating func addJoinTables() {
+        var seen: Set<ObjectIdentifier> = []
+        var claimed: Set<String> = []
+        let byName = stored.sorted { ($0.name ?? "").utf8.lexicographicallyPrecedes(($1.name ?? "").utf8) }
+        for entity in byName {
+            let relationships = entity.layout.toMany.map(\.relationship)
+                .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            for relationship in relationships where !relationship.isTransient {
+                guard let inverse = relationship.inverseRelationship, inverse.isToMany,
+                    seen.insert(ObjectIdentifier(relationship)).inserted
+                else { continue }
+                seen.insert(ObjectIdentifier(inverse))
+                addJoinTable(of: relationship, inverse: inverse, claimed: &claimed)
+            }
+        }
+    }
+
+    private mutating func addJoinTable(
+        of relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, claimed: inout Set<String>
+    ) {
+        guard let entity = relationship.entityIfAny, let number = numbers[entity.index],
+            let other = inverse.entityIfAny, let otherNumber = numbers[other.index]
+        else { return }
+        // Between two relationships of one entity, which one owns the table cannot be foretold: look.
+        if entity === other, relationship !== inverse, let catalog,
+            !catalog.hasTable("Z_\(number)\(relationship.name.uppercased())"),
+            catalog.hasTable("Z_\(number)\(inverse.name.uppercased())")
+        {
+            appendJoinTable(of: inverse, number, inverse: relationship, otherNumber, claimed: &claimed)
+        } else {
+            appendJoinTable(of: relationship, number, inverse: inverse, otherNumber, claimed: &claimed)
+        }
+    }
+
+    private mutating func appendJoinTable(
+        of relationship: NSRelationshipDescription, _ number: Int64, inverse: NSRelationshipDescription,
+        _ otherNumber: Int64, claimed: inout Set<String>
+    ) {
+        let table = "Z_\(number)\(relationship.name.uppercased())"
+        let isReflexive = relationship === inverse
+        let existing = catalog.map { $0.columns[table] ?? [] }
+        if existing?.isEmpty == true { missing.append(table) }
+
+        func column(_ base: String) -> String {
+            let name = base + Self.freeSuffix(for: base, in: &claimed)
+            guard let existing, !existing.contains(name) else { return name }
+            // The same name with another suffix is the only other spelling there is.
+            return existing.first { $0.hasPrefix(base) && $0.dropFirst(base.count).allSatisfy(\.isNumber) } ?? name
+        }
+        func positionColumn(of column: String, _ isOrdered: Bool) -> String? {
+            guard isOrdered else { return nil }
+            let name = "Z_FOK_" + column.dropFirst(2)
+            if let existing, !existing.isEmpty, !existing.contains(name) {
+                missing.append("\(table).\(name)")
+                return nil
+            }
+            return name
+        }
+        let source = isReflexive ? "" : column("Z_\(number)\(inverse.name.uppercased())")
+        let destination = column("Z_\(otherNumber)\(relationship.name.uppercased())")
+        joinTables.append(
+            SQLJoinTable(
+                owner: relationship, name: table, sourceColumn: isReflexive ? destination : source,
+                destinationColumn: isReflexive ? "REFLEXIVE" : destination,
+                sourcePositionColumn: isReflexive ? nil : positionColumn(of: source, inverse.isOrdered),
+                destinationPositionColumn: positionColumn(of: destination, relationship.isOrdered),
+                isReflexive: isReflexive))
+    }
+}
