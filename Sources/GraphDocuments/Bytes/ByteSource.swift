@@ -1,0 +1,85 @@
+import Foundation
+
+/// Where read bytes come from.
+public protocol ByteSource: AnyObject {
+    /// Fills the beginning of `buffer` and says how many bytes that were; 0 at the end. Throws `DocumentError`.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+    /// The number of bytes in all, where it is known.
+    var byteCount: Int? { get }
+}
+
+/// A source in memory.
+public final class MemorySource: ByteSource {
+    private let data: Data
+    private var position: Int
+
+    public init(_ data: Data) {
+        self.data = data
+        position = data.startIndex
+    }
+
+    /// A source of a text's UTF-8.
+    public convenience init(_ text: String) {
+        self.init(Data(text.utf8))
+    }
+
+    public var byteCount: Int? { data.count }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = min(buffer.count, data.endIndex - position)
+        guard count > 0 else { return 0 }
+        data.copyBytes(to: buffer, from: position..<position + count)
+        position += count
+        return count
+    }
+}
+
+/// A source that reads a file piece by piece.
+public final class FileSource: ByteSource {
+    private let descriptor: Int32
+    private let isOwner: Bool
+    private let name: String
+    public let byteCount: Int?
+
+    /// Opens the file at `path`. Throws `DocumentError` where it cannot be read.
+    public init(path: String) throws {
+        name = path
+        isOwner = true
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DocumentError(.file, "Cannot read \(path): \(systemMessage()).") }
+        byteCount = FileSource.size(of: descriptor)
+    }
+
+    /// Reads an open descriptor (standard input, a pipe) and does not close it; `name` is for messages.
+    public init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+        isOwner = false
+        byteCount = FileSource.size(of: descriptor)
+    }
+
+    deinit {
+        if isOwner { close(descriptor) }
+    }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        guard let base = buffer.baseAddress, buffer.count > 0 else { return 0 }
+        while true {
+            let count = systemRead(descriptor, base, buffer.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw DocumentError(.file, "Cannot read \(name): \(systemMessage()).") }
+        }
+    }
+
+    /// The size of a regular file; a pipe has none.
+    private static func size(of descriptor: Int32) -> Int? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
+    }
+}
+
+/// `read` of the C library, which inside a type with a method of that name cannot be called otherwise.
+private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, bytes, count)
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// A sink that writes to an open file descriptor: standard output, a pipe, a file. Does not close it.
+public final class FileDescriptorSink: ByteSink {
+    private let descriptor: Int32
+    private let name: String
+
+    /// A sink on an open descriptor; `name` is for messages.
+    public init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let base = bytes.baseAddress else { return }
+        var offset = 0
+        while offset < bytes.count {
+            let count = systemWrite(descriptor, base + offset, bytes.count - offset)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw DocumentError(.file, "Cannot write \(name): \(systemMessage()).")
+            }
+            offset += count
+        }
+    }
+
+    public func finish() throws {}
+}
+
+/// A file that is there whole or not at all: bytes go to a temporary file beside it, which takes its name when finished.
+///
+/// Dropped before `finish`, it leaves nothing behind, and whatever stood under the name is unchanged.
+public final class AtomicFile: ByteSink {
+    /// Where the file will be.
+    public let path: String
+    private let temporaryPath: String
+    private var descriptor: Int32
+    private var sink: FileDescriptorSink
+
+    /// Opens the temporary file beside `path`. Throws `DocumentError` where the folder cannot be written to.
+    public init(path: String) throws {
+        self.path = path
+        // A name of its own for every writer, so that two at once do not write into each other's file.
+        temporaryPath = "\(path).\(UUID().uuidString).partial"
+        descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw DocumentError(.file, "Cannot write \(path): \(systemMessage()).")
+        }
+        sink = FileDescriptorSink(descriptor: descriptor, name: path)
+    }
+
+    deinit {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        unlink(temporaryPath)
+    }
+
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard descriptor >= 0 else { throw DocumentError(.misuse, "\(path) is already finished.") }
+        try sink.write(bytes)
+    }
+
+    /// Forces the bytes to disk and gives the file its name.
+    public func finish() throws {
+        guard descriptor >= 0 else { return }
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw DocumentError(.file, "Cannot write \(path): \(systemMessage()).")
+        }
+        close(descriptor)
+        descriptor = -1
+        guard rename(temporaryPath, path) == 0 else {
+            let message = systemMessage()
+            unlink(temporaryPath)
+            throw DocumentError(.file, "Cannot write \(path): \(message).")
+        }
+    }
+}
+
+/// What the system says about its last error.
+func systemMessage() -> String {
+    String(cString: strerror(errno))
+}
+
+/// `write` of the C library, which inside a type with a method of that name cannot be called otherwise.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,223 @@
+import Foundation
+
+/// Writes JSON token by token into an output.
+///
+/// Text is escaped as little as JSON allows: `"`, `\` and control characters. The order of calls is the caller's to keep: a
+/// key before each member's value, an end for each beginning. Every call costs time in proportion to what it writes.
+public struct JSONWriter {
+    /// Where the text goes.
+    public let output: ByteOutput
+    private var needsComma = false
+
+    public init(to output: ByteOutput) {
+        self.output = output
+    }
+
+    // MARK: - Structure
+
+    public mutating func beginObject() throws { try open(UInt8(ascii: "{")) }
+    public mutating func endObject() throws { try close(UInt8(ascii: "}")) }
+    public mutating func beginArray() throws { try open(UInt8(ascii: "[")) }
+    public mutating func endArray() throws { try close(UInt8(ascii: "]")) }
+
+    /// Writes a line break; between elements it comes after the comma.
+    public mutating func lineBreak() throws {
+        try separate()
+        try output.write(UInt8(ascii: "\n"))
+    }
+
+    /// Begins a document of its own on the next line, as JSON Lines want it.
+    public mutating func endLine() throws {
+        needsComma = false
+        try output.write(UInt8(ascii: "\n"))
+    }
+
+    /// A member's name as it stands in the text, prepared once and written often.
+    public struct Key: Sendable {
+        fileprivate let bytes: [UInt8]
+
+        /// Prepares a name.
+        public init(_ name: String) throws {
+            let sink = MemorySink()
+            let output = ByteOutput(to: sink, capacity: 0)
+            var writer = JSONWriter(to: output)
+            try writer.string(name)
+            try output.write(UInt8(ascii: ":"))
+            try output.finish()
+            bytes = Array(sink.data)
+        }
+    }
+
+    /// Writes a member's name.
+    public mutating func key(_ key: Key) throws {
+        try separate()
+        try output.write(key.bytes)
+        needsComma = false
+    }
+
+    /// Writes a member's name.
+    public mutating func key(_ name: String) throws {
+        try string(name)
+        try output.write(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    @inline(__always)
+    private mutating func separate() throws {
+        if needsComma {
+            try output.write(UInt8(ascii: ","))
+            needsComma = false
+        }
+    }
+
+    private mutating func open(_ byte: UInt8) throws {
+        try separate()
+        try output.write(byte)
+    }
+
+    private mutating func close(_ byte: UInt8) throws {
+        try output.write(byte)
+        needsComma = true
+    }
+
+    // MARK: - Text
+
+    /// Writes a string.
+    public mutating func string(_ value: String) throws {
+        var value = value
+        try value.withUTF8 { try quoted(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Writes a string given as UTF-8, without making a `String`. Throws `DocumentError` where it is not valid UTF-8.
+    public mutating func string(utf8 bytes: UnsafeRawBufferPointer) throws {
+        if let index = UTF8Check.firstInvalid(in: bytes) {
+            throw DocumentError(.invalidText, "A text to be written is not valid UTF-8 at its byte \(index).")
+        }
+        try quoted(bytes)
+    }
+
+    private mutating func quoted(_ bytes: UnsafeRawBufferPointer) throws {
+        try separate()
+        try output.write(UInt8(ascii: "\""))
+        try JSONEscape.write(bytes, to: output)
+        try output.write(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    // MARK: - Other values
+
+    public mutating func null() throws { try literal("null") }
+    public mutating func bool(_ value: Bool) throws { try literal(value ? "true" : "false") }
+
+    private mutating func literal(_ text: StaticString) throws {
+        try separate()
+        try output.write(literal: text)
+        needsComma = true
+    }
+
+    /// Writes an integer, all digits.
+    public mutating func integer(_ value: Int64) throws {
+        try append(IntegerText.longest) { IntegerText.write(value, at: $0) }
+    }
+
+    /// Writes a double: the shortest digits that give it back; `"NaN"`, `"Infinity"` or `"-Infinity"` where it is no number.
+    public mutating func double(_ value: Double) throws {
+        guard value.isFinite else { return try quotedLiteral(FloatingText.word(for: value)) }
+        try append(FloatingText.longest) { FloatingText.write(value, at: $0) }
+    }
+
+    /// Writes a float: the shortest digits that give it back as a float.
+    public mutating func float(_ value: Float) throws {
+        guard value.isFinite else { return try quotedLiteral(FloatingText.word(for: Double(value))) }
+        try append(FloatingText.longest) { FloatingText.write(value, at: $0) }
+    }
+
+    /// Writes a decimal, all digits: as a string, or where `asNumber` says so as a number.
+    public mutating func decimal(_ value: Decimal, asNumber: Bool = false) throws {
+        if asNumber, !value.isNaN { return try append(DecimalText.longest) { DecimalText.write(value, at: $0) } }
+        try appendQuoted(DecimalText.longest) { DecimalText.write(value, at: $0) }
+    }
+
+    /// Writes a date, given in seconds since 2001, as an ISO 8601 string that gives it back to the last bit.
+    public mutating func date(_ seconds: Double) throws {
+        try appendQuoted(DateText.longest) { DateText.write(seconds, at: $0) }
+    }
+
+    /// Writes a date, given in seconds since 2001, as an ISO 8601 string rounded to milliseconds.
+    public mutating func dateInMilliseconds(_ seconds: Double) throws {
+        try appendQuoted(DateText.longest) { DateText.writeMilliseconds(seconds, at: $0) }
+    }
+
+    /// Writes bytes as a string in Base64.
+    public mutating func data(_ bytes: UnsafeRawBufferPointer) throws {
+        try separate()
+        try output.write(UInt8(ascii: "\""))
+        try Base64.write(bytes, to: output)
+        try output.write(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    /// Writes bytes as a string in Base64.
+    public mutating func data(_ value: Data) throws {
+        try value.withUnsafeBytes { try data($0) }
+    }
+
+    /// Writes a UUID as a string.
+    public mutating func uuid(_ value: UUID) throws {
+        let bytes = value.uuid
+        try withUnsafeBytes(of: bytes) { try uuid(bytes: $0) }
+    }
+
+    /// Writes a UUID, given as its 16 bytes, as a string. Throws `DocumentError` for any other number of bytes.
+    public mutating func uuid(bytes: UnsafeRawBufferPointer) throws {
+        guard bytes.count == 16 else {
+            throw DocumentError(.notRepresentable, "A UUID has 16 bytes, not \(bytes.count).")
+        }
+        try appendQuoted(UUIDText.length) { UUIDText.write(bytes, at: $0) }
+    }
+
+    /// Writes the id of a stored object as a string, `Note/p12`, without making a `String`. The entity's name is written as
+    /// it is.
+    public mutating func recordID(entity: String, primaryKey: Int64) throws {
+        try separate()
+        try output.write(UInt8(ascii: "\""))
+        try output.write(entity)
+        let start = try output.reserve(IntegerText.longest + 3)
+        start[0] = UInt8(ascii: "/")
+        start[1] = UInt8(ascii: "p")
+        let end = IntegerText.write(primaryKey, at: start + 2)
+        end.pointee = UInt8(ascii: "\"")
+        output.cursor.pointee.next = end + 1
+        needsComma = true
+    }
+
+    private mutating func quotedLiteral(_ text: StaticString) throws {
+        try separate()
+        try output.write(UInt8(ascii: "\""))
+        try output.write(literal: text)
+        try output.write(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    @inline(__always)
+    private mutating func append(
+        _ longest: Int, _ body: (UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
+    ) throws {
+        let start = try output.reserve(longest + 1)
+        if needsComma { start.pointee = UInt8(ascii: ",") }
+        output.cursor.pointee.next = body(needsComma ? start + 1 : start)
+        needsComma = true
+    }
+
+    @inline(__always)
+    private mutating func appendQuoted(
+        _ longest: Int, _ body: (UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
+    ) throws {
+        try append(longest + 2) { start in
+            start.pointee = UInt8(ascii: "\"")
+            let end = body(start + 1)
+            end.pointee = UInt8(ascii: "\"")
+            return end + 1
+        }
+    }
+}
