@@ -1,0 +1,142 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A prepared statement of a connection, stepped by hand.
+///
+/// The connection keeps its statements by their text, so preparing one again costs a dictionary lookup. `finish()` must
+/// follow the last step: a statement left in the middle of its rows holds a read transaction.
+struct SQLStatement {
+    let database: Database
+    let handle: SQLite.Handle
+    // Keeps the handle alive.
+    private let statement: Statement
+
+    init(_ sql: String, in database: Database) throws {
+        self.database = database
+        statement = try database.cachedStatement(sql: sql)
+        handle = statement.sqliteStatement
+        sqlite3_reset(handle)
+    }
+
+    init(_ query: SQLQuery, in database: Database) throws {
+        try self.init(query.sql, in: database)
+        for (position, argument) in query.arguments.enumerated() { bind(argument, at: position + 1) }
+    }
+
+    // MARK: - Binding, positions from 1
+
+    func bind(_ value: SQLValue, at position: Int) {
+        switch value {
+        case .null: bindNull(at: position)
+        case .integer(let number): bind(number, at: position)
+        case .real(let number): bind(number, at: position)
+        case .text(let text): bind(text, at: position)
+        case .blob(let data): bind(data, at: position)
+        }
+    }
+
+    @inline(__always) func bindNull(at position: Int) { sqlite3_bind_null(handle, Int32(position)) }
+    @inline(__always) func bind(_ number: Int64, at position: Int) {
+        sqlite3_bind_int64(handle, Int32(position), number)
+    }
+    @inline(__always) func bind(_ number: Double, at position: Int) {
+        sqlite3_bind_double(handle, Int32(position), number)
+    }
+
+    func bind(_ text: String, at position: Int) {
+        var text = text
+        // By bytes and length, so that a text keeps what follows a NUL.
+        text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                if let base = characters.baseAddress {
+                    sqlite3_bind_text(
+                        handle, Int32(position), base, Int32(truncatingIfNeeded: characters.count), SQLite.transient)
+                } else {
+                    sqlite3_bind_text(handle, Int32(position), "", 0, SQLite.transient)
+                }
+            }
+        }
+    }
+
+    func bind(_ data: Data, at position: Int) {
+        data.withUnsafeBytes { bind($0, at: position) }
+    }
+
+    func bind(_ bytes: UnsafeRawBufferPointer, at position: Int) {
+        if let base = bytes.baseAddress, bytes.count > 0 {
+            sqlite3_bind_blob64(handle, Int32(position), base, sqlite3_uint64(bytes.count), SQLite.transient)
+        } else {
+            // A pointer to nothing would be NULL; this is data of no bytes.
+            sqlite3_bind_zeroblob(handle, Int32(position), 0)
+        }
+    }
+
+    // MARK: - Running
+
+    /// Advances to the next row; false when there is none.
+    @inline(__always)
+    func step() throws -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE { return false }
+        throw failure(code)
+    }
+
+    /// Runs a statement that has no rows, and makes it ready for the next run.
+    func run() throws {
+        defer { sqlite3_reset(handle) }
+        while try step() {}
+    }
+
+    /// Makes the statement ready for the next run.
+    func finish() {
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+
+    private func failure(_ code: Int32) -> DatabaseError {
+        let error = DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage, sql: statement.sql)
+        sqlite3_reset(handle)
+        return error
+    }
+
+    // MARK: - The row, columns from 0
+
+    @inline(__always) func isNull(_ column: Int) -> Bool {
+        sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
+    }
+    @inline(__always) func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+
+    func text(_ column: Int) -> String? {
+        guard let text = sqlite3_column_text(handle, Int32(column)) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+        return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    func data(_ column: Int) -> Data? {
+        guard !isNull(column) else { return nil }
+        let bytes = sqlite3_column_blob(handle, Int32(column))
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+        return bytes.map { Data(bytes: $0, count: count) } ?? Data()
+    }
+
+    func value(_ column: Int) -> SQLValue {
+        switch sqlite3_column_type(handle, Int32(column)) {
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_FLOAT: .real(sqlite3_column_double(handle, Int32(column)))
+        case SQLITE_TEXT: .text(text(column) ?? "")
+        case SQLITE_BLOB: .blob(data(column) ?? Data())
+        default: .null
+        }
+    }
+}
+
+/// What the C library's header says in ways that Swift cannot import.
+enum SQLite {
+    typealias Handle = OpaquePointer
+
+    /// Tells SQLite to copy the bytes it is given; because the macro is a cast of -1 to a function pointer.
+    static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+}

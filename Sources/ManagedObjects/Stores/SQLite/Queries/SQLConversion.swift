@@ -1,0 +1,72 @@
+import Foundation
+import GRDB
+import PredicateLanguage
+
+/// How a constant is turned into the value that the store would hold for it.
+enum SQLConversion {
+    /// By its own kind: a number as a number, a date as seconds, a UUID as bytes, a URL as text.
+    case plain
+    /// The primary key of an object or an ID.
+    case key
+    /// The smallest text after all that begin with the constant.
+    case endOfPrefix
+
+    func value(of constant: PredicateValue) -> DatabaseValue {
+        switch self {
+        case .plain: Self.plain(constant)
+        case .key: (Self.key(of: constant)?.number).databaseValue
+        case .endOfPrefix:
+            if case .string(let prefix) = constant { Self.end(ofPrefix: prefix) } else { .null }
+        }
+    }
+
+    private static func plain(_ constant: PredicateValue) -> DatabaseValue {
+        switch constant {
+        case .bool(let value): (value ? 1 : 0).databaseValue
+        case .integer(let value): value.databaseValue
+        case .double(let value): value.databaseValue
+        case .decimal(let value): (Double(value.description) ?? .nan).databaseValue
+        case .string(let value): value.databaseValue
+        case .date(let value): value.timeIntervalSinceReferenceDate.databaseValue
+        case .data(let value): value.databaseValue
+        case .uuid(let value): withUnsafeBytes(of: value.uuid) { Data($0) }.databaseValue
+        case .url(let value): value.absoluteString.databaseValue
+        case .null, .collection, .object, .other: .null
+        }
+    }
+
+    /// The last character is replaced by the one after it. Where there is none, data stand, which come after any text.
+    private static func end(ofPrefix prefix: String) -> DatabaseValue {
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+            if let scalar = Unicode.Scalar(next) {
+                scalars.append(scalar)
+                var end = ""
+                end.unicodeScalars.append(contentsOf: scalars)
+                return end.databaseValue
+            }
+        }
+        return Data().databaseValue
+    }
+
+    /// The key of an object or an ID; nil for anything else.
+    static func key(of constant: PredicateValue) -> ObjectKey? {
+        switch constant {
+        case .object(let object as NSManagedObject): object.key
+        case .other(let id as NSManagedObjectID): id.key
+        case .object(let id as NSManagedObjectID): id.key
+        default: nil
+        }
+    }
+
+    /// The entity of an object or an ID; nil for anything else.
+    static func entity(of constant: PredicateValue) -> NSEntityDescription? {
+        switch constant {
+        case .object(let object as NSManagedObject): object.entity
+        case .other(let id as NSManagedObjectID): id.entity
+        case .object(let id as NSManagedObjectID): id.entity
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import PredicateLanguage
+
+/// What an SQL expression stands for: enough to know which comparisons mean in SQL what they mean in memory.
+enum SQLKind: Equatable {
+    case integer, boolean, real, decimal
+    case string, date, uuid, url, data
+    /// Bytes that only a transformer reads, or that may lie in a file: they are there or not, and no more.
+    case bytes
+    /// The primary key of an object; entities by the index of their root.
+    case key(root: Int)
+    /// The number of an object's own entity.
+    case entity
+    case entityName
+
+    var isNumber: Bool {
+        switch self {
+        case .integer, .boolean, .real, .decimal: true
+        default: false
+        }
+    }
+
+    init?(_ kind: EntityLayout.Slot.Kind) {
+        switch kind {
+        case .integer16, .integer32, .integer64, .position: self = .integer
+        case .boolean: self = .boolean
+        case .double, .float: self = .real
+        case .decimal: self = .decimal
+        case .date: self = .date
+        case .string: self = .string
+        case .uuid: self = .uuid
+        case .uri: self = .url
+        case .data: self = .data
+        case .transformable: self = .bytes
+        case .undefined, .toOne: return nil
+        }
+    }
+
+    /// Whether two expressions of these kinds can be compared.
+    func compares(with other: SQLKind) -> Bool {
+        self == other ? self != .bytes : isNumber && other.isNumber
+    }
+
+    /// Whether constants of the value's kind can be compared with such an expression.
+    func compares(with value: PredicateValue) -> Bool {
+        switch (self, value) {
+        case (.integer, .double(let number)), (.boolean, .double(let number)), (.real, .double(let number)),
+            (.decimal, .double(let number)):
+            !number.isNaN
+        case (.integer, _), (.boolean, _), (.real, _), (.decimal, _): value.isNumber
+        case (.string, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data): true
+        case (.entityName, .string): true
+        case (.key, _): SQLConversion.key(of: value) != nil
+        case (.entity, .other(let other)): other is NSEntityDescription
+        default: false
+        }
+    }
+}
+
+/// An SQL expression with one value for each row.
+struct SQLValue {
+    var sql: SQLFragment
+    var kind: SQLKind
+    /// Whether it may be NULL.
+    var isNullable = true
+    /// What a collation must agree with: texts that are keys or numbers compare as they are.
+    var isColumn = false
+}
+
+/// A condition in SQL: 1, 0, or NULL where it depends on an absent value.
+struct SQLCondition {
+    var sql: SQLFragment
+    /// Whether it may be NULL, which a WHERE clause takes for false, but NOT does not take for true.
+    var isNullable: Bool
+
+    init(_ sql: SQLFragment, isNullable: Bool = false) {
+        self.sql = sql
+        self.isNullable = isNullable
+    }
+
+    static let always = SQLCondition("1")
+    static let never = SQLCondition("0")
+
+    /// The contrary: true also where the condition is NULL.
+    var negated: SQLCondition {
+        SQLCondition(isNullable ? "(\(sql)) IS NOT TRUE" : "NOT (\(sql))")
+    }
+}
