@@ -20,12 +20,12 @@ public struct DocumentHeader: Sendable, Hashable {
     /// Each entity's version hash (32 bytes), by the entity's name.
     public var entityVersionHashes: [String: Data]
     /// The store's metadata, as far as plain values can say it, in a stable order.
-    public var metadata: [GraphAttribute]
+    public var metadata: [ReadableValue.Member]
 
     public init(
         shape: DocumentShape = .flat, idScheme: IDScheme = .stored, storeUUID: String? = nil,
         modelVersionIdentifiers: [String] = [], entityVersionHashes: [String: Data] = [:],
-        metadata: [GraphAttribute] = [], format: String = DocumentHeader.formatName,
+        metadata: [ReadableValue.Member] = [], format: String = DocumentHeader.formatName,
         version: Int = DocumentHeader.currentVersion
     ) {
         self.format = format

@@ -1,0 +1,154 @@
+/// Writes a graph as JSON: flat, nested, or as JSON Lines. Streams; memory does not grow with the document.
+///
+/// One record stands on one line in every shape, so that two documents can be compared line by line.
+public struct JSONGraphWriter: GraphWriter {
+    private var writer: JSONWriter
+    private let shape: DocumentShape
+    private var keys: [String: JSONWriter.Key] = [:]
+    /// The entity whose array is open, in the flat shape.
+    private var group: String?
+    private var closedGroups: Set<String> = []
+    private var isInArray = false
+    private var relationships: [Relationship] = []
+    private var depth = 0
+
+    private struct Relationship {
+        var isToMany: Bool
+        var isEmpty = true
+    }
+
+    /// A writer to the output. Throws `DocumentError` for the plain shape, which has a writer of its own.
+    public init(to output: ByteOutput, shape: DocumentShape) throws {
+        guard shape != .plain else { throw DocumentError(.misuse, "The plain shape wants a layout.") }
+        writer = JSONWriter(to: output)
+        self.shape = shape
+    }
+
+    public mutating func begin(_ header: DocumentHeader) throws {
+        var header = header
+        header.shape = shape
+        try writer.beginObject()
+        try writer.key(RecordMember.header)
+        try writer.tree(header.tree)
+        if shape == .lines {
+            try writer.endObject()
+            try writer.endLine()
+        } else if shape == .nested {
+            try writer.lineBreak()
+            try writer.key(RecordMember.objects)
+            try writer.beginArray()
+            isInArray = true
+        }
+    }
+
+    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+        if depth == 0 {
+            if shape == .flat { try openGroup(entity) }
+            if shape != .lines { try writer.lineBreak() }
+        } else {
+            try noteContent()
+        }
+        depth += 1
+        try writer.beginObject()
+        if let id {
+            try key(RecordMember.id)
+            try writer.string(id.text)
+        }
+        if shape != .flat || depth > 1 {
+            try key(RecordMember.entity)
+            try writer.string(entity)
+        }
+        if isDeleted {
+            try key(RecordMember.deleted)
+            try writer.bool(true)
+        }
+    }
+
+    private mutating func openGroup(_ entity: String) throws {
+        guard entity != group else { return }
+        try closeGroup()
+        guard closedGroups.insert(entity).inserted else {
+            throw DocumentError(.misuse, "In a flat document the records of \(entity) must come one after the other.")
+        }
+        try writer.lineBreak()
+        try writer.key(entity)
+        try writer.beginArray()
+        isInArray = true
+        group = entity
+    }
+
+    private mutating func closeGroup() throws {
+        guard isInArray else { return }
+        try writer.endLine()
+        try writer.endArray()
+        isInArray = false
+    }
+
+    public mutating func attribute(
+        _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
+    ) throws {
+        try key(name)
+        try writer.value(value, declaredAs: type)
+    }
+
+    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
+        try key(name)
+        relationships.append(Relationship(isToMany: isToMany))
+        if isToMany { try writer.beginArray() }
+    }
+
+    public mutating func reference(_ id: RecordID) throws {
+        try noteContent()
+        guard shape == .nested else { return try writer.string(id.text) }
+        try writer.beginObject()
+        try key(RecordMember.reference)
+        try writer.string(id.text)
+        try writer.endObject()
+    }
+
+    private mutating func noteContent() throws {
+        guard let last = relationships.indices.last, relationships[last].isToMany || relationships[last].isEmpty else {
+            throw DocumentError(.misuse, "An object or a reference stands outside a relationship, or is one too many.")
+        }
+        relationships[last].isEmpty = false
+    }
+
+    public mutating func endRelationship() throws {
+        guard let relationship = relationships.popLast() else {
+            throw DocumentError(.misuse, "No relationship is open.")
+        }
+        if relationship.isToMany {
+            try writer.endArray()
+        } else if relationship.isEmpty {
+            try writer.null()
+        }
+    }
+
+    public mutating func nullRelationship(_ name: String) throws {
+        try key(name)
+        try writer.null()
+    }
+
+    public mutating func endObject() throws {
+        depth -= 1
+        try writer.endObject()
+        if depth == 0, shape == .lines { try writer.endLine() }
+    }
+
+    public mutating func finish() throws {
+        try closeGroup()
+        if shape != .lines {
+            try writer.endObject()
+            try writer.endLine()
+        }
+        try writer.output.finish()
+    }
+
+    private mutating func key(_ name: String) throws {
+        if let key = keys[name] { return try writer.key(key) }
+        let key = try JSONWriter.Key(name)
+        // Names of properties are few; names of a composite's elements do not come here.
+        if keys.count < 10_000 { keys[name] = key }
+        try writer.key(key)
+    }
+}

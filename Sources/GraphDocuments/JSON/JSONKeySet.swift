@@ -1,0 +1,60 @@
+/// The keys of all objects that are open, so that a key that stands twice in one object is noticed.
+///
+/// Only hashes are kept. Two keys with one hash of 64 bits would be taken for one; chance does not find them, and who
+/// makes them on purpose gets an error for a document made on purpose.
+struct JSONKeySet {
+    private var hashes: [UInt64] = []
+    /// The hashes of an object with so many keys that looking at all of them again would cost more than linear time, and
+    /// where in `hashes` that object's keys begin.
+    private var large: [(start: Int, hashes: Set<UInt64>)] = []
+
+    private static let largestSearched = 24
+
+    /// The number of keys of all open objects.
+    var count: Int { hashes.count }
+
+    /// Adds a key to the object whose keys begin at `start`; false where it is there already.
+    mutating func insert(_ key: UnsafeRawBufferPointer, from start: Int) -> Bool {
+        let hash = JSONKeySet.hash(key)
+        if hashes.count - start < JSONKeySet.largestSearched {
+            let isNew = hashes.withUnsafeBufferPointer { hashes in
+                for index in start..<hashes.count where hashes[index] == hash { return false }
+                return true
+            }
+            if isNew { hashes.append(hash) }
+            return isNew
+        }
+        if large.last?.start != start { large.append((start, Set(hashes[start...]))) }
+        guard large[large.count - 1].hashes.insert(hash).inserted else { return false }
+        hashes.append(hash)
+        return true
+    }
+
+    /// Forgets the innermost object's keys.
+    mutating func removeAll(from start: Int) {
+        if large.last?.start == start { large.removeLast() }
+        hashes.removeSubrange(start...)
+    }
+
+    private static func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
+        let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+        var hash = UInt64(truncatingIfNeeded: key.count) &* factor
+        var index = 0
+        while index + 8 <= key.count {
+            hash = mix(hash ^ key.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        var rest: UInt64 = 0
+        while index < key.count {
+            rest = rest << 8 | UInt64(key[index])
+            index += 1
+        }
+        return mix(hash ^ rest)
+    }
+
+    @inline(__always)
+    private static func mix(_ value: UInt64) -> UInt64 {
+        let (high, low) = (value ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
+        return (high ^ low) &+ value.byteSwapped &* 0x9E37_79B9_7F4A_7C15
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+
+extension TokenRecordReader {
+    /// Reads an attribute's value whose first token is given.
+    mutating func readValue(_ token: DocumentToken, _ attribute: GraphSchema.Attribute) throws -> GraphValue {
+        switch token {
+        case .beginObject:
+            return try readObject(attribute)
+        case .beginArray:
+            guard attribute.type == .transformable else {
+                throw DocumentError(.wrongType, "An array stands where \(attribute.name) is wanted.", at: source.place)
+            }
+            return .transformable(TransformableValue(archive: nil, readable: try readTree(token, level: 0)))
+        default:
+            return try readScalar(token, attribute)
+        }
+    }
+
+    private func readScalar(_ token: DocumentToken, _ attribute: GraphSchema.Attribute) throws -> GraphValue {
+        let value = try source.value(token, as: attribute.type)
+        if value.fits(attribute.type) || attribute.type == .undefined || options.keepsMismatchedValues { return value }
+        if attribute.type == .transformable {
+            return .transformable(TransformableValue(archive: nil, readable: .value(value)))
+        }
+        if case .integer(let number) = value, let range = attribute.type.integerRange {
+            throw DocumentError(
+                .outOfRange,
+                "\(attribute.name) holds \(range.lowerBound) to \(range.upperBound), not \(number).", at: source.place)
+        }
+        let code: DocumentError.Code = token == .number ? .outOfRange : .wrongType
+        throw DocumentError(
+            code, "The value does not fit \(attribute.name), which is of type \(attribute.type.name).", at: source.place
+        )
+    }
+
+    /// Reads an object in the place of a value: a composite, or a value that says its type.
+    private mutating func readObject(_ attribute: GraphSchema.Attribute) throws -> GraphValue {
+        let place = source.place
+        var elements: [GraphAttribute] = []
+        var tagged: GraphValue?
+        var size: Int64?
+        var members: [ReadableValue.Member] = []
+        while try source.next() == .key {
+            let name = source.string()
+            if let tag = ValueTag(rawValue: name), elements.isEmpty, members.isEmpty {
+                let token = try source.next()
+                switch tag {
+                case .size:
+                    if case .integer(let value) = try source.value(token, as: .integer64) { size = value }
+                case .readable:
+                    let tree = try readTree(token, level: 0)
+                    guard case .transformable(let value) = tagged else {
+                        tagged = .transformable(TransformableValue(archive: nil, readable: tree))
+                        continue
+                    }
+                    tagged = .transformable(TransformableValue(archive: value.archive, readable: tree))
+                default:
+                    guard tagged == nil else {
+                        throw DocumentError(.syntax, "A value says its type twice.", at: source.place)
+                    }
+                    tagged = try readTagged(tag, token)
+                }
+            } else if tagged == nil, attribute.type == .composite {
+                let element =
+                    attribute.elements.first { $0.name == name }
+                    ?? GraphSchema.Attribute(name: name, type: .undefined)
+                let token = try source.next()
+                elements.append(GraphAttribute(name: name, value: try readValue(token, element)))
+            } else if tagged == nil, attribute.type == .transformable {
+                let token = try source.next()
+                members.append(
+                    .init(name: ReadableValue.unescaped(name), value: try readTree(token, level: 1)))
+            } else {
+                throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+            }
+        }
+        if case .file(let file) = tagged { tagged = .file(ExternalFile(path: file.path, byteCount: size)) }
+        if let tagged { return tagged }
+        if attribute.type == .composite { return .composite(elements) }
+        if attribute.type == .transformable {
+            return .transformable(TransformableValue(archive: nil, readable: .dictionary(members)))
+        }
+        throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+    }
+
+    /// Reads the value behind a tag.
+    private mutating func readTagged(_ tag: ValueTag, _ token: DocumentToken) throws -> GraphValue {
+        if tag == .composite {
+            guard token == .beginObject else { throw mistagged(tag) }
+            let element = GraphSchema.Attribute(name: tag.rawValue, type: .composite)
+            // Composites inside composites that no schema describes: as deep as the reader's limit lets them, so counted.
+            guard source.depth < 256 else {
+                throw DocumentError(.limit, "Values nest deeper than 256 levels.", at: source.place)
+            }
+            return try readObject(element)
+        }
+        let value = try source.value(token, as: tag.type)
+        switch (tag, value) {
+        case (.null, .bool(true)): return .null
+        case (.archive, .data(let data)): return .transformable(TransformableValue(archive: data))
+        case (.file, .string(let path)): return .file(ExternalFile(path: path))
+        case (.utf8, .data(let data)):
+            guard let text = String(data: data, encoding: .utf8) else { throw mistagged(tag) }
+            return .string(text)
+        case (.null, _), (.archive, _), (.file, _), (.utf8, _): throw mistagged(tag)
+        default:
+            guard value.fits(tag.type), !value.isNull else { throw mistagged(tag) }
+            return value
+        }
+    }
+
+    private func mistagged(_ tag: ValueTag) -> DocumentError {
+        DocumentError(.wrongType, "What stands under `\(tag.rawValue)` is none.", at: source.place)
+    }
+
+    /// Reads a tree of plain values whose first token is given. 64 levels at most, whatever the limits say: trees are
+    /// values, and freeing one takes a call for every level.
+    mutating func readTree(_ token: DocumentToken, level: Int) throws -> ReadableValue {
+        guard level < 64 else {
+            throw DocumentError(.limit, "A tree of plain values is deeper than 64 levels.", at: source.place)
+        }
+        switch token {
+        case .beginArray:
+            var values: [ReadableValue] = []
+            while case let next = try source.next(), next != .endArray {
+                values.append(try readTree(next, level: level + 1))
+            }
+            return .array(values)
+        case .beginObject:
+            var members: [ReadableValue.Member] = []
+            var tagged: GraphValue?
+            while try source.next() == .key {
+                let name = source.string()
+                let next = try source.next()
+                if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil, tag != .readable, tag != .size {
+                    tagged = try readTagged(tag, next)
+                } else {
+                    members.append(
+                        .init(name: ReadableValue.unescaped(name), value: try readTree(next, level: level + 1)))
+                }
+            }
+            if let tagged { return .value(tagged) }
+            return .dictionary(members)
+        default:
+            return .value(try source.value(token, as: .undefined))
+        }
+    }
+}
+
+extension ReadableValue {
+    /// A key as it was before it got its second `$`.
+    static func unescaped(_ name: String) -> String {
+        name.hasPrefix("$$") ? String(name.dropFirst()) : name
+    }
+}

@@ -1,0 +1,97 @@
+/// The members that say what a value is, where neither the format nor the schema does: `{"$date": "2024-…Z"}`.
+enum ValueTag: String, CaseIterable {
+    case bool = "$bool"
+    case integer = "$integer"
+    case double = "$double"
+    case float = "$float"
+    case decimal = "$decimal"
+    case string = "$string"
+    case date = "$date"
+    case data = "$data"
+    case uuid = "$uuid"
+    case uri = "$uri"
+    /// `true`: a null where the format has none.
+    case null = "$null"
+    /// An object of elements, each with its own tag where it needs one.
+    case composite = "$composite"
+    /// The bytes of a transformable attribute; `$readable` may follow.
+    case archive = "$archive"
+    /// What an archive holds, as plain values.
+    case readable = "$readable"
+    /// The path of a file beside the document; `$size` may follow.
+    case file = "$file"
+    /// A file's size in bytes.
+    case size = "$size"
+    /// A string as its UTF-8 in Base64, where the format cannot hold its characters.
+    case utf8 = "$utf8"
+
+    /// The declared type by which the tagged value is read.
+    var type: GraphValueType {
+        switch self {
+        case .bool, .null: .boolean
+        case .integer, .size: .integer64
+        case .double: .double
+        case .float: .float
+        case .decimal: .decimal
+        case .string, .file: .string
+        case .date: .date
+        case .data, .archive, .utf8: .binaryData
+        case .uuid: .uuid
+        case .uri: .uri
+        case .composite: .composite
+        case .readable: .undefined
+        }
+    }
+}
+
+extension GraphValue {
+    /// The tag for a value that stands where its type is not declared.
+    var tag: ValueTag {
+        switch self {
+        case .null: .null
+        case .bool: .bool
+        case .integer: .integer
+        case .double: .double
+        case .float: .float
+        case .decimal: .decimal
+        case .string: .string
+        case .date: .date
+        case .data: .data
+        case .uuid: .uuid
+        case .uri: .uri
+        case .composite: .composite
+        case .transformable: .archive
+        case .file: .file
+        }
+    }
+
+    /// Whether an attribute of the declared type holds the value as it is. Null fits every type.
+    func fits(_ type: GraphValueType) -> Bool {
+        switch self {
+        case .null: true
+        case .bool: type == .boolean
+        case .integer(let value): type.integerRange?.contains(value) ?? false
+        case .double: type == .double
+        case .float: type == .float
+        case .decimal: type == .decimal
+        case .string: type == .string
+        case .date: type == .date
+        case .data: type == .binaryData
+        case .uuid: type == .uuid
+        case .uri: type == .uri || type == .objectID
+        case .composite: type == .composite
+        case .transformable: type == .transformable
+        case .file: type == .binaryData || type == .transformable
+        }
+    }
+}
+
+/// The members that records have besides their attributes and relationships.
+enum RecordMember {
+    static let header = "$header"
+    static let objects = "$objects"
+    static let id = "$id"
+    static let entity = "$entity"
+    static let reference = "$ref"
+    static let deleted = "$deleted"
+}

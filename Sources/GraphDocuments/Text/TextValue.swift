@@ -1,0 +1,68 @@
+import Foundation
+
+/// Values as text: how JSON strings and XML hold what has no literal of its own.
+enum TextValue {
+    /// The value of the declared type that the text stands for, or nil where it stands for none. Numbers and booleans are
+    /// not read from text here, but for the words that stand for what is no number: which types are text differs by format.
+    static func value(_ text: UnsafeRawBufferPointer, as type: GraphValueType) -> GraphValue? {
+        switch type {
+        case .string: .string(String(decoding: text, as: UTF8.self))
+        case .uri, .objectID: .uri(String(decoding: text, as: UTF8.self))
+        case .date: DateText.seconds(text).map { .date($0) }
+        case .uuid: UUIDText.uuid(text).map { .uuid($0) }
+        case .binaryData: Base64.decode(text).map { .data($0) }
+        case .decimal: DecimalText.decimal(text).map { .decimal($0) }
+        case .double: FloatingText.number(for: String(decoding: text, as: UTF8.self)).map { .double($0) }
+        case .float: FloatingText.number(for: String(decoding: text, as: UTF8.self)).map { .float(Float($0)) }
+        default: nil
+        }
+    }
+
+    /// The same for formats that write every type as text.
+    static func anyValue(_ text: UnsafeRawBufferPointer, as type: GraphValueType) -> GraphValue? {
+        if let value = value(text, as: type) { return value }
+        switch type {
+        case .integer16, .integer32, .integer64:
+            guard let scan = NumberScan.scan(text: text), scan.isInteger else { return nil }
+            return scan.integer.map { .integer($0) }
+        case .double:
+            guard let scan = NumberScan.scan(text: text) else { return nil }
+            if scan.digits == 0 { return .double(scan.isNegative ? -0.0 : 0) }
+            if let double = scan.fastDouble { return .double(double) }
+            guard let double = Double(String(decoding: text, as: UTF8.self)), double.isFinite else { return nil }
+            return .double(double)
+        case .float:
+            guard NumberScan.scan(text: text) != nil, let float = Float(String(decoding: text, as: UTF8.self)),
+                float.isFinite
+            else { return nil }
+            return .float(float)
+        case .boolean:
+            if text.elementsEqual("true".utf8) { return .bool(true) }
+            return text.elementsEqual("false".utf8) ? .bool(false) : nil
+        default:
+            return nil
+        }
+    }
+
+    /// The same for text in a `String`.
+    static func anyValue(_ text: String, as type: GraphValueType) -> GraphValue? {
+        var text = text
+        return text.withUTF8 { anyValue(UnsafeRawBufferPointer($0), as: type) }
+    }
+
+    /// The text of a value; nil for what is more than one text (null, composite, transformable, file).
+    static func text(of value: GraphValue) -> String? {
+        switch value {
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let value): String(value)
+        case .double(let value): value.isFinite ? value.description : "\(FloatingText.word(for: value))"
+        case .float(let value): value.isFinite ? value.description : "\(FloatingText.word(for: Double(value)))"
+        case .decimal(let value): DecimalText.text(value)
+        case .string(let value), .uri(let value): value
+        case .date(let value): DateText.text(value)
+        case .data(let value): value.base64EncodedString()
+        case .uuid(let value): value.uuidString
+        case .null, .composite, .transformable, .file: nil
+        }
+    }
+}
