@@ -1,0 +1,52 @@
+import Foundation
+import ModelFiles
+
+/// Finds models in bundles.
+internal enum ModelBundles {
+    /// The models of bundles, or of the main bundle where nil is given. Files that cannot be read are left out.
+    ///
+    /// - Parameter everyVersion: Whether a `.momd` gives every version it holds, or the current one alone.
+    static func models(in bundles: [Bundle]?, everyVersion: Bool) -> [NSManagedObjectModel] {
+        urls(in: bundles ?? [.main]).flatMap { url -> [NSManagedObjectModel] in
+            guard let file = try? ModelFile.read(at: url) else { return [] }
+            let values = everyVersion ? file.versions.map(\.model) : [file.model]
+            return values.compactMap { try? NSManagedObjectModel(value: $0) }
+        }
+    }
+
+    /// The checksum of each version in a `.momd`: what its list says, else computed.
+    static func checksums(ofVersionedModelAt url: URL) throws -> [String: String] {
+        let file: ModelFile
+        do {
+            file = try ModelFile.read(at: url)
+        } catch {
+            throw CocoaError(
+                .fileReadCorruptFile,
+                userInfo: [
+                    NSLocalizedDescriptionKey: String(describing: error), NSURLErrorKey: url,
+                    NSUnderlyingErrorKey: error,
+                ])
+        }
+        return Dictionary(
+            file.versions.map { ($0.name, VersionHash($0.model).checksum) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Every `.momd` and `.mom` at the top of the bundles, sorted by path.
+    private static func urls(in bundles: [Bundle]) -> [URL] {
+        var folders: [URL] = []
+        for bundle in bundles {
+            guard let folder = bundle.resourceURL else { continue }
+            folders.append(folder)
+            // The package manager puts each target's resources into a bundle of its own, beside the program.
+            if bundle == .main { folders += contents(of: folder).filter { $0.pathExtension == "resources" } }
+        }
+        var met: Set<String> = []
+        return folders.flatMap(contents)
+            .filter { ["momd", "mom"].contains($0.pathExtension) && met.insert($0.standardizedFileURL.path).inserted }
+    }
+
+    private static func contents(of folder: URL) -> [URL] {
+        let contents = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return (contents ?? []).sorted { $0.path < $1.path }
+    }
+}

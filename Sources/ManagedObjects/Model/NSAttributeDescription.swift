@@ -1,0 +1,112 @@
+import Foundation
+
+/// An attribute of an entity: a value of each object.
+open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is
+    /// The type of the value. Setting it sets ``attributeValueClassName``.
+    open var attributeType: NSAttributeType = .undefinedAttributeType {
+        willSet { requireEditable() }
+        didSet { attributeValueClassName = Self.valueClassName(of: attributeType) }
+    }
+
+    /// The type of the value: the same as ``attributeType``, as newer code spells it.
+    public var type: AttributeType {
+        get { AttributeType(rawValue: attributeType) }
+        set { attributeType = newValue.rawValue }
+    }
+
+    /// The class of the value, such as `NSString`; settable for transformable and undefined attributes.
+    open var attributeValueClassName: String? { willSet { requireEditable() } }
+
+    /// The value of a new object.
+    open var defaultValue: Any? { willSet { requireEditable() } }
+
+    /// The name of the transformer of a transformable attribute; nil is the default archiving.
+    open var valueTransformerName: String? { willSet { requireEditable() } }
+
+    /// Whether the store may keep a large value in a file beside it.
+    open var allowsExternalBinaryDataStorage: Bool = false { willSet { requireEditable() } }
+
+    /// Whether the store's history keeps the value of a deleted object.
+    open var preservesValueInHistoryOnDeletion: Bool = false { willSet { requireEditable() } }
+
+    /// Whether CloudKit encrypts the value. Kept in model files, without effect here.
+    open var allowsCloudEncryption: Bool = false { willSet { requireEditable() } }
+
+    /// The hash that names this version of the attribute: 32 bytes. Cost: one SHA-256.
+    open override var versionHash: Data { super.versionHash }
+
+    internal override func assign(from original: NSPropertyDescription) {
+        super.assign(from: original)
+        guard let original = original as? NSAttributeDescription else { return }
+        attributeType = original.attributeType
+        attributeValueClassName = original.attributeValueClassName
+        defaultValue = original.defaultValue
+        valueTransformerName = original.valueTransformerName
+        allowsExternalBinaryDataStorage = original.allowsExternalBinaryDataStorage
+        preservesValueInHistoryOnDeletion = original.preservesValueInHistoryOnDeletion
+        allowsCloudEncryption = original.allowsCloudEncryption
+    }
+
+    /// The class name that a type implies, or nil where it implies none.
+    internal static func valueClassName(of type: NSAttributeType) -> String? {
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType, .booleanAttributeType:
+            "NSNumber"
+        case .decimalAttributeType: "NSDecimalNumber"
+        case .stringAttributeType: "NSString"
+        case .dateAttributeType: "NSDate"
+        case .binaryDataAttributeType: "NSData"
+        case .UUIDAttributeType: "NSUUID"
+        case .URIAttributeType: "NSURL"
+        case .compositeAttributeType: "NSDictionary"
+        case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType: nil
+        }
+    }
+}
+
+extension NSAttributeDescription {
+    /// The types of attributes, in the spelling of newer code.
+    public struct AttributeType: Hashable, Equatable, RawRepresentable, Sendable {
+        public typealias RawValue = NSAttributeType
+
+        /// The same type in the older spelling.
+        public var rawValue: NSAttributeType
+
+        /// The type of an older spelling.
+        public init(rawValue: NSAttributeType) { self.rawValue = rawValue }
+
+        /// No type: any value, in a transient attribute.
+        public static let undefined = AttributeType(rawValue: .undefinedAttributeType)
+        /// A whole number of 16 bits.
+        public static let integer16 = AttributeType(rawValue: .integer16AttributeType)
+        /// A whole number of 32 bits.
+        public static let integer32 = AttributeType(rawValue: .integer32AttributeType)
+        /// A whole number of 64 bits.
+        public static let integer64 = AttributeType(rawValue: .integer64AttributeType)
+        /// An `NSDecimalNumber`; the SQLite store keeps it as a double.
+        public static let decimal = AttributeType(rawValue: .decimalAttributeType)
+        /// A binary fraction of 64 bits.
+        public static let double = AttributeType(rawValue: .doubleAttributeType)
+        /// A binary fraction of 32 bits.
+        public static let float = AttributeType(rawValue: .floatAttributeType)
+        /// A `String`.
+        public static let string = AttributeType(rawValue: .stringAttributeType)
+        /// A `Bool`.
+        public static let boolean = AttributeType(rawValue: .booleanAttributeType)
+        /// A `Date`.
+        public static let date = AttributeType(rawValue: .dateAttributeType)
+        /// A `Data`.
+        public static let binaryData = AttributeType(rawValue: .binaryDataAttributeType)
+        /// A `UUID`.
+        public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
+        /// A `URL`.
+        public static let uri = AttributeType(rawValue: .URIAttributeType)
+        /// A value that a `ValueTransformer` turns into data.
+        public static let transformable = AttributeType(rawValue: .transformableAttributeType)
+        /// An `NSManagedObjectID`; only as the result of an expression.
+        public static let objectID = AttributeType(rawValue: .objectIDAttributeType)
+        /// A dictionary of elements, each with a column of its own.
+        public static let composite = AttributeType(rawValue: .compositeAttributeType)
+    }
+}

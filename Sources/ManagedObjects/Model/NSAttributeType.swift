@@ -1,0 +1,55 @@
+/// The types of attributes, numbered as model files number them.
+public enum NSAttributeType: UInt, Sendable {
+    /// No type: any value, in a transient attribute.
+    case undefinedAttributeType = 0
+    /// A whole number of 16 bits.
+    case integer16AttributeType = 100
+    /// A whole number of 32 bits.
+    case integer32AttributeType = 200
+    /// A whole number of 64 bits.
+    case integer64AttributeType = 300
+    /// An `NSDecimalNumber`; the SQLite store keeps it as a double.
+    case decimalAttributeType = 400
+    /// A binary fraction of 64 bits.
+    case doubleAttributeType = 500
+    /// A binary fraction of 32 bits.
+    case floatAttributeType = 600
+    /// A `String`.
+    case stringAttributeType = 700
+    /// A `Bool`.
+    case booleanAttributeType = 800
+    /// A `Date`.
+    case dateAttributeType = 900
+    /// A `Data`.
+    case binaryDataAttributeType = 1000
+    /// A `UUID`.
+    case UUIDAttributeType = 1100
+    /// A `URL`.
+    case URIAttributeType = 1200
+    /// A value that a `ValueTransformer` turns into data.
+    case transformableAttributeType = 1800
+    /// An `NSManagedObjectID`; only as the result of an expression.
+    case objectIDAttributeType = 2000
+    /// A dictionary of elements, each with a column of its own.
+    case compositeAttributeType = 2100
+}
+
+/// How an index is kept.
+public enum NSFetchIndexElementType: UInt, Sendable {
+    /// An ordinary index.
+    case binary = 0
+    /// An index of ranges, for coordinates.
+    case rTree = 1
+}
+
+/// What becomes of the objects at the other end of a relationship when an object is deleted.
+public enum NSDeleteRule: UInt, Sendable {
+    /// Nothing: their references back are left as they are.
+    case noActionDeleteRule = 0
+    /// Their references back are cleared.
+    case nullifyDeleteRule = 1
+    /// They are deleted too.
+    case cascadeDeleteRule = 2
+    /// The object cannot be deleted while there is one.
+    case denyDeleteRule = 3
+}

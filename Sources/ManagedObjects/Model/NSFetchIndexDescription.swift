@@ -1,0 +1,54 @@
+import Foundation
+
+/// An index of an entity's rows.
+open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding,
+    @unchecked Sendable  // because it is frozen once a coordinator uses its model
+{
+    /// The index's name; not empty, and unique in its entity.
+    open var name: String { willSet { requireEditable() } }
+
+    /// What is indexed, in order.
+    open var elements: [NSFetchIndexElementDescription] {
+        willSet { requireEditable() }
+        didSet { for element in elements { element.indexDescription = self } }
+    }
+
+    /// Which objects the index holds; nil is all of them.
+    open var partialIndexPredicate: NSPredicate? { willSet { requireEditable() } }
+
+    /// The entity that the index belongs to.
+    open internal(set) weak var entity: NSEntityDescription?
+
+    /// An index of a name; its elements may follow later.
+    public init(name: String, elements: [NSFetchIndexElementDescription]?) {
+        self.name = name
+        self.elements = elements ?? []
+        super.init()
+        for element in self.elements { element.indexDescription = self }
+    }
+
+    /// A copy that belongs to no entity and can be changed.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let elements = elements.compactMap { $0.copy() as? NSFetchIndexElementDescription }
+        let copy = NSFetchIndexDescription(name: name, elements: elements)
+        copy.partialIndexPredicate = partialIndexPredicate
+        return copy
+    }
+
+    internal final func requireEditable() {
+        precondition(
+            entity?.managedObjectModelIfAny?.isEditable != false,
+            "The index “\(name)” cannot be changed: a coordinator uses its model. Change a copy of the model instead.")
+    }
+
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Always nil: an index is coded with its model.
+    public required init?(coder: NSCoder) {
+        coder.failWithError(ModelCoding.onlyWholeModels)
+        return nil
+    }
+
+    /// Fails: an index is coded with its model.
+    open func encode(with coder: NSCoder) { coder.failWithError(ModelCoding.onlyWholeModels) }
+}

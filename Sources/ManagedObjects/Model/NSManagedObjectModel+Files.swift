@@ -1,0 +1,42 @@
+import Foundation
+import ModelFiles
+
+extension NSManagedObjectModel {
+    /// Reads a model: a compiled one (`.mom`, or the current version in a `.momd`), or a source one (`.xcdatamodel`, or
+    /// the current version in a `.xcdatamodeld`), which Apple's framework cannot.
+    ///
+    /// Nil where there is none, or it cannot be read; ``model(contentsOf:)`` says why. Cost: the whole file is read.
+    public convenience init?(contentsOf url: URL) {
+        guard let value = try? ModelFile.read(at: url).model else { return nil }
+        try? self.init(value: value)
+    }
+
+    /// Reads a model as ``init(contentsOf:)`` does: an addition to Core Data's API, which says why it fails.
+    ///
+    /// - Throws: `CocoaError.fileReadCorruptFile` or `.fileReadNoSuchFile`, with the reason, the file and the line in its
+    ///   description.
+    public static func model(contentsOf url: URL) throws -> NSManagedObjectModel {
+        do {
+            return try NSManagedObjectModel(value: ModelFile.read(at: url).model)
+        } catch let error as ModelError {
+            throw CocoaError(
+                error.code == .unreadableFile ? .fileReadNoSuchFile : .fileReadCorruptFile,
+                userInfo: [
+                    NSLocalizedDescriptionKey: error.description, NSURLErrorKey: url, NSUnderlyingErrorKey: error,
+                ])
+        }
+    }
+
+    /// The model that a store keeps of itself.
+    ///
+    /// - Parameter cachedModel: The content of `Z_MODELCACHE`, as it stands in the table.
+    /// - Throws: `ModelError` where it is damaged.
+    internal convenience init(cachedModel: Data) throws {
+        try self.init(value: ModelCache.read(cachedModel))
+    }
+
+    /// What a store keeps of the model in `Z_MODELCACHE`.
+    ///
+    /// - Throws: `ModelError` where an expression has no archived form.
+    internal final func cachedModel() throws -> Data { try ModelCache.write(modelValue()) }
+}

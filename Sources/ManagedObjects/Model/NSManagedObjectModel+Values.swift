@@ -1,0 +1,16 @@
+import Foundation
+import ModelFiles
+
+extension NSManagedObjectModel {
+    /// The model that a plain value describes.
+    ///
+    /// - Throws: `ModelError` where the value contradicts itself.
+    internal convenience init(value: Model) throws {
+        self.init()
+        var reader = ModelValueReader()
+        try reader.read(value, into: self)
+    }
+
+    /// The model as a plain value. Cost: one value for each entity and property.
+    internal final func modelValue() -> Model { ModelValueWriter().value(of: self) }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import ModelFiles
+
+/// What attributes, relationships and the other properties of an entity have in common.
+///
+/// A description can be changed until a coordinator uses its model; a change after that is a programmer error and stops
+/// the program. An inherited property is one object, shared with the entity that declares it.
+open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
+    @unchecked Sendable  // because it is frozen once a coordinator uses its model
+{
+    /// The property's name; not empty, and unique in its entity.
+    open var name: String = "" { willSet { requireEditable() } }
+
+    /// Whether the property may be nil when it is saved. True unless set.
+    open var isOptional: Bool = true { willSet { requireEditable() } }
+
+    /// Whether the property is left out of the store.
+    open var isTransient: Bool = false { willSet { requireEditable() } }
+
+    /// Whether the property is indexed, the form before fetch indexes.
+    open var isIndexed: Bool = false { willSet { requireEditable() } }
+
+    /// Whether Spotlight indexes the property. Kept in model files, without effect here.
+    open var isIndexedBySpotlight: Bool = false { willSet { requireEditable() } }
+
+    /// Whether the value is kept in the Spotlight record, an abandoned feature. Kept in model files, without effect here.
+    open var isStoredInExternalRecord: Bool = false { willSet { requireEditable() } }
+
+    /// The developer's own remarks.
+    open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireEditable() } }
+
+    /// Any text; a change of it changes the property's version hash.
+    open var versionHashModifier: String? { willSet { requireEditable() } }
+
+    /// The entity that declares the property. It is a programmer error to ask a property that belongs to none.
+    open var entity: NSEntityDescription {
+        guard let entityIfAny else { preconditionFailure("The property “\(name)” belongs to no entity yet.") }
+        return entityIfAny
+    }
+
+    /// The entity that declares the property, or nil as long as it belongs to none.
+    internal final weak var entityIfAny: NSEntityDescription?
+
+    private var ownRenamingIdentifier: String?
+
+    /// The name that the property had in the version before; its name, unless set.
+    open var renamingIdentifier: String? {
+        get { ownRenamingIdentifier ?? name }
+        set {
+            requireEditable()
+            ownRenamingIdentifier = newValue
+        }
+    }
+
+    /// The renaming identifier where one was set that is not the name.
+    internal final var explicitRenamingIdentifier: String? {
+        ownRenamingIdentifier == name ? nil : ownRenamingIdentifier
+    }
+
+    /// The conditions that a value must meet when it is saved; `SELF` is the value.
+    open private(set) var validationPredicates: [NSPredicate] = []
+
+    /// One warning for each of ``validationPredicates``: an error code as a number, or a sentence.
+    open private(set) var validationWarnings: [Any] = []
+
+    /// Sets the conditions and what a failure is reported as.
+    ///
+    /// - Parameters:
+    ///   - validationPredicates: The conditions, or nil for none.
+    ///   - validationWarnings: A sentence, or an error code in digits, for each condition. Conditions past its end are
+    ///     reported with code 1550.
+    open func setValidationPredicates(
+        _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
+    ) {
+        setValidation(validationPredicates ?? [], warnings: validationWarnings ?? [])
+    }
+
+    /// The same with warnings of either kind. Warnings are cut or filled up to the number of predicates.
+    internal final func setValidation(_ predicates: [NSPredicate], warnings: [Any]) {
+        requireEditable()
+        validationPredicates = predicates
+        validationWarnings = predicates.indices.map { index in
+            index < warnings.count ? warnings[index] : NSNumber(value: NSManagedObjectValidationError)
+        }
+    }
+
+    /// The hash that names this version of the property: 32 bytes. Cost: one SHA-256.
+    open var versionHash: Data { ModelValueWriter().versionHash(of: self) }
+
+    // MARK: - Copying
+
+    /// A property without values.
+    public required override init() {}
+
+    /// A copy that belongs to no entity and can be changed.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init()
+        copy.assign(from: self)
+        return copy
+    }
+
+    /// Takes over everything that the original states; subclasses add their own.
+    internal func assign(from original: NSPropertyDescription) {
+        name = original.name
+        isOptional = original.isOptional
+        isTransient = original.isTransient
+        isIndexed = original.isIndexed
+        isIndexedBySpotlight = original.isIndexedBySpotlight
+        isStoredInExternalRecord = original.isStoredInExternalRecord
+        userInfo = original.userInfo
+        versionHashModifier = original.versionHashModifier
+        ownRenamingIdentifier = original.ownRenamingIdentifier
+        validationPredicates = original.validationPredicates
+        validationWarnings = original.validationWarnings
+    }
+
+    /// Stops the program if a coordinator uses the model.
+    internal final func requireEditable() {
+        precondition(
+            entityIfAny?.managedObjectModelIfAny?.isEditable != false,
+            "The property “\(name)” cannot be changed: a coordinator uses its model. Change a copy of the model instead."
+        )
+    }
+
+    // MARK: - Equality
+
+    /// Two properties are equal when they state the same and belong to entities of one name.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyDescription else { return false }
+        if self === other { return true }
+        return name == other.name && type(of: self) == type(of: other)
+            && entityIfAny?.name == other.entityIfAny?.name && ModelValueWriter().stateTheSame(self, other)
+    }
+
+    open override var hash: Int { name.hashValue }
+
+    open override var description: String {
+        "(<\(type(of: self))>), name \(name), optional \(isOptional), transient \(isTransient), "
+            + "entity \(entityIfAny?.name ?? "none"), renamingIdentifier \(renamingIdentifier ?? name)"
+    }
+
+    // MARK: - Coding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Always nil: a property is coded with its model.
+    public required init?(coder: NSCoder) {
+        super.init()
+        coder.failWithError(ModelCoding.onlyWholeModels)
+        return nil
+    }
+
+    /// Fails: a property is coded with its model.
+    open func encode(with coder: NSCoder) { coder.failWithError(ModelCoding.onlyWholeModels) }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+// On Apple's platforms every object can be a C argument, so that code says `date as CVarArg` in the arguments of a format.
+// Here only strings and numbers can. Predicate formats take any value as it is and never read these words; they are there
+// for `as CVarArg` to compile.
+
+extension Date: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { timeIntervalSinceReferenceDate._cVarArgEncoding }
+}
+
+extension UUID: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { uuidString._cVarArgEncoding }
+}
+
+extension URL: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { absoluteString._cVarArgEncoding }
+}
+
+extension Data: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { description._cVarArgEncoding }
+}
+
+extension Array: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { String(describing: self)._cVarArgEncoding }
+}
+
+extension Set: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { String(describing: self)._cVarArgEncoding }
+}

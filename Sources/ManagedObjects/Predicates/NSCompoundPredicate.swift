@@ -1,0 +1,68 @@
+import Foundation
+import PredicateLanguage
+
+/// Predicates joined by AND or OR, or one negated.
+open class NSCompoundPredicate: NSPredicate {
+    internal override init(stating node: PredicateNode) {
+        super.init(stating: node)
+    }
+
+    /// Joins predicates. NOT takes the first one; it is a programmer error to give it none.
+    public convenience init(type: LogicalType, subpredicates: [NSPredicate]) {
+        let parts = subpredicates.map(\.embeddedNode)
+        switch type {
+        case .and: self.init(stating: .and(parts))
+        case .or: self.init(stating: .or(parts))
+        case .not:
+            guard let part = parts.first else { preconditionFailure("NOT takes one predicate, and was given none.") }
+            self.init(stating: .not(part))
+        }
+    }
+
+    /// True when every predicate is; true when there is none.
+    public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
+        self.init(type: .and, subpredicates: subpredicates)
+    }
+
+    /// True when one predicate is; false when there is none.
+    public convenience init(orPredicateWithSubpredicates subpredicates: [NSPredicate]) {
+        self.init(type: .or, subpredicates: subpredicates)
+    }
+
+    /// The contrary of a predicate.
+    public convenience init(notPredicateWithSubpredicate predicate: NSPredicate) {
+        self.init(type: .not, subpredicates: [predicate])
+    }
+
+    /// How the predicates are joined.
+    open var compoundPredicateType: LogicalType {
+        switch node {
+        case .or: .or
+        case .not: .not
+        default: .and
+        }
+    }
+
+    /// The predicates that are joined.
+    open var subpredicates: [Any] { parts.map(NSPredicate.predicate(stating:)) }
+
+    private var parts: [PredicateNode] {
+        switch node {
+        case .and(let parts), .or(let parts): parts
+        case .not(let part): [part]
+        case .constant, .comparison, .opaque: []
+        }
+    }
+}
+
+extension NSCompoundPredicate {
+    /// How predicates are joined.
+    public enum LogicalType: UInt, Sendable {
+        /// The contrary of one predicate.
+        case not = 0
+        /// All of them.
+        case and = 1
+        /// One of them.
+        case or = 2
+    }
+}

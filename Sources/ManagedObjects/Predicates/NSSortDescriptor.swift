@@ -1,0 +1,111 @@
+import Foundation
+import PredicateLanguage
+
+/// One criterion of an order: a key, a direction, and how values are compared.
+///
+/// Foundation's own class is the superclass, so that Foundation's methods take a descriptor of this one.
+open class NSSortDescriptor: Foundation.NSSortDescriptor {
+    /// The key path whose values are compared; nil compares the objects themselves.
+    open private(set) var key: String?
+
+    /// The name of the comparison, or nil where a closure compares. `compare:` unless set; `caseInsensitiveCompare:`,
+    /// `localizedCompare:`, `localizedCaseInsensitiveCompare:` and `localizedStandardCompare:` compare strings.
+    open private(set) var selector: Selector?
+
+    /// The closure that compares, where one was given.
+    private let closure: Comparator?
+
+    /// A criterion that compares values by their kind: numbers, texts, dates, …; nil comes first.
+    public convenience init(key: String?, ascending: Bool) {
+        self.init(key: key, ascending: ascending, selector: "compare:")
+    }
+
+    /// A criterion that compares by a named comparison; nil is `compare:`.
+    public init(key: String?, ascending: Bool, selector: Selector?) {
+        let selector = selector ?? "compare:"
+        self.key = key
+        self.selector = selector
+        closure = nil
+        super.init(
+            keyPath: \NSObject.self, ascending: ascending,
+            comparator: { SortComparison.compare($0, $1, selector: selector) })
+    }
+
+    /// A criterion that compares by a closure. It cannot become SQL.
+    public init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
+        self.key = key
+        closure = cmptr
+        super.init(keyPath: \NSObject.self, ascending: ascending, comparator: cmptr)
+    }
+
+    /// A criterion by a key path of Swift, under the name that ``KeyPathRegistry`` has of it. Without one it is a
+    /// programmer error.
+    public override convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+        self.init(key: KeyPathRegistry.requiredName(of: keyPath), ascending: ascending)
+    }
+
+    /// The same, with a closure that compares. It cannot become SQL.
+    public override convenience init<Root, Value>(
+        keyPath: KeyPath<Root, Value>, ascending: Bool, comparator cmptr: @escaping Comparator
+    ) {
+        self.init(key: KeyPathRegistry.requiredName(of: keyPath), ascending: ascending, comparator: cmptr)
+    }
+
+    /// The order of two objects. A value that cannot be read counts as nil.
+    open override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        let one = Self.value(of: object1, key: key)
+        let two = Self.value(of: object2, key: key)
+        let result: ComparisonResult
+        if let closure {
+            result = closure(one ?? NSNull(), two ?? NSNull())
+        } else {
+            result = SortComparison.compare(one, two, selector: selector ?? "compare:")
+        }
+        switch result {
+        case .orderedSame: return .orderedSame
+        case .orderedAscending: return ascending ? .orderedAscending : .orderedDescending
+        case .orderedDescending: return ascending ? .orderedDescending : .orderedAscending
+        }
+    }
+
+    private static func value(of object: Any, key: String?) -> Any? {
+        guard let key, key != "self" else { return object }
+        var value: Any? = object
+        for part in key.split(separator: ".") {
+            guard let subject = value as? any PredicateSubject else { return nil }
+            value = try? subject.predicateValue(forKey: String(part))
+        }
+        return value
+    }
+
+    /// The same criterion in the other direction.
+    open override var reversedSortDescriptor: Any {
+        if let closure { return NSSortDescriptor(key: key, ascending: !ascending, comparator: closure) }
+        return NSSortDescriptor(key: key, ascending: !ascending, selector: selector)
+    }
+
+    /// Does nothing: every descriptor may be evaluated here.
+    open func allowEvaluation() {}
+
+    /// Whether a closure compares, which no store can carry out.
+    internal final var comparesByClosure: Bool { closure != nil }
+
+    /// Itself: a descriptor never changes.
+    open override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func copy() -> Any { self }
+
+    /// Two descriptors are equal when key, direction and comparison are. One with a closure equals itself only.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSSortDescriptor else { return false }
+        if self === other { return true }
+        return closure == nil && other.closure == nil && key == other.key && ascending == other.ascending
+            && selector == other.selector
+    }
+
+    open override var hash: Int { (key ?? "").hashValue }
+
+    open override var description: String {
+        "(\(key ?? "self"), \(ascending ? "ascending" : "descending"), \(selector?.name ?? "block"))"
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import PredicateLanguage
+
+/// Prepares a predicate for evaluation the first time it is asked, and keeps what it prepared.
+internal final class PredicateEvaluation: @unchecked Sendable {  // because what changes is read and set under the lock
+    private let node: PredicateNode
+    private let lock = NSLock()
+    private var prepared: PredicateEvaluator?
+
+    init(of node: PredicateNode) {
+        self.node = node
+    }
+
+    func evaluator() throws -> PredicateEvaluator {
+        try lock.withLock {
+            if let prepared { return prepared }
+            let evaluator = try PredicateEvaluator(node)
+            prepared = evaluator
+            return evaluator
+        }
+    }
+}
+
+/// A closure as a predicate.
+internal struct BlockPredicate: OpaquePredicate, @unchecked Sendable {  // because the closure is the user's care
+    private let identity = NSObject()
+    let block: (Any?, [String: Any]?) -> Bool
+
+    init(block: @escaping (Any?, [String: Any]?) -> Bool) {
+        self.block = block
+    }
+
+    var predicateFormat: String { "BLOCKPREDICATE" }
+
+    func evaluate(with object: Any?, variables: [String: Any?]) throws -> Bool {
+        block(object, variables.compactMapValues { $0 })
+    }
+
+    func isEqual(to other: any OpaquePredicate) -> Bool {
+        (other as? BlockPredicate)?.identity === identity
+    }
+}
+
+/// A predicate of a user's own class inside another predicate: what it states is only known by asking it.
+internal struct PredicateObject: OpaquePredicate, @unchecked Sendable {  // because predicates do not change
+    let predicate: NSPredicate
+
+    var predicateFormat: String { predicate.predicateFormat }
+
+    func evaluate(with object: Any?, variables: [String: Any?]) throws -> Bool {
+        predicate.evaluate(with: object, substitutionVariables: variables.compactMapValues { $0 })
+    }
+
+    func isEqual(to other: any OpaquePredicate) -> Bool {
+        (other as? PredicateObject)?.predicate.isEqual(predicate) == true
+    }
+}
+
+extension NSPredicate {
+    /// What stands for the predicate in a larger one, or in a fetch.
+    internal final var embeddedNode: PredicateNode {
+        let isOwn = type(of: self) == NSPredicate.self || self is NSComparisonPredicate || self is NSCompoundPredicate
+        return isOwn ? node : .opaque(PredicateObject(predicate: self))
+    }
+}
