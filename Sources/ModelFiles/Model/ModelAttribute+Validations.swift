@@ -19,7 +19,7 @@ extension ModelAttribute {
 
     /// The conditions that the limits of the source stand for: on the value, the length of a string, or the seconds of a
     /// date since 2001.
-    private var limitValidations: [ModelValidation] {
+    var limitValidations: [ModelValidation] {
         let (subject, tooSmall, tooLarge): (ExpressionNode, Int, Int) =
             switch type {
             case .string: (.keyPath("length"), LimitCode.stringTooShort, LimitCode.stringTooLong)

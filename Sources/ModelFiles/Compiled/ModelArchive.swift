@@ -1,0 +1,53 @@
+import Foundation
+import KeyedArchives
+
+/// The two forms of a compiled model: archives of `NSManagedObjectModel`.
+public enum ModelArchive {
+    /// Which of the two forms.
+    public enum Form: Sendable {
+        /// The content of a `.mom`: each entity has its own properties only.
+        case compiled
+        /// The model that a store keeps of itself: dictionaries with fixed keys, inherited properties repeated, no fetch
+        /// request templates.
+        case cached
+    }
+
+    /// Reads a compiled model in either form. `file` is the path that errors name.
+    ///
+    /// Throws ``ModelError`` when the data is damaged or holds something else.
+    public static func read(_ data: Data, file: String? = nil) throws -> Model {
+        try reportingErrors(in: file) {
+            try read(KeyedArchive(data: data))
+        }
+    }
+
+    static func read(_ archive: KeyedArchive) throws -> Model {
+        guard let root = try archive.root, root.isKind(of: "NSManagedObjectModel") else {
+            throw ModelError(.unknownFormat, "The archive holds no managed object model.")
+        }
+        return try ModelArchiveReader().model(root)
+    }
+
+    /// Writes a compiled model. Equal models give equal bytes.
+    ///
+    /// Class names of the form `.Name` get the module's name in front, if there is one. Throws ``ModelError`` for a
+    /// relationship or fetch request to an unknown entity, and for a predicate that has no archived form.
+    public static func write(_ model: Model, form: Form = .compiled, moduleName: String? = nil) throws -> Data {
+        try reportingErrors(in: nil) {
+            var writer = ModelArchiveWriter(model.compiledForm(moduleName: moduleName), form: form)
+            return try writer.write()
+        }
+    }
+
+    /// Gives errors of archives the shape of errors of models, and every error the file's path.
+    static func reportingErrors<Result>(in file: String?, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch var error as ModelError {
+            error.file = error.file ?? file
+            throw error
+        } catch let error as ArchiveError {
+            throw ModelError(.malformedFile, error.description, file: file)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+extension Model {
+    /// The model as a compiler leaves it: without what only a source model says.
+    ///
+    /// Class names of the form `.Name` get the module's name in front, or lose the dot when there is none. Entities and
+    /// properties are sorted by name; the older marks that stand for an index are set beside it.
+    public func compiledForm(moduleName: String? = nil) -> Model {
+        var model = self
+        model.source = ModelSource()
+        model.composites = []
+        model.entities = entities.map { $0.compiledForm(moduleName: moduleName) }.sorted { $0.name < $1.name }
+        model.configurations = configurations.map {
+            ModelConfiguration(name: $0.name, entityNames: $0.entityNames.sorted())
+        }
+        model.configurations.sort { $0.name < $1.name }
+        model.fetchRequestTemplates.sort { $0.name < $1.name }
+        return model
+    }
+}
+
+extension ModelEntity {
+    fileprivate func compiledForm(moduleName: String?) -> ModelEntity {
+        var entity = self
+        if let name = className {
+            let isRelative = name.hasPrefix(".")
+            entity.className = isRelative ? (moduleName.map { $0 + name } ?? String(name.dropFirst())) : name
+            if name == "NSManagedObject" { entity.className = nil }
+        }
+        entity.codeGeneration = .manual
+        entity.isSyncable = nil
+        entity.spotlightDisplayNameExpression = nil
+        entity.attributes = attributes.map { $0.compiledForm(isIndexed: isIndexedAlone($0.name)) }
+        entity.attributes.sort { $0.name < $1.name }
+        entity.relationships = relationships.map { relationship in
+            var relationship = relationship
+            relationship.inverseEntityName = nil
+            relationship.isSyncable = nil
+            return relationship
+        }
+        entity.relationships.sort { $0.name < $1.name }
+        entity.fetchedProperties = fetchedProperties.map { property in
+            var property = property
+            property.isSyncable = nil
+            return property
+        }
+        entity.fetchedProperties.sort { $0.name < $1.name }
+        return entity
+    }
+
+    /// Whether there is an index of this property and nothing else.
+    private func isIndexedAlone(_ name: String) -> Bool {
+        fetchIndexes.contains { index in
+            index.elements.count == 1 && index.elements[0].target == .property(name)
+                && index.elements[0].collation == .binary && index.partialIndexPredicate == nil
+        }
+    }
+}
+
+extension ModelAttribute {
+    fileprivate func compiledForm(isIndexed: Bool) -> ModelAttribute {
+        var attribute = self
+        attribute.isIndexed = isIndexed || self.isIndexed
+        attribute.usesScalarValueType = nil
+        attribute.isSyncable = nil
+        attribute.compositeName = nil
+        if attribute.valueTransformerName?.isEmpty == true { attribute.valueTransformerName = nil }
+        attribute.elements = elements.map { $0.compiledForm(isIndexed: false) }
+        return attribute
+    }
+}

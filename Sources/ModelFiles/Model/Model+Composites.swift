@@ -1,0 +1,65 @@
+extension Model {
+    /// Fills in the elements of composite attributes from the composite types that they name.
+    ///
+    /// Throws ``ModelError`` when a type is not there or holds itself.
+    public mutating func resolveComposites(file: String? = nil) throws {
+        let composites = Dictionary(self.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for index in entities.indices {
+            let entity = entities[index]
+            entities[index].attributes = try entity.attributes.map { attribute in
+                var remaining = Self.compositeElementLimit
+                return try Self.resolved(
+                    attribute, composites, owners: [], remaining: &remaining, entity: entity.name, file: file)
+            }
+        }
+    }
+
+    /// How many elements one attribute may have. Types that hold types can double them at each level.
+    private static let compositeElementLimit = 10_000
+
+    /// Calls itself once a level of types, of which none is met twice.
+    private static func resolved(
+        _ attribute: ModelAttribute, _ composites: [String: ModelComposite], owners: [String], remaining: inout Int,
+        entity: String, file: String?
+    ) throws -> ModelAttribute {
+        guard attribute.type == .composite, let name = attribute.compositeName else { return attribute }
+        func error(_ code: ModelError.Code, _ message: String) -> ModelError {
+            let place = attribute.position
+            return ModelError(
+                code, message, file: place.file ?? file, line: place.line, entity: entity, property: attribute.name)
+        }
+        guard let composite = composites[name] else {
+            throw error(.unknownComposite, "There is no composite type '\(name)'.")
+        }
+        guard !owners.contains(name), owners.count < 64 else {
+            throw error(.inheritanceCycle, "The composite type '\(name)' holds itself.")
+        }
+        remaining -= composite.elements.count
+        guard remaining >= 0 else {
+            throw error(.invalidValue, "The composite type '\(name)' has too many elements.")
+        }
+        var attribute = attribute
+        attribute.elements = try composite.elements.map { element in
+            try resolved(
+                element, composites, owners: owners + [name], remaining: &remaining, entity: entity, file: file)
+        }
+        return attribute
+    }
+}
+
+extension ModelAttribute {
+    /// The attributes that hold values: the attribute itself, or of a composite its innermost elements in order.
+    public var leaves: [ModelAttribute] {
+        guard type == .composite else { return [self] }
+        var leaves: [ModelAttribute] = []
+        var pending = Array(elements.reversed())
+        while let next = pending.popLast() {
+            if next.type == .composite {
+                pending.append(contentsOf: next.elements.reversed())
+            } else {
+                leaves.append(next)
+            }
+        }
+        return leaves
+    }
+}

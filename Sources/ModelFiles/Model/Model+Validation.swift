@@ -1,0 +1,207 @@
+extension Model {
+    /// The mistakes in the model, in its order, with file and line where it was read from a source. Empty when a store
+    /// can be made from it.
+    ///
+    /// Cost: one step a property and, for names, one look-up.
+    public func validate() -> [ModelError] {
+        var validation = ModelValidator(self)
+        validation.checkModel()
+        for entity in entities { validation.check(entity) }
+        return validation.errors
+    }
+}
+
+/// Collects the mistakes of a model.
+private struct ModelValidator {
+    private let model: Model
+    private let inheritance: ModelInheritance
+    var errors: [ModelError] = []
+
+    init(_ model: Model) {
+        self.model = model
+        inheritance = ModelInheritance(model)
+    }
+
+    private mutating func report(
+        _ code: ModelError.Code, _ message: String, _ entity: ModelEntity? = nil,
+        _ property: (any ModelProperty)? = nil,
+        at position: ModelPosition? = nil
+    ) {
+        let place = position ?? property?.position ?? entity?.position ?? ModelPosition()
+        errors.append(
+            ModelError(
+                code, message, file: place.file ?? entity?.position.file, line: place.line, entity: entity?.name,
+                property: property?.name))
+    }
+
+    mutating func checkModel() {
+        var names: Set<String> = []
+        for entity in model.entities where !names.insert(entity.name).inserted {
+            report(.duplicateName, "There are two entities '\(entity.name)'.", entity)
+        }
+        names = []
+        for configuration in model.configurations {
+            if !names.insert(configuration.name).inserted {
+                report(.duplicateName, "There are two configurations '\(configuration.name)'.")
+            }
+            for name in configuration.entityNames where inheritance.entities[name] == nil {
+                report(.unknownEntity, "The configuration '\(configuration.name)' names no entity with '\(name)'.")
+            }
+        }
+        names = []
+        for template in model.fetchRequestTemplates {
+            if !names.insert(template.name).inserted {
+                report(.duplicateName, "There are two fetch requests '\(template.name)'.", at: template.position)
+            }
+            if !isEntity(template.fetchRequest.entityName) {
+                report(
+                    .unknownEntity, "The fetch request '\(template.name)' is for an unknown entity.",
+                    at: template.position)
+            }
+        }
+    }
+
+    private func isEntity(_ name: String?) -> Bool {
+        name.map { inheritance.entities[$0] != nil } ?? false
+    }
+
+    mutating func check(_ entity: ModelEntity) {
+        if !Self.isName(entity.name) {
+            report(.invalidName, "'\(entity.name)' is no name for an entity.", entity)
+        }
+        if let parent = entity.parentName {
+            if !isEntity(parent) {
+                report(.unknownEntity, "The parent entity '\(parent)' is not there.", entity)
+            } else if parent == entity.name
+                || inheritance.ancestors(of: entity.name).contains(where: { $0.parentName == entity.name })
+            {
+                report(.inheritanceCycle, "The entity inherits from itself.", entity)
+            }
+        }
+        var names: Set<String> = []
+        let inherited = Set(inheritance.ancestors(of: entity.name).flatMap { $0.properties.map(\.name) })
+        for property in entity.properties {
+            if !Self.isName(property.name) {
+                report(.invalidName, "'\(property.name)' is no name for a property.", entity, property)
+            }
+            if !names.insert(property.name).inserted {
+                report(.duplicateName, "There are two properties '\(property.name)'.", entity, property)
+            } else if inherited.contains(property.name) {
+                report(.duplicateName, "The property '\(property.name)' is inherited already.", entity, property)
+            }
+        }
+        for attribute in entity.attributes { check(attribute, of: entity) }
+        for relationship in entity.relationships { check(relationship, of: entity) }
+        for property in entity.fetchedProperties where !isEntity(property.fetchRequest.entityName) {
+            report(.unknownEntity, "The fetched property fetches an unknown entity.", entity, property)
+        }
+        checkLists(of: entity, known: names.union(inherited))
+    }
+
+    /// A letter or underscore, then letters, digits and underscores.
+    private static func isName(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, first == "_" || first.properties.isAlphabetic else { return false }
+        return name.unicodeScalars.allSatisfy { scalar in
+            scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+        }
+    }
+
+    private mutating func checkLists(of entity: ModelEntity, known: Set<String>) {
+        for constraint in entity.uniquenessConstraints {
+            for name in constraint where !known.contains(Self.firstKey(name)) {
+                report(.unknownProperty, "A uniqueness constraint names no property with '\(name)'.", entity)
+            }
+        }
+        for index in entity.compoundIndexes {
+            for name in index where !known.contains(Self.firstKey(name)) {
+                report(.unknownProperty, "A compound index names no property with '\(name)'.", entity)
+            }
+        }
+        var names: Set<String> = []
+        for index in entity.fetchIndexes {
+            if !names.insert(index.name).inserted {
+                report(.duplicateName, "There are two indexes '\(index.name)'.", entity, at: index.position)
+            }
+            for case .property(let name) in index.elements.map(\.target) where !known.contains(Self.firstKey(name)) {
+                report(
+                    .unknownProperty, "The index '\(index.name)' names no property with '\(name)'.", entity,
+                    at: index.position)
+            }
+        }
+    }
+
+    /// An element of a composite is named by a path; what matters is its first key.
+    private static func firstKey(_ path: String) -> String {
+        String(path.prefix { $0 != "." })
+    }
+}
+
+// MARK: - Properties
+
+extension ModelValidator {
+    private mutating func check(_ attribute: ModelAttribute, of entity: ModelEntity) {
+        if attribute.type == .undefined, !attribute.isTransient {
+            report(.missingType, "The attribute has no type.", entity, attribute)
+        }
+        if attribute.type == .composite, attribute.elements.isEmpty {
+            report(.unknownComposite, "The composite attribute has no elements.", entity, attribute)
+        }
+        let minimum = attribute.minimum.flatMap(Self.number)
+        let maximum = attribute.maximum.flatMap(Self.number)
+        if let minimum, let maximum, minimum > maximum {
+            report(.contradictoryLimits, "The minimum is greater than the maximum.", entity, attribute)
+        }
+        var value = attribute.defaultValue.flatMap(Self.number)
+        if attribute.type == .string, case .string(let text)? = attribute.defaultValue {
+            value = Double(text.utf16.count)
+        }
+        guard let value else { return }
+        if minimum.map({ value < $0 }) ?? false || maximum.map({ value > $0 }) ?? false {
+            report(.contradictoryLimits, "The default value lies outside the limits.", entity, attribute)
+        }
+    }
+
+    private static func number(_ value: ModelValue) -> Double? {
+        switch value {
+        case .integer(let value): Double(value)
+        case .double(let value): value
+        case .decimal(let value): Double(value.description)
+        case .date(let value): value.timeIntervalSinceReferenceDate
+        default: nil
+        }
+    }
+
+    private mutating func check(_ relationship: ModelRelationship, of entity: ModelEntity) {
+        if relationship.maximumCount > 0, relationship.minimumCount > relationship.maximumCount {
+            report(.contradictoryLimits, "The least number is greater than the greatest.", entity, relationship)
+        }
+        guard let destination = relationship.destinationName else {
+            return report(.missingDestination, "The relationship has no destination.", entity, relationship)
+        }
+        guard isEntity(destination) else {
+            return report(
+                .unknownEntity, "The destination entity '\(destination)' is not there.", entity, relationship)
+        }
+        guard let name = relationship.inverseName else { return }
+        let candidates = inheritance.relationships(of: destination)
+        guard let inverse = candidates.last(where: { $0.name == name }) else {
+            return report(
+                .unknownProperty, "The inverse '\(name)' is no relationship of '\(destination)'.", entity, relationship)
+        }
+        guard inverse.inverseName == relationship.name else {
+            return report(
+                .inverseMismatch,
+                "The inverse '\(destination).\(name)' has the inverse '\(inverse.inverseName ?? "none")'.", entity,
+                relationship)
+        }
+        // The inverse leads to this entity, to one above it, or, through an inherited relationship, to one below.
+        let back = inverse.destinationName ?? ""
+        let isRelated =
+            back == entity.name || inheritance.ancestors(of: entity.name).contains { $0.name == back }
+            || inheritance.ancestors(of: back).contains { $0.name == entity.name }
+        if !isRelated {
+            report(
+                .inverseMismatch, "The inverse '\(destination).\(name)' leads to '\(back)'.", entity, relationship)
+        }
+    }
+}

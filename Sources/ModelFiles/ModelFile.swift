@@ -1,0 +1,163 @@
+import Foundation
+import KeyedArchives
+
+/// A file or directory that holds a model, in one version or several.
+public struct ModelFile: Sendable, Equatable {
+    /// What kind of file it is.
+    public var kind: Kind
+    /// The versions, sorted by name as numbers count. There is at least one.
+    public var versions: [Version]
+    /// The place of the current version in ``versions``.
+    public var currentIndex: Int
+
+    /// The kinds of files and directories that hold models.
+    public enum Kind: String, Sendable {
+        /// `.xcdatamodeld`: a directory of source models.
+        case sourceBundle
+        /// `.xcdatamodel`, or the file `contents` in it: one source model.
+        case source
+        /// The file `elements` that source models were before Xcode 4.
+        case elements
+        /// `.momd`: a directory of compiled models.
+        case compiledBundle
+        /// `.mom`: one compiled model.
+        case compiled
+    }
+
+    /// A version of a model.
+    public struct Version: Sendable, Equatable {
+        /// The version's name: that of its file without extension.
+        public var name: String
+        /// The model.
+        public var model: Model
+
+        /// A version.
+        public init(name: String, model: Model) {
+            self.name = name
+            self.model = model
+        }
+    }
+
+    /// A file of the given versions. The current one is the one of the name, or else the last.
+    public init(kind: Kind, versions: [Version], currentName: String? = nil) throws {
+        guard !versions.isEmpty else { throw ModelError(.unknownFormat, "There is no model in the directory.") }
+        self.kind = kind
+        self.versions = versions.sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
+        currentIndex = self.versions.firstIndex { $0.name == currentName } ?? self.versions.count - 1
+    }
+
+    /// The current version.
+    public var current: Version { versions[currentIndex] }
+
+    /// The current version's model.
+    public var model: Model { current.model }
+
+    /// Reads whatever model is at a URL, by what is in the file or directory rather than by its extension.
+    ///
+    /// Throws ``ModelError`` with file and line when there is nothing, or nothing that is a model, or it is damaged.
+    public static func read(at url: URL) throws -> ModelFile {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+            throw ModelError(.unreadableFile, "There is no such file or directory.", file: url.path)
+        }
+        return isDirectory.boolValue ? try readDirectory(url) : try readFile(url)
+    }
+
+    private static func readDirectory(_ url: URL) throws -> ModelFile {
+        let names = try contents(of: url)
+        for name in ["contents", "elements"] where names.contains(name) {
+            var file = try readFile(url.appendingPathComponent(name))
+            file.versions[0].name = Self.baseName(url.lastPathComponent)
+            return file
+        }
+        let sources = names.filter { $0.hasSuffix(".xcdatamodel") }
+        if !sources.isEmpty {
+            let versions = try sources.map { name in
+                Version(name: baseName(name), model: try readDirectory(url.appendingPathComponent(name)).model)
+            }
+            return try ModelFile(kind: .sourceBundle, versions: versions, currentName: currentSourceName(url, names))
+        }
+        let compiled = names.filter { $0.hasSuffix(".mom") }
+        guard !compiled.isEmpty else {
+            throw ModelError(.unknownFormat, "There is no model in the directory.", file: url.path)
+        }
+        let versions = try compiled.map { name in
+            Version(name: baseName(name), model: try readFile(url.appendingPathComponent(name)).model)
+        }
+        let current = try versionInfo(url, names)?["NSManagedObjectModel_CurrentVersionName"]?.string
+        return try ModelFile(kind: .compiledBundle, versions: versions, currentName: current)
+    }
+
+    private static func readFile(_ url: URL) throws -> ModelFile {
+        let data = try contents(ofFile: url)
+        let path = url.path
+        func single(_ kind: Kind, _ model: Model) throws -> ModelFile {
+            try ModelFile(kind: kind, versions: [Version(name: baseName(url.lastPathComponent), model: model)])
+        }
+        if BinaryPropertyList.isBinaryPropertyList(data) {
+            return try ModelArchive.reportingErrors(in: path) {
+                let archive = try KeyedArchive(data: data)
+                guard let root = try archive.root else {
+                    throw ModelError(.unknownFormat, "The archive is empty.")
+                }
+                return root.isKind(of: "XDPMModel")
+                    ? try single(.elements, ModelElementsReader.read(archive))
+                    : try single(.compiled, ModelArchive.read(archive))
+            }
+        }
+        if data.starts(with: Array("momv2$".utf8)) {
+            throw ModelError(
+                .unknownFormat, "This is an optimised copy of a compiled model; give the .mom beside it.", file: path)
+        }
+        if data.starts(with: Array("SQLite format 3".utf8)) {
+            throw ModelError(.unknownFormat, "This is a store, not a model.", file: path)
+        }
+        // XML may begin with blanks or a byte order mark.
+        guard data.prefix(64).contains(UInt8(ascii: "<")) else {
+            throw ModelError(.unknownFormat, "This is no model of any known format.", file: path)
+        }
+        return try single(.source, ModelSourceReader.read(data, file: path))
+    }
+}
+
+// MARK: - Files
+
+extension ModelFile {
+    private static func baseName(_ name: String) -> String {
+        (name as NSString).deletingPathExtension
+    }
+
+    static func contents(ofFile url: URL) throws -> Data {
+        do {
+            return try Data(contentsOf: url)
+        } catch {
+            throw ModelError(.unreadableFile, "The file cannot be read.", file: url.path)
+        }
+    }
+
+    private static func contents(of directory: URL) throws -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+        } catch {
+            throw ModelError(.unreadableFile, "The directory cannot be read.", file: directory.path)
+        }
+    }
+
+    /// The current version of a source bundle. The file that names it is absent where there is one version.
+    private static func currentSourceName(_ url: URL, _ names: [String]) throws -> String? {
+        guard names.contains(".xccurrentversion") else { return nil }
+        let file = url.appendingPathComponent(".xccurrentversion")
+        return try ModelArchive.reportingErrors(in: file.path) {
+            let propertyList = try PropertyListValue(propertyList: contents(ofFile: file))
+            return propertyList["_XCCurrentVersionName"]?.string.map(baseName)
+        }
+    }
+
+    private static func versionInfo(_ url: URL, _ names: [String]) throws -> PropertyListValue? {
+        guard names.contains("VersionInfo.plist") else { return nil }
+        let file = url.appendingPathComponent("VersionInfo.plist")
+        return try ModelArchive.reportingErrors(in: file.path) {
+            try PropertyListValue(propertyList: contents(ofFile: file))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+#if canImport(FoundationXML)
+    import FoundationXML  // because XMLParser lives apart from Foundation off Apple's platforms
+#endif
+
+/// An element of a source model's XML, with its line.
+final class SourceElement {
+    let name: String
+    let attributes: [String: String]
+    let line: Int
+    var children: [SourceElement] = []
+
+    init(name: String, attributes: [String: String], line: Int) {
+        self.name = name
+        self.attributes = attributes
+        self.line = line
+    }
+
+    /// The children of a name, in order.
+    func children(named name: String) -> [SourceElement] {
+        children.filter { $0.name == name }
+    }
+}
+
+/// Reads XML to a tree of elements. Text between tags means nothing in a source model.
+final class SourceElementReader: NSObject, XMLParserDelegate {
+    /// Source models nest five deep; more than this is no model.
+    private static let depthLimit = 32
+
+    private var open: [SourceElement] = []
+    private var root: SourceElement?
+    private var tooDeep = false
+
+    /// Reads the root element. Throws ``ModelError`` with the line when the XML is malformed.
+    static func read(_ data: Data, file: String?) throws -> SourceElement {
+        let reader = SourceElementReader()
+        let parser = XMLParser(data: data)
+        parser.delegate = reader
+        parser.shouldResolveExternalEntities = false
+        _ = parser.parse()
+        // The result of parse() is true for some malformed documents here; the error is not.
+        if reader.tooDeep {
+            throw ModelError(
+                .malformedFile, "The elements nest deeper than a model's do.", file: file, line: parser.lineNumber)
+        }
+        if let error = parser.parserError ?? reader.error {
+            let code = (error as NSError).code
+            throw ModelError(
+                .malformedFile, "The XML is malformed (error \(code)).", file: file, line: max(parser.lineNumber, 1))
+        }
+        guard let root = reader.root, reader.open.isEmpty else {
+            throw ModelError(.malformedFile, "The XML ends too early.", file: file, line: max(parser.lineNumber, 1))
+        }
+        return root
+    }
+
+    private var error: (any Error)?
+
+    func parser(
+        _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        guard open.count < Self.depthLimit else {
+            tooDeep = true
+            parser.abortParsing()
+            return
+        }
+        let element = SourceElement(name: elementName, attributes: attributes, line: parser.lineNumber)
+        open.last?.children.append(element)
+        open.append(element)
+        if root == nil { root = element }
+    }
+
+    func parser(
+        _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?
+    ) {
+        _ = open.popLast()
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+        error = parseError
+    }
+}

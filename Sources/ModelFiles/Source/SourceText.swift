@@ -1,0 +1,87 @@
+import Foundation
+
+/// How source models spell the values of a model as text.
+enum SourceText {
+    static let typeNames: [(ModelAttributeType, String)] = [
+        (.integer16, "Integer 16"), (.integer32, "Integer 32"), (.integer64, "Integer 64"), (.decimal, "Decimal"),
+        (.double, "Double"), (.float, "Float"), (.string, "String"), (.boolean, "Boolean"), (.date, "Date"),
+        (.binaryData, "Binary"), (.uuid, "UUID"), (.uri, "URI"), (.transformable, "Transformable"),
+        (.objectID, "ObjectID"), (.composite, "Composite"), (.undefined, "Undefined"),
+    ]
+
+    static func type(named name: String) -> ModelAttributeType? {
+        typeNames.first { $0.1 == name }?.0
+    }
+
+    /// The name of a type; nil for the undefined type, which is left out.
+    static func name(of type: ModelAttributeType) -> String? {
+        type == .undefined ? nil : typeNames.first { $0.0 == type }?.1
+    }
+
+    static let deleteRuleNames: [(ModelDeleteRule, String)] = [
+        (.noAction, "No Action"), (.nullify, "Nullify"), (.cascade, "Cascade"), (.deny, "Deny"),
+    ]
+
+    static func boolean(_ text: String) -> Bool? {
+        switch text.uppercased() {
+        case "YES", "TRUE", "1": true
+        case "NO", "FALSE", "0": false
+        default: nil
+        }
+    }
+
+    /// The value of a default, by the attribute's type. Nil when the text is no such value.
+    static func value(_ text: String, type: ModelAttributeType) -> ModelValue? {
+        switch type {
+        case .integer16, .integer32, .integer64: integer(text).map(ModelValue.integer)
+        case .decimal: decimal(text).map(ModelValue.decimal)
+        case .double, .float: Double(text).map(ModelValue.double)
+        case .string: .string(text)
+        case .boolean: boolean(text).map(ModelValue.boolean)
+        case .uuid: UUID(uuidString: text).map(ModelValue.uuid)
+        case .uri: .uri(text)
+        case .date: Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        case .binaryData: Data(base64Encoded: text).map(ModelValue.data)
+        case .undefined, .transformable, .objectID, .composite: nil
+        }
+    }
+
+    /// A limit: of a string it is the length, of everything else a value.
+    static func limit(_ text: String, type: ModelAttributeType) -> ModelValue? {
+        type == .string ? integer(text).map(ModelValue.integer) : value(text, type: type)
+    }
+
+    /// Old editors wrote NO, and 0.0, for the 0 of an integer.
+    private static func integer(_ text: String) -> Int64? {
+        if let value = Int64(text) { return value }
+        if let value = Double(text) { return Int64(exactly: value.rounded(.towardZero)) }
+        return boolean(text).map { $0 ? 1 : 0 }
+    }
+
+    private static func decimal(_ text: String) -> Decimal? {
+        // Decimal(string:) takes a number followed by anything; so the text must be a number first.
+        guard Double(text) != nil else { return nil }
+        return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+    }
+
+    /// The text of a value; nil for archived values, which source models cannot hold.
+    static func text(_ value: ModelValue) -> String? {
+        switch value {
+        case .integer(let value): String(value)
+        case .decimal(let value): value.description
+        case .double(let value): value.description
+        case .string(let value), .uri(let value): value
+        case .boolean(let value): value ? "YES" : "NO"
+        case .date(let value): interval(value)
+        case .data(let value): value.base64EncodedString()
+        case .uuid(let value): value.uuidString
+        case .archived: nil
+        }
+    }
+
+    /// The seconds of a date since 2001, without a fraction when there is none.
+    static func interval(_ date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate
+        return Int64(exactly: seconds).map(String.init) ?? seconds.description
+    }
+}

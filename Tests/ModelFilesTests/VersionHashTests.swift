@@ -1,0 +1,102 @@
+import Foundation
+import KeyedArchives
+import Testing
+
+@testable import ModelFiles
+
+@Suite("Version hashes")
+struct VersionHashTests {
+    private func hexadecimal(_ data: Data?) -> String {
+        (data ?? Data()).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private var user: ModelEntity {
+        ModelEntity(
+            name: "User",
+            attributes: [
+                ModelAttribute(name: "name", type: .string),
+                ModelAttribute(name: "petName", type: .string, isOptional: true),
+            ])
+    }
+
+    @Test("An attribute hashes by name, flags and type")
+    func attribute() {
+        let attributes = user.attributes.map { hexadecimal(VersionHash.propertyHash($0)) }
+        #expect(
+            attributes == [
+                "8cb9965c0031ac68913984f3110941ad965395be9fd9b17de7be54bc7ad46890",
+                "3600ceedf50b080f90041365395158784f0deb03bc9acddf1cad607c4fe50742",
+            ])
+    }
+
+    @Test("A relationship hashes by destination, inverse and counts")
+    func relationship() {
+        let owner = ModelRelationship(name: "owner", destinationName: "User", inverseName: "pet")
+        #expect(
+            hexadecimal(VersionHash.propertyHash(owner, owner: ModelEntity(name: "Pet")))
+                == "431f6f1bba544821111be3775dd3a03ddbc8962f0e0ccfd5b5694e59ecf6447c")
+    }
+
+    @Test("An entity and a model hash what they consist of")
+    func model() {
+        let hash = VersionHash(Model(entities: [user]))
+        #expect(
+            hexadecimal(hash.entityHashes["User"])
+                == "6b31f4e97b691d16c4c820bae55f89408d47013bd42151ecfde1eac7fe4be798")
+        #expect(hash.checksum == "u970QgYhRHEJGIt0zQr1UhuZL2ZJ1KxBS+B7rkAx0ik=")
+    }
+
+    @Test("What is in no hash changes none")
+    func indifference() {
+        var other = user
+        other.className = "Person"
+        other.renamingIdentifier = "Person"
+        other.userInfo = ["a": "b"]
+        other.attributes[0].defaultValue = .string("Ann")
+        other.attributes[0].minimum = .integer(1)
+        other.attributes.append(ModelAttribute(name: "cache", type: .undefined, isTransient: true))
+        #expect(VersionHash(Model(entities: [other])).entityHashes == VersionHash(Model(entities: [user])).entityHashes)
+    }
+
+    @Test("An entity that inherits from itself has a hash all the same")
+    func cycle() {
+        let model = Model(entities: [ModelEntity(name: "A", parentName: "B"), ModelEntity(name: "B", parentName: "A")])
+        #expect(VersionHash(model).entityHashes.count == 2)
+    }
+
+    @Test("A model hashes to what its store recorded", .enabled(if: Corpus.hasSQLite), arguments: Corpus.pairs)
+    func pair(_ pair: Corpus.Pair) throws {
+        let file = try ModelFile.read(at: Corpus.url(pair.model))
+        let model = try #require(pair.version.map { name in file.versions.first { $0.name == name } } ?? file.current)
+        let metadata = try Corpus.metadata(of: pair.store)
+        let hash = VersionHash(model.model)
+        #expect(hash.entityHashes == Corpus.hashes(in: metadata))
+        if let digest = metadata["NSStoreModelVersionHashesDigest"]?.string { #expect(hash.digest == digest) }
+        if let checksum = metadata["NSStoreModelVersionChecksumKey"]?.string { #expect(hash.checksum == checksum) }
+    }
+
+    @Test(
+        "A cached model hashes to what its store recorded", .enabled(if: Corpus.hasSQLite),
+        arguments: Corpus.storesWithCache)
+    func cached(_ store: String) throws {
+        let metadata = try Corpus.metadata(of: store)
+        let hash = VersionHash(try ModelCache.read(Corpus.cache(of: store)))
+        let recorded = Corpus.hashes(in: metadata)
+        #expect(hash.entityHashes.keys.sorted() == recorded.keys.sorted())
+        #expect(hash.entityHashes.filter { recorded[$0.key] != $0.value }.keys.sorted() == [])
+        if let digest = metadata["NSStoreModelVersionHashesDigest"]?.string { #expect(hash.digest == digest) }
+    }
+
+    @Test("A bundle's own record agrees", .enabled(if: Corpus.isPresent), arguments: Corpus.files("VersionInfo.plist"))
+    func versionInfo(_ path: String) throws {
+        let recorded = try PropertyListValue(propertyList: Corpus.data(path))
+        let file = try ModelFile.read(at: Corpus.url(path).deletingLastPathComponent())
+        let written = try PropertyListValue(propertyList: file.versionInfo())
+        #expect(
+            written["NSManagedObjectModel_CurrentVersionName"] == recorded["NSManagedObjectModel_CurrentVersionName"])
+        #expect(written["NSManagedObjectModel_VersionHashes"] == recorded["NSManagedObjectModel_VersionHashes"])
+        if let checksums = recorded["NSManagedObjectModel_VersionChecksums"] {
+            #expect(written["NSManagedObjectModel_VersionChecksums"] == checksums)
+        }
+    }
+}
