@@ -14,7 +14,7 @@ public struct PredicateEvaluationError: Error, Sendable, Equatable, CustomString
         case badPattern
         /// An integer was divided by zero, or an exact result is too large.
         case arithmetic
-        /// The tree is deeper than ``PredicateParser/depthLimit``.
+        /// The tree is deeper than ``PredicateEvaluator/depthLimit``.
         case tooDeep
     }
 

@@ -11,7 +11,8 @@ public protocol PredicateSubject {
     /// hashable value's the value itself.
     var predicateIdentity: AnyHashable? { get }
 
-    /// The result of a method call: `FUNCTION(subject, "selector", …)` and custom selectors. By default it throws.
+    /// The result of a method call: `FUNCTION(subject, "selector", …)` and custom selectors. By default a method without
+    /// arguments is a key, and any other an error.
     func predicateValue(calling selector: String, with arguments: [Any?]) throws -> Any?
 }
 
@@ -22,6 +23,7 @@ extension PredicateSubject {
     }
 
     public func predicateValue(calling selector: String, with arguments: [Any?]) throws -> Any? {
+        if arguments.isEmpty { return try predicateValue(forKey: selector) }
         throw PredicateEvaluationError(.unknownFunction, "\(type(of: self)) has no method \(selector) for predicates.")
     }
 }

@@ -55,6 +55,8 @@ extension PredicateValue {
             self = value
         } else if let value = value as? any PredicateSubject {
             self = .object(value)
+        } else if type is AnyClass, let object = value as? NSObject {
+            self = PredicateValue(foundation: object)
         } else if let optional = value as? any OptionalValue {
             self = PredicateValue(optional.wrappedValue)
         } else if let number = value as? any BinaryInteger {
@@ -63,8 +65,6 @@ extension PredicateValue {
             self = .double(Double(value))
         } else if let value = value as? Substring {
             self = .string(String(value))
-        } else if type is AnyClass, let object = value as? NSObject {
-            self = PredicateValue(foundation: object)
         } else if let elements = value as? any Collection {
             self = PredicateValue(elements: elements)
         } else {
@@ -90,13 +90,20 @@ extension PredicateValue {
     }
 
     private init(number: NSNumber) {
+        if type(of: number) == PredicateValue.truthValueClass {
+            self = .bool(number.boolValue)
+            return
+        }
+        // A pointer, because a type code is a C string; its first character is always there.
         switch UInt8(bitPattern: number.objCType.pointee) {
-        case UInt8(ascii: "B"): self = .bool(number.boolValue)
         case UInt8(ascii: "f"), UInt8(ascii: "d"): self = .double(number.doubleValue)
         case UInt8(ascii: "Q"): self = PredicateValue(number.uint64Value)
         default: self = .integer(number.int64Value)
         }
     }
+
+    /// The class of the numbers that are truth values; their type code is that of a small integer.
+    private static let truthValueClass: AnyClass = type(of: NSNumber(value: true))
 
     private init(elements: some Collection) {
         self = .collection(elements.map { PredicateValue($0) }, ordered: !(elements is any SetAlgebra))

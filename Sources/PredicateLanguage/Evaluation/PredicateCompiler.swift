@@ -1,0 +1,114 @@
+/// Turns a tree into closures: what can be decided once is decided here, and what is left runs once per subject.
+/// Expressions are in an extension.
+struct PredicateCompiler {
+    /// Whether a predicate holds.
+    typealias Test = (EvaluationScope) throws -> Bool
+    /// The value of an expression.
+    typealias Read = (EvaluationScope) throws -> PredicateValue
+
+    private var depth = 0
+
+    mutating func compile(_ predicate: PredicateNode) throws -> Test {
+        try descend { compiler in
+            switch predicate {
+            case .constant(let value): return { _ in value }
+            case .comparison(let comparison): return try compiler.compile(comparison)
+            case .not(let part):
+                let test = try compiler.compile(part)
+                return { try !test($0) }
+            case .and(let parts):
+                let tests = try parts.map { try compiler.compile($0) }
+                return { scope in try tests.allSatisfy { try $0(scope) } }
+            case .or(let parts):
+                let tests = try parts.map { try compiler.compile($0) }
+                return { scope in try tests.contains { try $0(scope) } }
+            case .opaque(let predicate):
+                return { try predicate.evaluate(with: $0.subject.value, variables: $0.plainVariables) }
+            }
+        }
+    }
+
+    private mutating func compile(_ comparison: ComparisonNode) throws -> Test {
+        let test =
+            try PredicateCompiler.adding(comparison) {
+                let left = try compile(comparison.left)
+                if let right = PredicateCompiler.constant(comparison.right) {
+                    let test = try quantified(comparison, ComparisonTest.test(comparison, against: right))
+                    return { try test(left($0)) }
+                }
+                let right = try compile(comparison.right)
+                return try compile(comparison, left, right)
+            } as Test
+        return { scope in try PredicateCompiler.adding(comparison) { try test(scope) } }
+    }
+
+    private func compile(_ comparison: ComparisonNode, _ left: @escaping Read, _ right: @escaping Read) throws -> Test {
+        // Equality and order need no preparation, and direct ones are by far the most frequent.
+        if comparison.modifier == .direct, comparison.options.isEmpty {
+            let operation = comparison.operation
+            switch operation {
+            case .equalTo: return { try left($0) == right($0) }
+            case .notEqualTo: return { try left($0) != right($0) }
+            case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+                return { try ComparisonTest.isOrdered(left($0), operation, right($0), []) }
+            default: break
+            }
+        }
+        return { scope in
+            let test = try ComparisonTest.test(comparison, against: right(scope))
+            return try quantified(comparison, test)(left(scope))
+        }
+    }
+
+    /// The test of one value as that of the left side: of itself, of every element, or of one.
+    private func quantified(
+        _ comparison: ComparisonNode, _ test: @escaping ComparisonTest.Test
+    ) -> ComparisonTest.Test {
+        switch comparison.modifier {
+        case .direct: test
+        case .any: { try PredicateCompiler.elements(of: $0).contains(where: test) }
+        case .all: { try PredicateCompiler.elements(of: $0).allSatisfy(test) }
+        }
+    }
+
+    /// What ANY and ALL go through: none of nil, and a single value is its own only element.
+    private static func elements(of value: PredicateValue) -> [PredicateValue] {
+        switch value {
+        case .collection(let elements, _): elements
+        case .null: []
+        default: [value]
+        }
+    }
+
+    /// The value of an expression that is the same for every subject.
+    static func constant(_ expression: ExpressionNode) -> PredicateValue? {
+        switch expression {
+        case .constant(let constant): return PredicateValue(constant.value)
+        case .aggregate(let elements):
+            let values = elements.compactMap(constant)
+            return values.count == elements.count ? .collection(values, ordered: true) : nil
+        default: return nil
+        }
+    }
+
+    /// Says in an error where it happened.
+    private static func adding<Result>(_ comparison: ComparisonNode, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch var error as PredicateEvaluationError where error.place.isEmpty {
+            error.place = comparison.predicateFormat
+            throw error
+        }
+    }
+
+    /// Goes one level deeper into the tree.
+    mutating func descend<Result>(_ body: (inout PredicateCompiler) throws -> Result) throws -> Result {
+        depth += 1
+        defer { depth -= 1 }
+        if depth > PredicateEvaluator.depthLimit {
+            throw PredicateEvaluationError(
+                .tooDeep, "The predicate is deeper than \(PredicateEvaluator.depthLimit) levels.")
+        }
+        return try body(&self)
+    }
+}

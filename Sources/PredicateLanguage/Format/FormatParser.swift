@@ -1,0 +1,221 @@
+/// Reads predicates: compounds, negations and comparisons. Expressions are in an extension.
+///
+/// One descent reads both kinds, since what a parenthesis encloses is known only at its end: `(a + b) > 3` begins as
+/// `(a > b)` does. Each step therefore returns a ``FormatTerm``, and who needs one kind asks for it.
+struct FormatParser {
+    let format: String
+    private let tokens: [FormatToken]
+    private var index = 0
+    private var depth = 0
+
+    init(_ format: String, arguments: [Any?]) throws {
+        self.format = format
+        self.tokens = try FormatScanner.tokens(of: format, arguments: arguments)
+    }
+
+    mutating func wholePredicate() throws -> PredicateNode {
+        let predicate = try predicate(in: disjunction())
+        try expectEnd()
+        return predicate.node
+    }
+
+    mutating func wholeExpression() throws -> ExpressionNode {
+        let expression = try expression(in: disjunction())
+        try expectEnd()
+        return expression.node
+    }
+
+    // MARK: - Predicates
+
+    mutating func disjunction() throws -> FormatTerm {
+        try chain(of: .or, "||", PredicateNode.or) { try $0.conjunction() }
+    }
+
+    private mutating func conjunction() throws -> FormatTerm {
+        try chain(of: .and, "&&", PredicateNode.and) { try $0.negation() }
+    }
+
+    /// Parts between one operator; a single part is itself.
+    private mutating func chain(
+        of word: ReservedWord, _ symbol: String, _ compound: ([PredicateNode]) -> PredicateNode,
+        part: (inout FormatParser) throws -> FormatTerm
+    ) throws -> FormatTerm {
+        let first = try part(&self)
+        guard token.keyword == word || token.isSymbol(symbol) else { return first }
+        var parts = [try predicate(in: first)]
+        while token.keyword == word || token.isSymbol(symbol) {
+            advance()
+            parts.append(try predicate(in: part(&self)))
+        }
+        return try term(compound(parts.map(\.node)), above: parts.map(\.height), at: first.offset)
+    }
+
+    private mutating func negation() throws -> FormatTerm {
+        let offset = token.offset
+        guard token.keyword == .not || token.isSymbol("!") else { return try comparison() }
+        advance()
+        return try nested { parser in
+            let negated = try parser.predicate(in: parser.negation())
+            return try parser.term(.not(negated.node), above: [negated.height], at: offset)
+        }
+    }
+
+    private mutating func comparison() throws -> FormatTerm {
+        let offset = token.offset
+        let quantifier = quantifier()
+        let first = try binary()
+        if quantifier == nil, case .predicate = first.kind { return first }
+        guard let operation = comparisonOperator() else {
+            if quantifier == nil { return first }
+            throw unexpected("a comparison operator")
+        }
+        let left = try expression(in: first)
+        let options = try comparisonOptions()
+        let right = try expression(in: binary())
+        let modifier: ComparisonModifier =
+            switch quantifier {
+            case nil: .direct
+            case .all: .all
+            default: .any
+            }
+        var node = PredicateNode.comparison(
+            ComparisonNode(left.node, operation, right.node, modifier: modifier, options: options))
+        if quantifier == ReservedWord.none { node = .not(node) }
+        return try term(node, above: [left.height, right.height], at: offset)
+    }
+
+    private mutating func quantifier() -> ReservedWord? {
+        guard let keyword = token.keyword, [.any, .some, .all, .none].contains(keyword) else { return nil }
+        advance()
+        return keyword
+    }
+
+    private mutating func comparisonOperator() -> ComparisonOperator? {
+        let operation: ComparisonOperator?
+        switch token.kind {
+        case .symbol(let text): operation = ComparisonOperator.named.first { $0.symbol == text }
+        case .identifier:
+            let keyword = token.keyword?.rawValue
+            operation = ComparisonOperator.named.first { $0.symbol == keyword }
+        case .selector(let name): operation = .customSelector(name)
+        default: operation = nil
+        }
+        if operation != nil { advance() }
+        return operation
+    }
+
+    /// The letters in brackets after an operator.
+    private mutating func comparisonOptions() throws -> ComparisonOptions {
+        guard token.isSymbol("[") else { return [] }
+        advance()
+        guard case .identifier(let letters, isEscaped: false) = token.kind else {
+            throw unexpected("the options c, d, n or l in brackets")
+        }
+        var options: ComparisonOptions = []
+        for letter in letters.lowercased() {
+            switch letter {
+            case "c": options.insert(.caseInsensitive)
+            case "d": options.insert(.diacriticInsensitive)
+            case "n": options.insert(.normalized)
+            case "l": options.insert(.localeSensitive)
+            default: throw unexpected("the options c, d, n or l in brackets")
+            }
+        }
+        advance()
+        try expect("]")
+        return options
+    }
+
+    // MARK: - Tokens
+
+    var token: FormatToken {
+        tokens[index]
+    }
+
+    var tokenAfter: FormatToken {
+        tokens[min(index + 1, tokens.count - 1)]
+    }
+
+    mutating func advance() {
+        index = min(index + 1, tokens.count - 1)
+    }
+
+    mutating func expect(_ symbol: String) throws {
+        guard token.isSymbol(symbol) else { throw unexpected("“\(symbol)”") }
+        advance()
+    }
+
+    private func expectEnd() throws {
+        guard case .end = token.kind else { throw unexpected("“AND”, “OR” or the end of the format") }
+    }
+
+    // MARK: - Terms
+
+    func predicate(in term: FormatTerm) throws -> (node: PredicateNode, height: Int) {
+        switch term.kind {
+        case .predicate(let node): return (node, term.height)
+        // The comparison lacks its operator, which should stand where reading has stopped.
+        case .expression: throw unexpected("a comparison operator")
+        }
+    }
+
+    func expression(in term: FormatTerm) throws -> (node: ExpressionNode, height: Int) {
+        switch term.kind {
+        case .expression(let node): return (node, term.height)
+        case .predicate:
+            let message = "Expected an expression, but found a predicate."
+            throw PredicateSyntaxError(code: .unexpectedToken, message: message, format: format, offset: term.offset)
+        }
+    }
+
+    func term(_ node: PredicateNode, above heights: [Int], at offset: Int) throws -> FormatTerm {
+        FormatTerm(kind: .predicate(node), height: try height(above: heights, at: offset), offset: offset)
+    }
+
+    func term(_ node: ExpressionNode, above heights: [Int] = [], at offset: Int) throws -> FormatTerm {
+        FormatTerm(kind: .expression(node), height: try height(above: heights, at: offset), offset: offset)
+    }
+
+    /// Chains such as `1 + 1 + 1 …` grow high without any nesting, so heights are limited as depth is.
+    private func height(above heights: [Int], at offset: Int) throws -> Int {
+        let height = 1 + (heights.max() ?? 0)
+        if height > PredicateParser.depthLimit { throw tooDeep(at: offset) }
+        return height
+    }
+
+    /// Reads something one level deeper.
+    mutating func nested<Result>(_ read: (inout FormatParser) throws -> Result) throws -> Result {
+        depth += 1
+        defer { depth -= 1 }
+        if depth > PredicateParser.depthLimit { throw tooDeep(at: token.offset) }
+        return try read(&self)
+    }
+
+    // MARK: - Mistakes
+
+    func unexpected(_ expectation: String) -> PredicateSyntaxError {
+        mistake(.unexpectedToken, "Expected \(expectation), but found \(token.inWords).")
+    }
+
+    func mistake(_ code: PredicateSyntaxError.Code, _ message: String, at offset: Int? = nil) -> PredicateSyntaxError {
+        PredicateSyntaxError(code: code, message: message, format: format, offset: offset ?? token.offset)
+    }
+
+    private func tooDeep(at offset: Int) -> PredicateSyntaxError {
+        mistake(.tooDeep, "The format nests deeper than \(PredicateParser.depthLimit) levels.", at: offset)
+    }
+}
+
+/// What a step of reading has found.
+struct FormatTerm {
+    enum Kind {
+        case predicate(PredicateNode)
+        case expression(ExpressionNode)
+    }
+
+    var kind: Kind
+    /// How many nodes lie above each other.
+    var height: Int
+    /// Where it begins.
+    var offset: Int
+}

@@ -1,0 +1,52 @@
+/// A word of the format language, and where it begins.
+struct FormatToken {
+    enum Kind {
+        /// A key, a keyword or the name of a function; may begin with `@`. An escaped one stood after `#`.
+        case identifier(String, isEscaped: Bool)
+        /// Words that end in colons, such as `add:to:`.
+        case selector(String)
+        /// `$name`, without the dollar sign.
+        case variable(String)
+        /// A string between quotes, its escapes resolved.
+        case string(String)
+        /// A number: an integer that fits 64 bits, a decimal for a longer one, or a double.
+        case number(PredicateValue)
+        /// An operator or a bracket.
+        case symbol(String)
+        /// The argument of a conversion.
+        case argument(Any?)
+        /// The argument of `%K`, key by key.
+        case keyArgument([String])
+        /// After the last word.
+        case end
+    }
+
+    var kind: Kind
+    /// In UTF-8 bytes from the start of the format.
+    var offset: Int
+
+    /// The keyword, when this is an identifier that is one.
+    var keyword: ReservedWord? {
+        guard case .identifier(let text, isEscaped: false) = kind else { return nil }
+        return ReservedWord(text: text)
+    }
+
+    /// Whether this is one of some symbols.
+    func isSymbol(_ symbols: String...) -> Bool {
+        guard case .symbol(let text) = kind else { return false }
+        return symbols.contains(text)
+    }
+
+    /// The token in words, for messages.
+    var inWords: String {
+        switch kind {
+        case .identifier(let text, _), .selector(let text), .symbol(let text): "“\(text)”"
+        case .variable(let name): "“$\(name)”"
+        case .string: "a string"
+        case .number: "a number"
+        case .argument: "an argument"
+        case .keyArgument: "the key path of an argument"
+        case .end: "the end of the format"
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+
+// The texts are those of Apple's `predicateFormat`, with two exceptions, where Apple's cannot be read back: UUIDs, URLs
+// and data are printed as casts of strings, and keys that are no words stand in quotes after `#`.
+
+extension PredicateNode {
+    /// The text of the predicate. Reading it gives an equal tree, unless there is something opaque, or a constant
+    /// object, in it.
+    public var predicateFormat: String {
+        switch self {
+        case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .comparison(let comparison): comparison.predicateFormat
+        case .and(let parts): PredicateNode.join(parts, " AND ", whenEmpty: true)
+        case .or(let parts): PredicateNode.join(parts, " OR ", whenEmpty: false)
+        case .not(let part): "NOT \(part.partFormat)"
+        case .opaque(let predicate): predicate.predicateFormat
+        }
+    }
+
+    private static func join(_ parts: [PredicateNode], _ separator: String, whenEmpty: Bool) -> String {
+        if parts.isEmpty { return PredicateNode.constant(whenEmpty).predicateFormat }
+        return parts.count == 1 ? parts[0].predicateFormat : parts.map(\.partFormat).joined(separator: separator)
+    }
+
+    /// The text as a part of a compound: every compound of several parts stands in parentheses.
+    private var partFormat: String {
+        switch self {
+        case .and(let parts) where parts.count == 1, .or(let parts) where parts.count == 1: parts[0].partFormat
+        case .and(let parts) where !parts.isEmpty, .or(let parts) where !parts.isEmpty: "(\(predicateFormat))"
+        default: predicateFormat
+        }
+    }
+}
+
+extension ComparisonNode {
+    /// The text of the comparison.
+    public var predicateFormat: String {
+        let quantifier =
+            switch modifier {
+            case .direct: ""
+            case .all: "ALL "
+            case .any: "ANY "
+            }
+        return "\(quantifier)\(left.predicateFormat) \(operation.symbol)\(options.format) \(right.predicateFormat)"
+    }
+}
+
+extension ComparisonOptions {
+    /// The letters in brackets; empty for no option.
+    var format: String {
+        let letters =
+            [(ComparisonOptions.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n")]
+            + [(.localeSensitive, "l")]
+        let present = letters.filter { contains($0.0) }.map(\.1).joined()
+        return present.isEmpty ? "" : "[\(present)]"
+    }
+}
+
+extension ExpressionNode {
+    /// The text of the expression, such as `SUBQUERY(items, $i, $i.price > 3).@count`.
+    public var predicateFormat: String {
+        switch self {
+        case .constant(let constant): PredicateValue(constant.value).predicateFormat
+        case .evaluatedObject: "SELF"
+        case .variable(let name): "$\(name)"
+        case .keyPath(let base, let keys):
+            (base == .evaluatedObject ? "" : "\(base.operandFormat).")
+                + keys.map(Self.format(ofKey:)).joined(separator: ".")
+        case .element(let base, let index): "\(base.operandFormat)[\(index.predicateFormat)]"
+        case .function(let selector, let arguments): Self.format(of: selector, arguments)
+        case .call(let receiver, let selector, let arguments):
+            "FUNCTION(\(Self.list([receiver, .constant(value: selector)] + arguments)))"
+        case .aggregate(let elements): "{\(Self.list(elements))}"
+        case .subquery(let collection, let variable, let predicate):
+            "SUBQUERY(\(collection.predicateFormat), $\(variable), \(predicate.predicateFormat))"
+        case .setOperation(let operation, let left, let right):
+            Self.format(of: BinaryOperator(rawValue: operation.rawValue) ?? .union, left, right)
+        case .conditional(let predicate, let then, let otherwise):
+            "TERNARY(\(predicate.predicateFormat), \(Self.list([then, otherwise])))"
+        case .anyKey: "ANYKEY"
+        case .opaque(let expression): expression.predicateFormat
+        }
+    }
+
+    private static func list(_ expressions: [ExpressionNode]) -> String {
+        expressions.map(\.predicateFormat).joined(separator: ", ")
+    }
+
+    // MARK: - Functions and operators
+
+    private static func format(of selector: String, _ arguments: [ExpressionNode]) -> String {
+        if arguments.count == 2, let operation = BinaryOperator(selector: selector) {
+            return format(of: operation, arguments[0], arguments[1])
+        }
+        switch (selector, arguments.count) {
+        case (KnownFunction.cast.rawValue, 2): return "CAST(\(list(arguments)))"
+        case (KnownFunction.changeSign.rawValue, 1): return "-\(arguments[0].negatedFormat)"
+        case (KnownFunction.onesComplement.rawValue, 1): return "~\(arguments[0].negatedFormat)"
+        default: return "\(selector)(\(list(arguments)))"
+        }
+    }
+
+    private static func format(of operation: BinaryOperator, _ left: ExpressionNode, _ right: ExpressionNode) -> String
+    {
+        let first = left.format(inside: operation.precedence)
+        let second = right.format(inside: operation.precedence + 1)
+        return "\(first) \(operation.rawValue) \(second)"
+    }
+
+    private var binaryOperator: BinaryOperator? {
+        switch self {
+        case .function(let selector, let arguments) where arguments.count == 2: BinaryOperator(selector: selector)
+        case .setOperation(let operation, _, _): BinaryOperator(rawValue: operation.rawValue)
+        default: nil
+        }
+    }
+
+    /// The text as an operand of an operator that binds with `precedence`.
+    private func format(inside precedence: Int) -> String {
+        let needsParentheses = binaryOperator.map { $0.precedence < precedence } ?? false
+        return needsParentheses ? "(\(predicateFormat))" : predicateFormat
+    }
+
+    /// The text after a sign. A number stands in parentheses, or it would be read as a negative number.
+    private var negatedFormat: String {
+        if case .constant = self { return "(\(predicateFormat))" }
+        return operandFormat
+    }
+
+    /// The text before a key or an index.
+    private var operandFormat: String {
+        switch self {
+        case .constant(let constant):
+            if case .string = PredicateValue(constant.value) { predicateFormat } else { "(\(predicateFormat))" }
+        case .function(KnownFunction.changeSign.rawValue, _), .function(KnownFunction.onesComplement.rawValue, _):
+            "(\(predicateFormat))"
+        default: binaryOperator == nil ? predicateFormat : "(\(predicateFormat))"
+        }
+    }
+
+    // MARK: - Keys
+
+    private static func format(ofKey key: String) -> String {
+        let name = key.hasPrefix("@") ? key.dropFirst() : key[...]
+        let isWord = name.utf8.enumerated().allSatisfy { index, byte in
+            let letter = byte | 0x20
+            let isLetter = letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z") || byte >= 0x80
+            let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+            return isLetter || byte == UInt8(ascii: "_") || index > 0 && isDigit
+        }
+        if !isWord || name.isEmpty { return "#\(PredicateValue.quote(key))" }
+        return ReservedWord(text: key) == nil ? key : "#\(key)"
+    }
+}
+
+extension CollectionIndex {
+    fileprivate var predicateFormat: String {
+        switch self {
+        case .first: "FIRST"
+        case .last: "LAST"
+        case .size: "SIZE"
+        case .at(let index): index.predicateFormat
+        }
+    }
+}

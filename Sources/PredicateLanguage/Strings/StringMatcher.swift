@@ -1,0 +1,60 @@
+import Foundation
+
+/// One of the string operators with its right side, made ready for many left sides. What a store's own functions use,
+/// so that a predicate means the same in a store and in memory.
+public struct StringMatcher: Sendable {
+    private enum Method: Sendable {
+        case search(TextSearch)
+        case like(LikePattern)
+        case regularExpression(NSRegularExpression)
+    }
+
+    private let method: Method
+    private let options: ComparisonOptions
+
+    /// Makes an operator ready: `equalTo`, `beginsWith`, `endsWith`, `contains`, `like` or `matches`.
+    ///
+    /// - Throws: ``PredicateEvaluationError`` with `badPattern` for a pattern that is no regular expression, with
+    ///   `typeMismatch` for any other operator.
+    public init(_ operation: ComparisonOperator, _ pattern: String, options: ComparisonOptions = []) throws {
+        self.options = options
+        let isLiteral = options.contains(.normalized)
+        let folded = { StringFolding.fold(pattern, options: options) }
+        switch operation {
+        case .equalTo: method = .search(TextSearch(folded(), at: .whole, isLiteral: isLiteral))
+        case .beginsWith: method = .search(TextSearch(folded(), at: .start, isLiteral: isLiteral))
+        case .endsWith: method = .search(TextSearch(folded(), at: .end, isLiteral: isLiteral))
+        case .contains: method = .search(TextSearch(folded(), at: .anywhere, isLiteral: isLiteral))
+        case .like: method = .like(LikePattern(folded()))
+        case .matches: method = .regularExpression(try StringMatcher.expression(pattern, options: options))
+        default: throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) is no operator of strings.")
+        }
+    }
+
+    private static func expression(_ pattern: String, options: ComparisonOptions) throws -> NSRegularExpression {
+        var pattern = pattern
+        if options.contains(.diacriticInsensitive) {
+            pattern = StringFolding.fold(pattern, options: .diacriticInsensitive)
+        }
+        let flags: NSRegularExpression.Options = options.contains(.caseInsensitive) ? .caseInsensitive : []
+        do {
+            // Alone first: `a)|(b` is no expression, though it would be one inside parentheses.
+            _ = try NSRegularExpression(pattern: pattern, options: flags)
+            return try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: flags)
+        } catch {
+            throw PredicateEvaluationError(.badPattern, "“\(pattern)” is no regular expression.")
+        }
+    }
+
+    /// Whether the text is what the operator asks for.
+    public func matches(_ text: String) -> Bool {
+        switch method {
+        case .search(let search): return search.isFound(in: StringFolding.fold(text, options: options))
+        case .like(let pattern): return pattern.matches(StringFolding.fold(text, options: options))
+        case .regularExpression(let expression):
+            // Case is the expression's own care, since folding it would change its classes, such as `\D`.
+            let text = StringFolding.fold(text, options: options.subtracting(.caseInsensitive))
+            return expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+        }
+    }
+}

@@ -1,0 +1,89 @@
+extension PredicateNode {
+    /// Every key path that begins at the evaluated object, each once, in the order of reading.
+    ///
+    /// The variable of a `SUBQUERY` stands for the elements of its collection: `SUBQUERY(items, $i, $i.price > 3)` has
+    /// the key paths `items` and `items.price`. Collection operators are left out: `items.@sum.price` is `items.price`.
+    public var keyPaths: [[String]] {
+        var collector = KeyPathCollector()
+        collector.visit(self)
+        return collector.found
+    }
+}
+
+extension ExpressionNode {
+    /// Every key path that begins at the evaluated object, as for a predicate.
+    public var keyPaths: [[String]] {
+        var collector = KeyPathCollector()
+        collector.visit(self)
+        return collector.found
+    }
+}
+
+private struct KeyPathCollector {
+    var found: [[String]] = []
+    /// What the variables of the subqueries around stand for; nil for what is no key path.
+    private var variables: [String: [String]?] = [:]
+
+    mutating func visit(_ predicate: PredicateNode) {
+        switch predicate {
+        case .constant, .opaque: break
+        case .comparison(let comparison):
+            visit(comparison.left)
+            visit(comparison.right)
+        case .and(let parts), .or(let parts):
+            for part in parts { visit(part) }
+        case .not(let part): visit(part)
+        }
+    }
+
+    mutating func visit(_ expression: ExpressionNode) {
+        if let path = path(of: expression) {
+            if !path.isEmpty, !found.contains(path) { found.append(path) }
+            // An index may hold key paths of its own.
+            if case .keyPath(let base, _) = expression { visitIndices(of: base) }
+            if case .element = expression { visitIndices(of: expression) }
+            return
+        }
+        switch expression {
+        case .constant, .evaluatedObject, .variable, .anyKey, .opaque: break
+        case .keyPath(let base, _): visit(base)
+        case .element(let base, let index):
+            visit(base)
+            if case .at(let expression) = index { visit(expression) }
+        case .function(_, let arguments), .aggregate(let arguments):
+            for argument in arguments { visit(argument) }
+        case .call(let receiver, _, let arguments):
+            for part in [receiver] + arguments { visit(part) }
+        case .subquery(let collection, let variable, let predicate):
+            visit(collection)
+            let outer = variables
+            variables[variable] = .some(path(of: collection))
+            visit(predicate)
+            variables = outer
+        case .setOperation(_, let left, let right):
+            visit(left)
+            visit(right)
+        case .conditional(let predicate, let then, let otherwise):
+            visit(predicate)
+            visit(then)
+            visit(otherwise)
+        }
+    }
+
+    private mutating func visitIndices(of expression: ExpressionNode) {
+        guard case .element(let base, let index) = expression else { return }
+        if case .at(let expression) = index { visit(expression) }
+        visitIndices(of: base)
+    }
+
+    /// The keys from the evaluated object to the value of an expression; nil when it does not come from there.
+    private func path(of expression: ExpressionNode) -> [String]? {
+        switch expression {
+        case .evaluatedObject: []
+        case .variable(let name): variables[name] ?? nil
+        case .keyPath(let base, let keys): path(of: base).map { $0 + keys.filter { !$0.hasPrefix("@") } }
+        case .element(let base, _): path(of: base)
+        default: nil
+        }
+    }
+}
