@@ -1,0 +1,77 @@
+import Foundation
+
+/// Fills pages with rows that lie in memory, a page for each entity until it is full.
+struct MemoryPages {
+    private(set) var pages: [RowPage] = []
+    /// The rows in the order in which they were added.
+    private(set) var order: ContiguousArray<RowResult.Position> = []
+
+    private let entities: [NSEntityDescription]
+    private let store: UInt16
+    private var open: [UInt16: Int] = [:]
+    private var positions: [ObjectKey: RowResult.Position] = [:]
+
+    private static let fullRowCount = 4096
+    private static let fullByteCount = 4 << 20
+
+    init(entities: [NSEntityDescription], store: UInt16) {
+        self.entities = entities
+        self.store = store
+    }
+
+    /// Adds a row; one that is there already is not copied again.
+    mutating func add(_ key: ObjectKey, from content: MemoryContent) throws {
+        if let position = positions[key] {
+            order.append(position)
+            return
+        }
+        let entity = entities[Int(key.entity)]
+        guard let row = content.row(root: entity.rootEntity.index, key: key.number) else { return }
+        let index = pageIndex(of: key.entity)
+        let page = pages[index]
+        page.append(key: key.number, version: row.version)
+        for (slot, value) in row.values.enumerated() { page.setValue(value, slot: slot) }
+        let position = RowResult.Position(
+            page: Int32(truncatingIfNeeded: index), row: Int32(truncatingIfNeeded: page.count - 1))
+        positions[key] = position
+        order.append(position)
+    }
+
+    private mutating func pageIndex(of entity: UInt16) -> Int {
+        if let index = open[entity], pages[index].count < Self.fullRowCount,
+            pages[index].byteCount < Self.fullByteCount
+        {
+            return index
+        }
+        pages.append(RowPage(layout: entities[Int(entity)].layout, store: store))
+        open[entity] = pages.count - 1
+        return pages.count - 1
+    }
+}
+
+extension RowPage {
+    /// Sets a cell of the row appended last to a value. Decimals and URIs are kept as texts, which are exact;
+    /// transformable values must have been encoded.
+    fileprivate func setValue(_ value: Value, slot: Int) {
+        switch value {
+        case .null: break
+        case .integer(let number): set(.integer(number), slot: slot)
+        case .real(let number): set(.real(number), slot: slot)
+        case .string(let text): setText(text, slot: slot)
+        case .data(let data): data.withUnsafeBytes { setBytes($0, kind: .blob, slot: slot) }
+        case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { setBytes($0, kind: .blob, slot: slot) }
+        case .reference(let key): set(.reference(key.number, entity: Int(key.entity)), slot: slot)
+        case .object(let box):
+            switch box.value {
+            case let number as NSDecimalNumber: setText(number.decimalValue.description, slot: slot)
+            case let url as URL: setText(url.absoluteString, slot: slot)
+            default: break
+            }
+        }
+    }
+
+    private func setText(_ text: String, slot: Int) {
+        var text = text
+        text.withUTF8 { setBytes(UnsafeRawBufferPointer($0), kind: .text, slot: slot) }
+    }
+}

@@ -1,0 +1,90 @@
+/// The pairs of one relationship that is kept in a table of its own, in memory.
+struct MemoryPairs {
+    private struct Pair: Hashable {
+        let source: Int64
+        let destination: Int64
+    }
+
+    private struct Positions {
+        /// The destination's among the source's members.
+        var forward: Int64?
+        /// The source's among the destination's members.
+        var backward: Int64?
+    }
+
+    private var positions: [Pair: Positions] = [:]
+    private var destinations: [Int64: ContiguousArray<Int64>] = [:]
+    private var sources: [Int64: ContiguousArray<Int64>] = [:]
+
+    /// The members of a source, or of a destination, with their positions: by position, then by key.
+    func members(of owner: Int64, backward: Bool) -> [(key: Int64, position: Int64?)] {
+        let found = (backward ? sources : destinations)[owner] ?? []
+        return found.map { other -> (key: Int64, position: Int64?) in
+            let pair = backward ? Pair(source: other, destination: owner) : Pair(source: owner, destination: other)
+            return (other, backward ? positions[pair]?.backward : positions[pair]?.forward)
+        }.sorted { ($0.position ?? .max, $0.key) < ($1.position ?? .max, $1.key) }
+    }
+
+    /// Adds a pair, or gives one that is there new positions; nil leaves a position as it is.
+    mutating func put(source: Int64, destination: Int64, forward: Int64?, backward: Int64?) {
+        let pair = Pair(source: source, destination: destination)
+        if let known = positions[pair] {
+            positions[pair] = Positions(forward: forward ?? known.forward, backward: backward ?? known.backward)
+            return
+        }
+        positions[pair] = Positions(forward: forward, backward: backward)
+        destinations[source, default: []].append(destination)
+        sources[destination, default: []].append(source)
+    }
+
+    mutating func remove(source: Int64, destination: Int64) {
+        guard positions.removeValue(forKey: Pair(source: source, destination: destination)) != nil else { return }
+        destinations[source]?.removeAll { $0 == destination }
+        sources[destination]?.removeAll { $0 == source }
+    }
+
+    /// Removes all pairs of a source.
+    mutating func removeAll(source: Int64) {
+        for destination in destinations[source] ?? [] { remove(source: source, destination: destination) }
+        destinations[source] = nil
+    }
+
+    /// Removes all pairs of a destination.
+    mutating func removeAll(destination: Int64) {
+        for source in sources[destination] ?? [] { remove(source: source, destination: destination) }
+        sources[destination] = nil
+    }
+}
+
+/// Which of the two sides of a relationship its pairs are told from.
+struct PairSide {
+    /// The side whose owners are sources: the same for both sides.
+    let relationship: NSRelationshipDescription
+    /// Whether the side asked about is the other one.
+    let isBackward: Bool
+    /// Whether the relationship is its own inverse: a pair then goes both ways.
+    let isReflexive: Bool
+
+    /// The entity and name of the side that counts.
+    struct Name: Hashable {
+        let entity: Int
+        let relationship: String
+    }
+
+    init(_ side: NSRelationshipDescription) {
+        let inverse = side.inverseRelationship
+        isReflexive = inverse === side
+        if let inverse, inverse !== side, (inverse.entity.index, inverse.name) < (side.entity.index, side.name) {
+            relationship = inverse
+            isBackward = true
+        } else {
+            relationship = side
+            isBackward = false
+        }
+    }
+
+    var name: Name { Name(entity: relationship.entity.index, relationship: relationship.name) }
+    /// The root entities of owners and members, of the side that counts.
+    var sourceRoot: Int { relationship.entity.rootEntity.index }
+    var destinationRoot: Int? { relationship.destinationEntity?.rootEntity.index }
+}

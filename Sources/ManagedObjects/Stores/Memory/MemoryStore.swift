@@ -1,0 +1,201 @@
+import Foundation
+import Synchronization
+
+/// A store that keeps its rows in memory, for as long as it lives: `NSInMemoryStoreType`.
+///
+/// Readers take the content as it is and go on with that; a save changes it in one step. There are no query
+/// generations, as Core Data has none for stores of this type.
+final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its content lies behind a lock
+    private let content = Mutex(MemoryContent())
+    private let entities: [NSEntityDescription]
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        entities = root?.entities ?? []
+        super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+    }
+
+    override var type: String { NSInMemoryStoreType }
+
+    override func loadMetadata() throws {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else { return }
+        let names = model.entities(forConfigurationName: configurationIfAny)?.compactMap(\.name) ?? []
+        didLoadMetadata([
+            NSStoreTypeKey: type, NSStoreUUIDKey: identifier ?? "",
+            NSStoreModelVersionHashesKey: model.entityVersionHashesByName.filter { names.contains($0.key) },
+            "NSStoreModelVersionHashesVersion": 3,
+            NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.compactMap { $0.base as? String }.sorted(),
+        ])
+    }
+
+    override func move(to url: URL) -> Bool {
+        self.url = url
+        return true
+    }
+
+    // MARK: - Reading
+
+    func pinGeneration() throws -> StoreGeneration? { nil }
+
+    func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult {
+        let content = currentContent
+        let selected = try select(query, from: content)
+        var pages = MemoryPages(entities: entities, store: number)
+        for key in selected { try pages.add(key, from: content) }
+        return RowResult(pages: pages.pages, order: pages.order)
+    }
+
+    func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey] {
+        try select(query, from: currentContent)
+    }
+
+    func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int {
+        var unordered = query
+        unordered.sortDescriptors = []
+        return try select(unordered, from: currentContent).count
+    }
+
+    func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]] {
+        let graph = graph(of: currentContent)
+        return try withExtendedLifetime(graph) {
+            try ValueSelection(query).values(
+                of: graph.subjects(of: query.query.entity, includingSubentities: query.query.includesSubentities))
+        }
+    }
+
+    func rows(
+        withKeys keys: [Int64], entity: NSEntityDescription, generation: StoreGeneration?
+    ) throws -> [RowPage] {
+        let content = currentContent
+        let root = entity.rootEntity.index
+        var pages = MemoryPages(entities: entities, store: number)
+        for key in keys {
+            guard let row = content.row(root: root, key: key) else { continue }
+            try pages.add(ObjectKey(store: number, entity: row.entity, number: key), from: content)
+        }
+        return pages.pages
+    }
+
+    func members(
+        of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
+        includesRows: Bool, generation: StoreGeneration?
+    ) throws -> MemberResult {
+        let content = currentContent
+        guard let toMany = ownerEntity.layout.toMany.first(where: { $0.name == relationship.name }) else {
+            throw CocoaError(
+                .coreData, "“\(ownerEntity.name ?? "").\(relationship.name)” is not a to-many relationship.", url: url)
+        }
+        var found: [Int64: [(key: Int64, position: Int64?)]] = [:]
+        let isPairs: Bool
+        switch toMany.storage {
+        case .memberSlot(let slot, let position):
+            isPairs = false
+            found = content.members(in: toMany.destination, slot: slot, position: position, owners: Set(owners))
+        case .pairs:
+            isPairs = true
+            for owner in owners { found[owner] = content.members(of: relationship, owner: owner) }
+        }
+        let root = toMany.destination.rootEntity.index
+        var result = MemberResult()
+        var pages = MemoryPages(entities: entities, store: number)
+        for owner in owners {
+            for (key, position) in found[owner] ?? [] {
+                guard let row = content.row(root: root, key: key) else { continue }
+                let member = ObjectKey(store: number, entity: row.entity, number: key)
+                result.members.append(member)
+                if isPairs, toMany.isOrdered { result.positions.append(position ?? 0) }
+                if includesRows { try pages.add(member, from: content) }
+            }
+            result.starts.append(Int32(truncatingIfNeeded: result.members.count))
+        }
+        result.pages = pages.pages
+        return result
+    }
+
+    private var currentContent: MemoryContent { content.withLock { $0 } }
+
+    private func graph(of content: MemoryContent) -> MemoryRowGraph {
+        let coordinator = persistentStoreCoordinator
+        let identifier = identifier
+        return MemoryRowGraph(content: content, entities: entities, store: number) { [entities] key in
+            coordinator?.objectID(for: key)
+                ?? NSManagedObjectID(
+                    key: key, entity: entities[Int(key.entity)], storeIdentifier: identifier, coordinator: nil)
+        }
+    }
+
+    private func select(_ query: RowQuery, from content: MemoryContent) throws -> [ObjectKey] {
+        let selection = RowSelection(query)
+        guard query.predicate != nil || !query.sortDescriptors.isEmpty else {
+            let keys = content.keys(of: query.entity, includingSubentities: query.includesSubentities)
+            return selection.slice(keys[...]).map { ObjectKey(store: number, entity: $0.row.entity, number: $0.key) }
+        }
+        let graph = graph(of: content)
+        return try withExtendedLifetime(graph) {
+            try selection.select(
+                from: graph.subjects(of: query.entity, includingSubentities: query.includesSubentities)
+            ).map(\.key)
+        }
+    }
+
+    // MARK: - Writing
+
+    func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
+        let root = entity.rootEntity.index
+        let amount = Int64(max(1, count))
+        return try content.withLock { content -> ClosedRange<Int64>? in
+            let last = content.tables[root]?.lastKey ?? 0
+            let (end, isTooLarge) = last.addingReportingOverflow(amount)
+            guard !isTooLarge else { return nil }
+            content.tables[root, default: MemoryTable()].lastKey = end
+            return (last + 1)...end
+        } ?? { throw CocoaError(.persistentStoreOperation, "There are no more primary keys.", url: url) }()
+    }
+
+    func write(_ plan: SavePlan) throws -> SaveOutcome {
+        if isReadOnly {
+            throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: url)
+        }
+        let prepared = Prepared(plan: try plan.encodingTransformables())
+        let store = number
+        let conflicts = content.withLock { content -> Conflicts in
+            let found = SaveConflicts(
+                stale: prepared.plan.stale(in: content),
+                taken: content.uniqueness.conflicts(of: prepared.plan, in: content, store: store))
+            guard found.stale.isEmpty, found.taken.isEmpty else { return Conflicts(found: found, content: content) }
+            content.apply(prepared.plan)
+            return Conflicts(found: found, content: nil)
+        }
+        guard let content = conflicts.content else {
+            if let metadata = plan.metadata { didLoadMetadata(metadata) }
+            return SaveOutcome()
+        }
+        throw try withCurrentRows(conflicts.found, content)
+    }
+
+    private struct Prepared: @unchecked Sendable {  // because it is never changed
+        let plan: SavePlan
+    }
+
+    private struct Conflicts: @unchecked Sendable {  // because it is never changed
+        let found: SaveConflicts
+        /// The content that the conflicts are with; nil when there are none.
+        let content: MemoryContent?
+    }
+
+    /// The conflicts, with the rows as they are now.
+    private func withCurrentRows(_ conflicts: SaveConflicts, _ content: MemoryContent) throws -> SaveConflicts {
+        var conflicts = conflicts
+        for index in conflicts.stale.indices {
+            let key = conflicts.stale[index].key
+            let root = conflicts.stale[index].entity.rootEntity.index
+            guard let row = content.row(root: root, key: key) else { continue }
+            var pages = MemoryPages(entities: entities, store: number)
+            try pages.add(ObjectKey(store: number, entity: row.entity, number: key), from: content)
+            conflicts.stale[index].current = pages.pages.first.map { ($0, 0) }
+        }
+        return conflicts
+    }
+}

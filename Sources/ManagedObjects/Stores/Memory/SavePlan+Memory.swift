@@ -1,0 +1,53 @@
+import Foundation
+
+// What a store in memory asks of a plan before it carries it out.
+
+extension SavePlan {
+    /// The plan with transformable values as the bytes that their transformers make, so that what is read later is
+    /// what a file would give: another instance, the same value. Transient values are left out.
+    func encodingTransformables() throws -> SavePlan {
+        var plan = self
+        for group in plan.inserts.indices {
+            let layout = plan.inserts[group].entity.layout
+            for change in plan.inserts[group].changes.indices {
+                try Self.encode(&plan.inserts[group].changes[change].values, layout)
+            }
+        }
+        for group in plan.updates.indices {
+            let layout = plan.updates[group].entity.layout
+            for change in plan.updates[group].changes.indices {
+                try Self.encode(&plan.updates[group].changes[change].values, layout)
+            }
+        }
+        return plan
+    }
+
+    private static func encode(_ values: inout ContiguousArray<Value>, _ layout: EntityLayout) throws {
+        for (slot, place) in layout.slots.enumerated() {
+            if !place.isPersistent {
+                values[slot] = .null
+            } else if place.kind == .transformable, case .object(let box) = values[slot],
+                let attribute = place.attribute
+            {
+                values[slot] = .data(try TransformableCoding.encode(box, attribute: attribute))
+            }
+        }
+    }
+
+    /// The rows that are not as the plan expects them. A row that is to be written whatever its version is may be gone
+    /// too: it is then written anew.
+    func stale(in content: MemoryContent) -> [SaveConflicts.Stale] {
+        var stale: [SaveConflicts.Stale] = []
+        func check(_ key: Int64, _ version: Int64, _ entity: NSEntityDescription) {
+            guard content.row(root: entity.rootEntity.index, key: key)?.version != version else { return }
+            stale.append(SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version))
+        }
+        for group in updates {
+            for update in group.changes where update.checksVersion { check(update.key, update.version, group.entity) }
+        }
+        for group in deletes {
+            for delete in group.changes where delete.checksVersion { check(delete.key, delete.version, group.entity) }
+        }
+        return stale
+    }
+}

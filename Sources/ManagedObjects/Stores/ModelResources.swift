@@ -1,0 +1,34 @@
+import Foundation
+
+/// Finds compiled models among the resources of a program.
+///
+/// SwiftPM puts the resources of each module into a folder `Package_Module.resources` beside the program, so all of
+/// these are looked through, after the program's own.
+enum ModelResources {
+    /// The model of a name; an empty one, and a line on standard error, where there is none.
+    static func model(named name: String) -> NSManagedObjectModel {
+        if let model = url(ofModelNamed: name).flatMap({ NSManagedObjectModel(contentsOf: $0) }) { return model }
+        let line = "error: Failed to load model named \(name): no \(name).momd is among the program's resources.\n"
+        FileHandle.standardError.write(Data(line.utf8))
+        return NSManagedObjectModel()
+    }
+
+    /// Where a model is: a versioned one before a single one, the program's before a module's.
+    static func url(ofModelNamed name: String) -> URL? {
+        for bundle in [Bundle.main] + moduleBundles {
+            for suffix in ["momd", "mom"] {
+                if let url = bundle.url(forResource: name, withExtension: suffix) { return url }
+            }
+        }
+        return nil
+    }
+
+    /// The resources of modules, in the order of their names.
+    private static var moduleBundles: [Bundle] {
+        let beside = Bundle.main.executableURL?.deletingLastPathComponent() ?? Bundle.main.bundleURL
+        let found = try? FileManager.default.contentsOfDirectory(at: beside, includingPropertiesForKeys: nil)
+        return (found ?? []).filter { ["resources", "bundle"].contains($0.pathExtension) }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+            .compactMap { Bundle(path: $0.path) }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Synchronization
+
+/// A model, a coordinator and its stores, and a context for the main queue: the usual way to begin.
+open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because what changes lies behind a lock
+    private struct Descriptions: @unchecked Sendable {  // because the array is replaced, never changed in place
+        var list: [NSPersistentStoreDescription]
+    }
+
+    private let containerName: String
+    private let coordinator: NSPersistentStoreCoordinator
+    private let mainContext: NSManagedObjectContext
+    private let descriptions: Mutex<Descriptions>
+
+    /// A container with the model of a name: `Name.momd` or `Name.mom` among the resources of the program or of its
+    /// modules.
+    ///
+    /// Where no such model is found, a line on standard error says so and the model is empty, as on Apple's platforms.
+    public convenience init(name: String) {
+        self.init(name: name, managedObjectModel: ModelResources.model(named: name))
+    }
+
+    /// A container with a model. Its one description is of an SQLite store `Name.sqlite` in ``defaultDirectoryURL()``.
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        containerName = name
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        coordinator.name = name
+        mainContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        mainContext.persistentStoreCoordinator = coordinator
+        let url = Self.defaultDirectoryURL().appendingPathComponent(name + ".sqlite")
+        descriptions = Mutex(Descriptions(list: [NSPersistentStoreDescription(url: url)]))
+        super.init()
+    }
+
+    /// Where stores are kept by default: a folder with the program's name in the user's folder for applications' data.
+    open class func defaultDirectoryURL() -> URL {
+        let manager = FileManager.default
+        let base = manager.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+        return (base ?? manager.temporaryDirectory)
+            .appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+    }
+
+    /// The container's name.
+    open var name: String { containerName }
+
+    /// A context of the main queue, connected to the coordinator.
+    open var viewContext: NSManagedObjectContext { mainContext }
+
+    /// The model.
+    open var managedObjectModel: NSManagedObjectModel { coordinator.managedObjectModel }
+
+    /// The coordinator.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
+
+    /// What ``loadPersistentStores(completionHandler:)`` adds.
+    open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+        get { descriptions.withLock { $0 }.list }
+        set {
+            let replacement = Descriptions(list: newValue)
+            descriptions.withLock { $0 = replacement }
+        }
+    }
+
+    /// Adds the stores of ``persistentStoreDescriptions``, but for those that the coordinator has already.
+    ///
+    /// - Parameter block: Called once for each description, with the error, or none. It has been called when this
+    ///   method returns, unless the description says that its store is added asynchronously: then it is called later,
+    ///   on another thread.
+    open func loadPersistentStores(
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions {
+            if let url = description.url {
+                if description.type != NSInMemoryStoreType, coordinator.persistentStore(for: url) != nil { continue }
+                makeDefaultDirectory(for: url)
+            }
+            coordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    /// Makes the folder that stores are kept in by default, before the first is added to it. Where it cannot be made,
+    /// opening the store tells.
+    private func makeDefaultDirectory(for url: URL) {
+        let directory = Self.defaultDirectoryURL()
+        guard url.deletingLastPathComponent().standardizedFileURL.path == directory.standardizedFileURL.path else {
+            return
+        }
+        try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    /// A new context with a queue of its own, connected to the coordinator.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    /// Runs a block on the queue of a new context, and returns at once.
+    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        context.perform { block(context) }
+    }
+
+    /// Runs a block on the queue of a new context and gives its result.
+    public func performBackgroundTask<T, E: Error>(
+        _ block: @escaping (NSManagedObjectContext) throws(E) -> T
+    ) async throws(E) -> T {
+        let context = newBackgroundContext()
+        return try await context.perform { () throws(E) -> T in try block(context) }
+    }
+}

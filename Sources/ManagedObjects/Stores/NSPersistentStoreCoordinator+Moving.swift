@@ -1,0 +1,115 @@
+import Foundation
+
+// Stores as a whole: moved to another place or type, replaced, destroyed.
+
+extension NSPersistentStoreCoordinator {
+    /// Copies a store to another place, or into another type, and goes on with the copy.
+    ///
+    /// The copy takes the old store's place in the coordinator: contexts and their objects go on with it. Primary
+    /// keys and the store's UUID stay, and with them all object IDs and URIs. The old store's files stay where they
+    /// are. An SQLite store becomes an SQLite store by copying pages; between types, rows are copied and their
+    /// versions begin anew.
+    ///
+    /// - Returns: The new store; the old one is of no use any more.
+    /// - Throws: What adding the new store throws, and code 134070 when the coordinator does not have the old one. The
+    ///   old store then stays in the coordinator.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        guard let source = entries.first(where: { $0.store === store }) else {
+            throw CocoaError(.persistentStoreOperation, "The coordinator does not have the store.", url: store.url)
+        }
+        let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: URL)
+        if store.type == storeType, let origin = store.url, Self.isSame(origin, URL) {
+            throw CocoaError(.persistentStoreOperation, "A store cannot be moved to where it is.", url: URL)
+        }
+        let copiesFiles = store.type == NSSQLiteStoreType && storeType == NSSQLiteStoreType
+        if copiesFiles, let origin = store.url { try StoreFiles(url: URL).replace(with: StoreFiles(url: origin)) }
+        let target = storeClass.init(
+            persistentStoreCoordinator: self, configurationName: store.configurationIfAny, at: URL, options: options)
+        do {
+            try target.loadMetadata()
+            if !copiesFiles {
+                guard let rows = target as? any RowStore else {
+                    throw CocoaError(.persistentStoreInvalidType, "The store's class keeps no rows.", url: URL)
+                }
+                try StoreCopy(from: source.rows, to: rows).copy(entities.filter { holds(store, $0) }, store, target)
+            }
+        } catch {
+            target.willRemove(from: self)
+            target.detach()
+            throw error
+        }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
+            userInfo: [NSRemovedPersistentStoresKey: [store]])
+        try enter(target, replacing: store)
+        store.willRemove(from: self)
+        store.detach()
+        return target
+    }
+
+    /// Copies a store to another place, or into another type. See
+    /// ``migratePersistentStore(_:to:options:withType:)``.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
+        type storeType: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
+    }
+
+    /// Puts a copy of one store in the place of another, whether there is one or not. UUID and primary keys are those
+    /// of the copied store. Cost for SQLite: every page of the file is copied.
+    ///
+    /// - Throws: Code 134000 for a type without a class, 134070 for one whose stores cannot be replaced, and what
+    ///   reading and writing the files throws; the replaced store is then as it was.
+    public func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        try requireFiles(type: storeType, url: destinationURL)
+        if Self.isSame(destinationURL, sourceURL) { return }
+        try StoreFiles(url: destinationURL).replace(with: StoreFiles(url: sourceURL))
+    }
+
+    /// Puts a copy of one store in the place of another.
+    public func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+        type sourceType: NSPersistentStore.StoreType
+    ) throws {
+        try replacePersistentStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+            sourceOptions: sourceOptions, ofType: sourceType.rawValue)
+    }
+
+    /// Destroys a store: its rows are deleted, then its files are removed. Nothing happens where there is none.
+    /// Remove the store from coordinators first.
+    ///
+    /// - Throws: Code 134000 for a type without a class; code 134070 when the file is no SQLite database or is in use,
+    ///   unless `NSPersistentStoreForceDestroyOption` is set.
+    public func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws {
+        // Stores in memory have no files; what is left of them is let go by removing them.
+        if storeType == NSInMemoryStoreType { return }
+        try requireFiles(type: storeType, url: url)
+        try StoreFiles(url: url)
+            .destroy(forced: NSPersistentStore.flag(NSPersistentStoreForceDestroyOption, in: options))
+    }
+
+    /// Destroys a store.
+    public func destroyPersistentStore(
+        at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
+    }
+
+    private final func requireFiles(type: String, url: URL) throws {
+        _ = try StoreClasses.shared.storeClass(ofType: type, url: url)
+        guard type != NSSQLiteStoreType || !url.isFileURL else { return }
+        throw CocoaError(.persistentStoreOperation, "Stores of type \(type) have no files at \(url).", url: url)
+    }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import Synchronization
+
+/// Brings a model and its stores together: contexts ask it, and it knows which store has the rows.
+///
+/// A coordinator may be used from any thread; each store orders its own access.
+open class NSPersistentStoreCoordinator: NSObject, NSLocking,
+    @unchecked Sendable  // because its state lies behind a lock
+{
+    /// A store, once more as what the engine asks for rows.
+    struct Entry: @unchecked Sendable {  // because stores order their own access
+        let number: UInt16
+        let store: NSPersistentStore
+        let rows: any RowStore
+    }
+
+    struct State {
+        /// In the order in which they were added.
+        var entries: [Entry] = []
+        /// Numbers are never used twice, so that a key never comes to mean another store's row.
+        var lastNumber: UInt16 = 0
+        var name: String?
+    }
+
+    final let state = Mutex(State())
+    private let model: NSManagedObjectModel
+    /// All entities of the model; `ObjectKey.entity` is a position here.
+    final let entities: [NSEntityDescription]
+
+    private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+    private let queueKey = DispatchSpecificKey<Bool>()
+    private let userLock = NSRecursiveLock()
+
+    /// A coordinator without stores. The model can be changed no more.
+    ///
+    /// Cost: for the first coordinator of a model, one layout and one SHA-256 for each entity.
+    public init(managedObjectModel model: NSManagedObjectModel) {
+        self.model = model
+        entities = Self.preparing.withLock { _ in
+            model.freeze()
+            for entity in model.orderedEntities { _ = entity.layout }
+            return model.orderedEntities
+        }
+        super.init()
+        queue.setSpecific(key: queueKey, value: true)
+    }
+
+    /// Held while a model is made ready, so that what is read later from any thread is there.
+    private static let preparing = Mutex<Void>(())
+
+    /// The model whose objects the stores hold.
+    open var managedObjectModel: NSManagedObjectModel { model }
+
+    /// A name, for messages.
+    open var name: String? {
+        get { state.withLock { $0.name } }
+        set { state.withLock { $0.name = newValue } }
+    }
+
+    /// Tells this coordinator from any other for as long as it lives.
+    final var identity: ObjectIdentifier { ObjectIdentifier(self) }
+
+    // MARK: - Stores
+
+    /// The stores, in the order in which they were added.
+    open var persistentStores: [NSPersistentStore] { entries.map(\.store) }
+
+    final var entries: [Entry] { state.withLock { $0.entries } }
+
+    /// The stores as the engine asks them for rows.
+    final var rowStores: [any RowStore] { entries.map(\.rows) }
+
+    private final func entry(number: UInt16) -> Entry? {
+        state.withLock { state in state.entries.first { $0.number == number } }
+    }
+
+    /// The store of a number; nil when there is none, or none any more.
+    final func store(number: UInt16) -> (any RowStore)? { entry(number: number)?.rows }
+
+    /// The store of a number; nil when there is none, or none any more.
+    final func persistentStore(number: UInt16) -> NSPersistentStore? { entry(number: number)?.store }
+
+    /// The store at a location.
+    open func persistentStore(for URL: URL) -> NSPersistentStore? {
+        entries.first { Self.isSame($0.store.url, URL) }?.store
+    }
+
+    /// Where a store is.
+    open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+
+    /// Says that a store goes on at another location; false when it cannot, as an open SQLite store cannot.
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { store.move(to: url) }
+
+    static func isSame(_ one: URL?, _ other: URL) -> Bool {
+        guard let one else { return false }
+        if one.isFileURL, other.isFileURL { return one.standardizedFileURL.path == other.standardizedFileURL.path }
+        return one.absoluteString == other.absoluteString
+    }
+
+    // MARK: - Where objects go
+
+    /// The store that a new object of the entity is saved to: the one it was assigned to, else the first that can hold
+    /// the entity and be written.
+    ///
+    /// - Throws: Code 134020 when no store holds the entity.
+    final func rowStore(for entity: NSEntityDescription, assigned: NSPersistentStore?) throws -> any RowStore {
+        let entries = entries
+        if let assigned {
+            guard let entry = entries.first(where: { $0.store === assigned }) else {
+                throw CocoaError(
+                    .persistentStoreIncompatibleSchema,
+                    "An object of “\(entity.name ?? "")” is assigned to a store that the coordinator does not have.",
+                    url: assigned.url)
+            }
+            guard holds(entry.store, entity) else {
+                throw CocoaError(
+                    .persistentStoreIncompatibleSchema,
+                    "The store's configuration “\(assigned.configurationName)” does not hold “\(entity.name ?? "")”.",
+                    url: assigned.url)
+            }
+            return entry.rows
+        }
+        let holding = entries.filter { holds($0.store, entity) }
+        if let entry = holding.first(where: { !$0.store.isReadOnly }) ?? holding.first { return entry.rows }
+        throw CocoaError(
+            .persistentStoreIncompatibleSchema,
+            entries.isEmpty
+                ? "The coordinator has no persistent stores: an object of “\(entity.name ?? "")” cannot be saved."
+                : "No store of the coordinator holds the entity “\(entity.name ?? "")”.")
+    }
+
+    /// Whether a store's configuration has the entity, or one that it inherits from.
+    final func holds(_ store: NSPersistentStore, _ entity: NSEntityDescription) -> Bool {
+        guard let configuration = store.configurationIfAny else { return true }
+        let names = Set((model.entities(forConfigurationName: configuration) ?? []).compactMap(\.name))
+        return entity.lineage.contains { names.contains($0.name ?? "") }
+    }
+
+    // MARK: - Object IDs
+
+    /// The ID that a URI stands for; nil when no store of the coordinator has its UUID, the model does not have its
+    /// entity, or it is no object's URI. Whether the object exists is not asked. Cost: no statement.
+    open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        key(forURIRepresentation: url).map(objectID)
+    }
+
+    /// The key that a URI stands for. A temporary one has a key in the process that made it only.
+    final func key(forURIRepresentation url: URL) -> ObjectKey? {
+        guard let uri = ObjectURI(url), let entity = model.entitiesByName[uri.entityName] else { return nil }
+        let index = UInt16(truncatingIfNeeded: entity.index)
+        switch uri.place {
+        case .row(let identifier, let number):
+            let entry = entries.first { $0.store.identifier?.caseInsensitiveCompare(identifier) == .orderedSame }
+            return entry.map { ObjectKey(store: $0.number, entity: index, number: number) }
+        case .temporary(let process, let number):
+            guard process == NSManagedObjectID.processIdentifier else { return nil }
+            return ObjectKey(store: 0, entity: index, number: -number)
+        }
+    }
+
+    /// The ID of a key of this coordinator.
+    final func objectID(for key: ObjectKey) -> NSManagedObjectID {
+        NSManagedObjectID(
+            key: key, entity: entities[Int(key.entity)],
+            storeIdentifier: key.isTemporary ? nil : persistentStore(number: key.store)?.identifier, coordinator: self)
+    }
+
+    // MARK: - The queue
+
+    /// Runs a block on the coordinator's queue, after what has been given to it before. Returns at once.
+    open func perform(_ block: @escaping () -> Void) {
+        nonisolated(unsafe) let block = block  // because the block is run once, on the queue
+        queue.async { block() }
+    }
+
+    /// Runs a block on the coordinator's queue and waits for it; at once where the caller is on the queue already.
+    open func performAndWait(_ block: () -> Void) {
+        isOnQueue ? block() : queue.sync(execute: block)
+    }
+
+    /// Runs a block on the coordinator's queue, waits for it, and gives its result.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+        try isOnQueue ? block() : queue.sync(execute: block)
+    }
+
+    /// Runs a block on the coordinator's queue and gives its result.
+    public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
+        nonisolated(unsafe) let block = block  // because the block is run once, on the queue
+        nonisolated(unsafe) var result: Result<T, E>?  // because it is read when the queue is done with it
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            queue.async {
+                do throws(E) {
+                    result = .success(try block())
+                } catch {
+                    result = .failure(error)
+                }
+                continuation.resume()
+            }
+        }
+        guard let result else { preconditionFailure("The coordinator's queue did not run the block.") }
+        return try result.get()
+    }
+
+    private var isOnQueue: Bool { DispatchQueue.getSpecific(key: queueKey) == true }
+
+    @available(*, deprecated, message: "Use performAndWait(_:) instead.")
+    open func lock() { userLock.lock() }
+
+    @available(*, deprecated, message: "Use performAndWait(_:) instead.")
+    open func unlock() { userLock.unlock() }
+
+    @available(*, deprecated, message: "Use performAndWait(_:) instead.")
+    open func tryLock() -> Bool { userLock.try() }
+
+    // MARK: - Requests
+
+    /// Carries out a request for a context: an array for a fetch, an `NSPersistentStoreResult` for batch requests.
+    ///
+    /// - Throws: Code 134091 for a save: save the context instead.
+    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        if request.requestType == .saveRequestType {
+            throw CocoaError(
+                .persistentStoreUnsupportedRequestType, "A save request cannot be carried out here; save the context.")
+        }
+        if let fetch = request as? any FetchRequesting { return try context.results(of: fetch) }
+        return try context.execute(request)
+    }
+
+    /// The point that the stores' histories have come to.
+    @available(*, unavailable, message: "The history of a store is not part of this version.")
+    open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { nil }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import PredicateLanguage
+
+/// Carries out in memory what a query asks of rows: its predicate, its order, its limits.
+///
+/// For stores that keep rows in memory, and for predicates that SQL cannot say.
+struct RowSelection {
+    let query: RowQuery
+
+    init(_ query: RowQuery) {
+        self.query = query
+    }
+
+    /// The rows that match, in the query's order, offset and limit applied.
+    ///
+    /// - Throws: Code 134060 when the predicate or a sort descriptor names a property that the entity does not have, or
+    ///   compares values that cannot be compared.
+    func select(from rows: [RowSubject]) throws -> [RowSubject] {
+        let sorted = try sort(filter(rows))
+        return Array(slice(sorted[...]))
+    }
+
+    /// The rows that match, of those that a store has read for the query without its predicate, order and limits.
+    func select(from result: RowResult, graph: StoreRowGraph) throws -> RowResult {
+        var positions: [ObjectKey: RowResult.Position] = [:]
+        let subjects = graph.subjects(of: result)
+        for (subject, position) in zip(subjects, result.order) { positions[subject.key] = position }
+        let selected = try select(from: subjects)
+        return RowResult(
+            pages: result.pages, order: ContiguousArray(selected.compactMap { positions[$0.key] }))
+    }
+
+    /// The rows for which the predicate holds.
+    func filter(_ rows: [RowSubject]) throws -> [RowSubject] {
+        guard let predicate = query.predicate else { return rows }
+        return try Self.explaining(predicate.predicateFormat) {
+            let evaluator = try PredicateEvaluator(predicate.embeddedNode)
+            return try rows.filter { try evaluator.evaluate($0) }
+        }
+    }
+
+    /// The rows in the order of the sort descriptors; rows that are equal to all of them stay in order.
+    func sort(_ rows: [RowSubject]) throws -> [RowSubject] {
+        guard !query.sortDescriptors.isEmpty else { return rows }
+        let order = try RowOrder<RowSubject>(query.sortDescriptors) { row, key in
+            try Self.explaining(key) { try ExpressionEvaluator(.keyPath(key)).value(for: row) }
+        }
+        return try order.sort(rows)
+    }
+
+    /// What offset and limit leave.
+    func slice<Rows: RandomAccessCollection>(_ rows: Rows) -> Rows.SubSequence {
+        let rest = rows.dropFirst(max(0, query.offset))
+        return query.limit > 0 ? rest.prefix(query.limit) : rest
+    }
+
+    /// Turns errors of the predicate language into Core Data's.
+    static func explaining<Result>(_ text: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as PredicateEvaluationError {
+            throw CocoaError(.coreData, "“\(text)” cannot be evaluated. \(error)")
+        }
+    }
+}
+
+/// An order of rows, or of anything that has values for keys.
+struct RowOrder<Row> {
+    private let descriptors: [NSSortDescriptor]
+    private let value: (Row, String) throws -> Any?
+
+    /// - Parameter value: Gives the value of a key path of a row.
+    init(_ descriptors: [NSSortDescriptor], value: @escaping (Row, String) throws -> Any?) throws {
+        self.descriptors = descriptors
+        self.value = value
+    }
+
+    /// The rows in order. Each value is read once, before rows are compared.
+    func sort(_ rows: [Row]) throws -> [Row] {
+        let columns = try descriptors.map { descriptor in
+            try rows.map { row -> Any? in
+                guard let key = descriptor.key, key != "self", key != "SELF" else { return comparable(row) }
+                return comparable(try value(row, key))
+            }
+        }
+        let order = rows.indices.sorted { one, other in
+            for (descriptor, column) in zip(descriptors, columns) {
+                switch compare(column[one], column[other], by: descriptor) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return one < other
+        }
+        return order.map { rows[$0] }
+    }
+
+    /// Rows themselves are ordered by their keys, as a column of references is.
+    private func comparable(_ value: Any?) -> Any? {
+        switch value {
+        case let row as RowSubject: row.key.number
+        case let id as NSManagedObjectID: id.key.number
+        default: value
+        }
+    }
+
+    private func compare(_ one: Any?, _ other: Any?, by descriptor: NSSortDescriptor) -> ComparisonResult {
+        if descriptor.comparesByClosure {
+            return NSSortDescriptor.comparison(of: descriptor, one ?? NSNull(), other ?? NSNull())
+        }
+        let result = SortComparison.compare(one, other, selector: descriptor.selector ?? "compare:")
+        guard !descriptor.ascending else { return result }
+        return switch result {
+        case .orderedAscending: .orderedDescending
+        case .orderedDescending: .orderedAscending
+        case .orderedSame: .orderedSame
+        }
+    }
+}
+
+extension NSSortDescriptor {
+    /// What a descriptor's closure says of two values. Only the descriptor knows its closure, and it reads values by
+    /// its key: so each value is given under that key.
+    fileprivate static func comparison(of descriptor: NSSortDescriptor, _ one: Any, _ other: Any) -> ComparisonResult {
+        guard let key = descriptor.key, key != "self" else { return descriptor.compare(one, to: other) }
+        return descriptor.compare(Self.nested(one, under: key), to: Self.nested(other, under: key))
+    }
+
+    private static func nested(_ value: Any, under key: String) -> Any {
+        key.split(separator: ".").reversed().reduce(value) { value, part in [String(part): value] }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import PredicateLanguage
+
+/// A row as predicates and sort descriptors see it: keys are the properties of its entity, relationships lead to other
+/// rows. No object is made for it.
+final class RowSubject {
+    enum Content {
+        /// Not read yet: only the key is known.
+        case unread
+        case values(ContiguousArray<Value>)
+        case page(RowPage, row: Int)
+        /// There is no such row.
+        case missing
+    }
+
+    let key: ObjectKey
+    /// The layout of the row's own entity.
+    let layout: EntityLayout
+    var content: Content
+    /// Where related rows are found; nil when the evaluation is over.
+    private weak var graph: (any RowGraph)?
+
+    init(key: ObjectKey, layout: EntityLayout, content: Content, graph: any RowGraph) {
+        self.key = key
+        self.layout = layout
+        self.content = content
+        self.graph = graph
+    }
+
+    /// The value of a slot; null where there is no such row.
+    func value(slot: Int) throws -> Value {
+        if case .unread = content { try graph?.read(self) }
+        switch content {
+        case .values(let values): return decoded(values[slot], slot: layout.slots[slot])
+        case .page(let page, let row): return page.value(of: page.cell(row: row, slot: slot), slot: layout.slots[slot])
+        case .unread, .missing: return .null
+        }
+    }
+
+    /// Transformable values lie in memory as bytes, as they do in files.
+    private func decoded(_ value: Value, slot: EntityLayout.Slot) -> Value {
+        guard slot.kind == .transformable, case .data(let data) = value, let attribute = slot.attribute else {
+            return value
+        }
+        return TransformableCoding.decode(data, attribute: attribute)
+    }
+
+    /// The members of a to-many relationship, by its place in the layout.
+    func members(place: Int) throws -> [RowSubject] { try graph?.members(place: place, of: self) ?? [] }
+
+    /// The row that a to-one relationship refers to.
+    func destination(slot: Int) throws -> RowSubject? {
+        guard case .reference(let key) = try value(slot: slot) else { return nil }
+        return try graph?.subject(for: key)
+    }
+
+    /// The ID of the row's object.
+    var objectID: NSManagedObjectID {
+        graph?.objectID(for: key)
+            ?? NSManagedObjectID(key: key, entity: layout.entity, storeIdentifier: nil, coordinator: nil)
+    }
+}
+
+extension RowSubject: PredicateSubject {
+    func predicateValue(forKey key: String) throws -> Any? {
+        switch layout.places[key] {
+        case .slot(let slot): return try predicateValue(slot: slot)
+        case .toMany(let place):
+            return PredicateValue.collection(
+                try members(place: place).map(PredicateValue.object), ordered: layout.toMany[place].isOrdered)
+        case .composite(let composite, _): return try elements(of: composite, path: key)
+        case .fetched, nil:
+            switch key {
+            case "self", "SELF": return self
+            case "objectID": return objectID
+            case "entity": return layout.entity
+            default:
+                throw PredicateEvaluationError(
+                    .unknownKey, "The entity “\(layout.entity.name ?? "")” has no property “\(key)” that a store keeps."
+                )
+            }
+        }
+    }
+
+    /// Objects and IDs of the same row equal the row.
+    var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
+
+    private func predicateValue(slot: Int) throws -> Any? {
+        let kind = layout.slots[slot].kind
+        switch try value(slot: slot) {
+        case .null: return nil
+        case .integer(let number): return kind == .boolean ? number != 0 : number
+        case .real(let number): return kind == .date ? Date(timeIntervalSinceReferenceDate: number) : number
+        case .string(let text): return text
+        case .data(let data): return data
+        case .uuid(let uuid): return uuid
+        case .object(let box):
+            if let number = box.value as? NSDecimalNumber { return number.decimalValue }
+            return box.value is UndecodableValue ? nil : box.value
+        case .reference: return try destination(slot: slot)
+        }
+    }
+
+    /// The values of a composite's elements, by name.
+    private func elements(of composite: NSCompositeAttributeDescription, path: String) throws -> [String: Any] {
+        var values: [String: Any] = [:]
+        for element in composite.elements {
+            values[element.name] = try predicateValue(forKey: "\(path).\(element.name)")
+        }
+        return values
+    }
+}
+
+/// Rows and how they hang together, as far as an evaluation has asked.
+protocol RowGraph: AnyObject {
+    /// The row of a key. It need not exist: that is seen when it is read.
+    func subject(for key: ObjectKey) throws -> RowSubject?
+    /// Reads the content of a row.
+    func read(_ subject: RowSubject) throws
+    /// The members of a to-many relationship of a row, by its place in the layout, in order.
+    func members(place: Int, of subject: RowSubject) throws -> [RowSubject]
+    /// The ID of a row's object.
+    func objectID(for key: ObjectKey) -> NSManagedObjectID
+}

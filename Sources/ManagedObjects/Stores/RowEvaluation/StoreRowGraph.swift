@@ -1,0 +1,94 @@
+import Foundation
+
+/// The rows of any store, read as an evaluation asks for them.
+///
+/// Rows and members are read for all rows met so far at once, so that a predicate over a relationship costs one
+/// statement for each step of its key path and not one for each row.
+final class StoreRowGraph: RowGraph {
+    private let store: any RowStore
+    private let coordinator: NSPersistentStoreCoordinator
+    private let generation: (any StoreGeneration)?
+    private var subjects: [ObjectKey: RowSubject] = [:]
+    /// Rows met but not read.
+    private var unread: [RowSubject] = []
+    /// The members of relationships, by place in the layout, of the rows of each entity.
+    private var members: [MemberKey: [ObjectKey: [RowSubject]]] = [:]
+
+    private struct MemberKey: Hashable {
+        let entity: UInt16
+        let place: Int
+    }
+
+    init(store: any RowStore, coordinator: NSPersistentStoreCoordinator, generation: (any StoreGeneration)?) {
+        self.store = store
+        self.coordinator = coordinator
+        self.generation = generation
+    }
+
+    /// The rows of pages, in the order of a result.
+    func subjects(of result: RowResult) -> [RowSubject] {
+        result.order.map { position in
+            let page = result.pages[Int(position.page)]
+            return subject(page: page, row: Int(position.row))
+        }
+    }
+
+    private func subject(page: RowPage, row: Int) -> RowSubject {
+        let key = ObjectKey(
+            store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.entity.index), number: page.keys[row])
+        if let known = subjects[key] {
+            if case .unread = known.content { known.content = .page(page, row: row) }
+            return known
+        }
+        let subject = RowSubject(key: key, layout: page.layout, content: .page(page, row: row), graph: self)
+        subjects[key] = subject
+        return subject
+    }
+
+    func subject(for key: ObjectKey) throws -> RowSubject? {
+        if let known = subjects[key] { return known }
+        guard coordinator.entities.indices.contains(Int(key.entity)) else { return nil }
+        let subject = RowSubject(
+            key: key, layout: coordinator.entities[Int(key.entity)].layout, content: .unread, graph: self)
+        subjects[key] = subject
+        unread.append(subject)
+        return subject
+    }
+
+    func read(_ subject: RowSubject) throws {
+        let root = subject.layout.entity.rootEntity
+        let wanted = unread.filter { $0.layout.entity.rootEntity === root }
+        unread.removeAll { $0.layout.entity.rootEntity === root }
+        for page in try store.rows(withKeys: wanted.map(\.key.number), entity: root, generation: generation) {
+            for row in 0..<page.count { _ = self.subject(page: page, row: row) }
+        }
+        for subject in wanted {
+            if case .unread = subject.content { subject.content = .missing }
+        }
+        if case .unread = subject.content { subject.content = .missing }
+    }
+
+    func members(place: Int, of subject: RowSubject) throws -> [RowSubject] {
+        let memberKey = MemberKey(entity: subject.key.entity, place: place)
+        if let known = members[memberKey]?[subject.key] { return known }
+        let relationship = subject.layout.toMany[place].relationship
+        guard subject.layout.toMany[place].isPersistent else { return [] }
+        var owners = subjects.values.filter {
+            $0.key.entity == subject.key.entity && members[memberKey]?[$0.key] == nil
+        }
+        owners.sort { $0.key.number < $1.key.number }
+        let result = try store.members(
+            of: relationship, owners: owners.map(\.key.number), ownerEntity: subject.layout.entity, includesRows: true,
+            generation: generation)
+        for page in result.pages {
+            for row in 0..<page.count { _ = self.subject(page: page, row: row) }
+        }
+        for (index, owner) in owners.enumerated() {
+            let range = Int(result.starts[index])..<Int(result.starts[index + 1])
+            members[memberKey, default: [:]][owner.key] = try result.members[range].compactMap(self.subject(for:))
+        }
+        return members[memberKey]?[subject.key] ?? []
+    }
+
+    func objectID(for key: ObjectKey) -> NSManagedObjectID { coordinator.objectID(for: key) }
+}

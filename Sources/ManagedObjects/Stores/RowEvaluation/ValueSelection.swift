@@ -1,0 +1,164 @@
+import Foundation
+import PredicateLanguage
+
+/// Carries out in memory a query for dictionaries: columns, groups, aggregates.
+///
+/// What SQL's rules are holds here too: an aggregate is taken over a group, over all rows where nothing is grouped; a
+/// plain column of a group is that of its first row; nil values enter no aggregate.
+struct ValueSelection {
+    private let query: ValueQuery
+    private let selection: RowSelection
+
+    init(_ query: ValueQuery) {
+        self.query = query
+        selection = RowSelection(query.query)
+    }
+
+    /// An array of values for each result, in the form in which key-value coding hands them out; IDs for to-one
+    /// relationships.
+    ///
+    /// - Throws: Code 134060 when the predicate or an expression cannot be evaluated, or a column is a to-many
+    ///   relationship.
+    func values(of rows: [RowSubject]) throws -> [[Any?]] {
+        let columns = try query.columns.map { try ValueColumn($0, entity: query.query.entity) }
+        let matching = try selection.filter(rows)
+        var results = try groups(of: matching, aggregating: columns.contains(where: \.isAggregate)).map { group in
+            ValueGroup(rows: group, values: try columns.map { try $0.value(of: group) }, columns: columns)
+        }
+        if let having = query.having { results = try results.filter { try $0.meets(having) } }
+        results = try sort(results)
+        if query.isDistinct {
+            var seen: Set<[PredicateValue]> = []
+            results = results.filter { seen.insert($0.values.map { PredicateValue($0) }).inserted }
+        }
+        return selection.slice(results[...]).map(\.values)
+    }
+
+    private func groups(of rows: [RowSubject], aggregating: Bool) throws -> [[RowSubject]] {
+        guard !query.groupBy.isEmpty else { return aggregating ? [rows] : rows.map { [$0] } }
+        let columns = try query.groupBy.map { try ValueColumn($0, entity: query.query.entity) }
+        var positions: [[PredicateValue]: Int] = [:]
+        var groups: [(values: [Any?], rows: [RowSubject])] = []
+        for row in rows {
+            let values = try columns.map { try $0.value(of: [row]) }
+            let key = values.map { PredicateValue($0) }
+            if let position = positions[key] {
+                groups[position].rows.append(row)
+            } else {
+                positions[key] = groups.count
+                groups.append((values, [row]))
+            }
+        }
+        // In the order of what they are grouped by, as SQLite gives groups.
+        return groups.sorted { one, other in
+            for (one, other) in zip(one.values, other.values) {
+                switch SortComparison.compare(one, other, selector: "compare:") {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return false
+        }.map(\.rows)
+    }
+
+    private func sort(_ groups: [ValueGroup]) throws -> [ValueGroup] {
+        guard !query.query.sortDescriptors.isEmpty else { return groups }
+        let order = try RowOrder<ValueGroup>(query.query.sortDescriptors) { group, key in
+            if let position = group.columns.firstIndex(where: { $0.name == key }) { return group.values[position] }
+            return try RowSelection.explaining(key) {
+                try ExpressionEvaluator(.keyPath(key)).value(for: group.rows.first)
+            }
+        }
+        return try order.sort(groups)
+    }
+}
+
+/// Rows that belong together in a result, and the result's values.
+private final class ValueGroup: PredicateSubject {
+    let rows: [RowSubject]
+    let values: [Any?]
+    let columns: [ValueColumn]
+
+    init(rows: [RowSubject], values: [Any?], columns: [ValueColumn]) {
+        self.rows = rows
+        self.values = values
+        self.columns = columns
+    }
+
+    /// Whether a condition on groups holds: it may name columns, as keys or as variables, and aggregates.
+    func meets(_ predicate: NSPredicate) throws -> Bool {
+        try RowSelection.explaining(predicate.predicateFormat) {
+            let node = predicate.embeddedNode
+            _ = try PredicateEvaluator(node)
+            var variables: [String: Any?] = [:]
+            for (column, value) in zip(columns, values) { variables[column.name] = value }
+            guard let entity = rows.first?.layout.entity else { return false }
+            let reduced = try GroupAggregation(entity: entity, rows: rows).reduce(node)
+            return try PredicateEvaluator(reduced).evaluate(self, variables: variables)
+        }
+    }
+
+    func predicateValue(forKey key: String) throws -> Any? {
+        if let position = columns.firstIndex(where: { $0.name == key }) { return values[position] }
+        return try rows.first?.predicateValue(forKey: key)
+    }
+}
+
+/// One column of a query for dictionaries.
+private struct ValueColumn {
+    let name: String
+    private let expression: ExpressionNode
+    private let kind: EntityLayout.Slot.Kind
+    private let entity: NSEntityDescription
+    let isAggregate: Bool
+
+    init(_ property: NSPropertyDescription, entity: NSEntityDescription) throws {
+        name = property.name
+        self.entity = entity
+        switch property {
+        case let description as NSExpressionDescription:
+            guard let node = description.expression?.node else {
+                throw CocoaError(.coreData, "The column “\(property.name)” has no expression.")
+            }
+            _ = try RowSelection.explaining(property.name) { try ExpressionEvaluator(node) }
+            expression = node
+            kind = EntityLayout.Slot.Kind(description.expressionResultType)
+            isAggregate = GroupAggregation(entity: entity, rows: []).contains(node)
+        case let relationship as NSRelationshipDescription where relationship.isToMany:
+            throw CocoaError(
+                .coreData, "The to-many relationship “\(property.name)” cannot be fetched into dictionaries.")
+        default:
+            expression = .keyPath(property.name)
+            kind = (property as? NSAttributeDescription).map { EntityLayout.Slot.Kind($0.attributeType) } ?? .undefined
+            isAggregate = false
+        }
+    }
+
+    /// The column's value for a group of rows.
+    func value(of group: [RowSubject]) throws -> Any? {
+        try RowSelection.explaining(name) {
+            let node =
+                isAggregate ? try GroupAggregation(entity: entity, rows: group).reduce(expression) : expression
+            guard isAggregate || !group.isEmpty else { return nil }
+            return converted(try ExpressionEvaluator(node).value(for: group.first))
+        }
+    }
+
+    /// The value in the form that the column's type has.
+    private func converted(_ value: Any?) -> Any? {
+        switch value {
+        case nil: return nil
+        case let row as RowSubject: return row.objectID
+        case let some?:
+            if kind != .undefined, let typed = try? Value(some, kind: kind) { return typed.object(kind: kind) }
+            return switch some {
+            case let flag as Bool: NSNumber(value: flag)
+            case let number as Int64: NSNumber(value: number)
+            case let number as Double: NSNumber(value: number)
+            case let number as Decimal: NSDecimalNumber(decimal: number)
+            default: some
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Synchronization
+
+/// The classes of stores, by type. Programs can register their own.
+///
+/// A class must answer as a `RowStore` does to be added; adapters for incremental and atomic stores belong here.
+final class StoreClasses: Sendable {
+    static let shared = StoreClasses()
+
+    private let classes = Mutex<[String: NSPersistentStore.Type]>([
+        NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: MemoryStore.self,
+    ])
+
+    /// Every type that has a class.
+    var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
+
+    /// Registers a class for a type, or none.
+    func register(_ storeClass: NSPersistentStore.Type?, type: String) {
+        classes.withLock { $0[type] = storeClass }
+    }
+
+    /// The type that a class is registered for.
+    func type(of storeClass: NSPersistentStore.Type) -> String? {
+        all.filter { $0.value == storeClass }.keys.min()
+    }
+
+    /// The class of a type.
+    ///
+    /// - Throws: Code 134000 when there is none.
+    func storeClass(ofType type: String, url: URL?) throws -> NSPersistentStore.Type {
+        if let found = all[type] { return found }
+        let sentence =
+            switch type {
+            case NSBinaryStoreType, NSXMLStoreType:
+                "Stores of type \(type) come in a later version; use NSSQLiteStoreType or NSInMemoryStoreType."
+            default: "No class is registered for stores of type “\(type)”."
+            }
+        throw CocoaError(.persistentStoreInvalidType, sentence, url: url)
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// Copies all rows of one store into another that is empty, under the same primary keys.
+///
+/// Rows are read and written a page at a time; relationships that are kept in pairs follow when all rows are there.
+/// Memory stays that of the keys and one page.
+struct StoreCopy {
+    private let source: any RowStore
+    private let target: any RowStore
+    /// How many rows are read and written at once.
+    private static let batch = 1000
+
+    init(from source: any RowStore, to target: any RowStore) {
+        self.source = source
+        self.target = target
+    }
+
+    /// Copies the rows of the entities, and the metadata of the one store into the other.
+    func copy(
+        _ entities: [NSEntityDescription], _ origin: NSPersistentStore, _ copy: NSPersistentStore
+    ) throws {
+        target.number = source.number
+        for root in entities where root.superentity == nil || !entities.contains(where: { $0 === root.superentity }) {
+            try copyRows(of: root)
+        }
+        for entity in entities {
+            for toMany in entity.layout.toMany where toMany.relationship.entity === entity && toMany.isPersistent {
+                if case .pairs = toMany.storage { try copyPairs(of: toMany) }
+            }
+        }
+        var plan = SavePlan()
+        plan.metadata = metadata(of: origin, for: copy)
+        copy.identifier = origin.identifier
+        _ = try target.write(plan)
+    }
+
+    private func metadata(of origin: NSPersistentStore, for copy: NSPersistentStore) -> [String: Any] {
+        // What the new store says of its own file stays; what the program has added, and the UUID, come along.
+        var metadata: [String: Any] = origin.metadata
+        metadata.merge(copy.metadata) { $1 }
+        metadata[NSStoreUUIDKey] = origin.identifier
+        return metadata
+    }
+
+    private func copyRows(of root: NSEntityDescription) throws {
+        let keys = try source.keys(matching: RowQuery(entity: root), generation: nil).map(\.number).sorted()
+        guard let last = keys.last, last > 0 else { return }
+        _ = try target.reserveKeys(entity: root, count: Int(last))
+        for start in stride(from: 0, to: keys.count, by: Self.batch) {
+            let batch = Array(keys[start..<min(start + Self.batch, keys.count)])
+            var plan = SavePlan()
+            for page in try source.rows(withKeys: batch, entity: root, generation: nil) {
+                plan.inserts.append(
+                    SavePlan.Group(
+                        entity: page.layout.entity,
+                        changes: ContiguousArray(
+                            page.keys.indices.map {
+                                SavePlan.Insert(key: page.keys[$0], values: page.values(row: $0))
+                            })))
+            }
+            _ = try target.write(plan)
+        }
+    }
+
+    /// Copies the pairs of a relationship, once for both sides: as owned by the side that comes first.
+    private func copyPairs(of toMany: EntityLayout.ToMany) throws {
+        let relationship = toMany.relationship
+        guard !PairSide(relationship).isBackward else { return }
+        let owners = try source.keys(matching: RowQuery(entity: relationship.entity), generation: nil).map(\.number)
+        for start in stride(from: 0, to: owners.count, by: Self.batch) {
+            let batch = Array(owners[start..<min(start + Self.batch, owners.count)])
+            let forward = try source.members(
+                of: relationship, owners: batch, ownerEntity: relationship.entity, includesRows: false,
+                generation: nil)
+            var pairs: ContiguousArray<SavePlan.Pair> = []
+            for (index, owner) in batch.enumerated() {
+                for position in Int(forward.starts[index])..<Int(forward.starts[index + 1]) {
+                    pairs.append(
+                        SavePlan.Pair(
+                            kind: .insert, source: owner, destination: forward.members[position].number,
+                            position: forward.positions.isEmpty ? nil : forward.positions[position]))
+                }
+            }
+            try writePairs(pairs, of: relationship)
+        }
+        if let inverse = relationship.inverseRelationship, inverse.isOrdered { try copyOrder(of: inverse) }
+    }
+
+    /// Gives the pairs of the other side its own order.
+    private func copyOrder(of inverse: NSRelationshipDescription) throws {
+        let owners = try source.keys(matching: RowQuery(entity: inverse.entity), generation: nil).map(\.number)
+        for start in stride(from: 0, to: owners.count, by: Self.batch) {
+            let batch = Array(owners[start..<min(start + Self.batch, owners.count)])
+            let members = try source.members(
+                of: inverse, owners: batch, ownerEntity: inverse.entity, includesRows: false, generation: nil)
+            guard !members.positions.isEmpty else { continue }
+            var moves: ContiguousArray<SavePlan.Pair> = []
+            for (index, owner) in batch.enumerated() {
+                for position in Int(members.starts[index])..<Int(members.starts[index + 1]) {
+                    moves.append(
+                        SavePlan.Pair(
+                            kind: .move, source: owner, destination: members.members[position].number,
+                            position: members.positions[position]))
+                }
+            }
+            try writePairs(moves, of: inverse)
+        }
+    }
+
+    private func writePairs(_ pairs: ContiguousArray<SavePlan.Pair>, of relationship: NSRelationshipDescription) throws
+    {
+        guard !pairs.isEmpty else { return }
+        var plan = SavePlan()
+        plan.pairs = [SavePlan.PairGroup(relationship: relationship, pairs: pairs)]
+        _ = try target.write(plan)
+    }
+}

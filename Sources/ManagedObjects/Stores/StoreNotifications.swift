@@ -1,0 +1,51 @@
+import Foundation
+
+extension NSNotification.Name {
+    /// Stores have been added, removed or given another UUID. The object is the coordinator; the user info holds the
+    /// stores under ``NSAddedPersistentStoresKey``, ``NSRemovedPersistentStoresKey`` and
+    /// ``NSUUIDChangedPersistentStoresKey``. Posted on the thread that made the change.
+    public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
+        "_NSPersistentStoreCoordinatorStoresDidChangeNotification")
+
+    /// Stores are about to change. Posted by ubiquity only, on Apple's platforms; never here.
+    public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
+        "NSPersistentStoreCoordinatorStoresWillChangeNotification")
+
+    /// A store is about to be removed. The object is the coordinator.
+    public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
+        "_NSPersistentStoreCoordinatorWillRemoveStoreNotification")
+
+    /// Another coordinator or process has written to a store. The object is the coordinator; the user info holds
+    /// ``NSStoreUUIDKey`` and ``NSPersistentStoreURLKey``.
+    public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
+
+    /// Ubiquity has imported changes. Never posted here.
+    public static let NSPersistentStoreDidImportUbiquitousContentChanges = NSNotification.Name(
+        "NSPersistentStoreDidImportUbiquitousContentChangesNotification")
+}
+
+/// The key of the stores that were added, in a notification: an array.
+public let NSAddedPersistentStoresKey: String = "added"
+
+/// The key of the stores that were removed, in a notification: an array.
+public let NSRemovedPersistentStoresKey: String = "removed"
+
+/// The key of a store before and after its UUID changed, in a notification: an array of the two.
+public let NSUUIDChangedPersistentStoresKey: String = "changed"
+
+/// The key of the store's location in a notification of a remote change.
+public let NSPersistentStoreURLKey: String = "storeURL"
+
+/// The key of the history token in a notification of a remote change.
+public let NSPersistentHistoryTokenKey: String = "historyToken"
+
+/// The key of the ``NSPersistentStoreUbiquitousTransitionType``. Never used here.
+public let NSPersistentStoreUbiquitousTransitionTypeKey: String = "NSPersistentStoreUbiquitousTransitionTypeKey"
+
+/// What made ubiquitous stores change. Apple has withdrawn ubiquity; never used here.
+public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
+    case accountAdded = 1
+    case accountRemoved = 2
+    case contentRemoved = 3
+    case initialImportCompleted = 4
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+// Keys of the options that a store is added with, and of its metadata.
+
+// MARK: - Options of every store
+
+/// Whether the store is opened for reading only: a Boolean.
+public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
+
+/// How long to wait for a busy store: a number of seconds.
+public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOption"
+
+/// Whether to open the store though its version hashes differ from the model's: a Boolean.
+public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
+
+/// Whether to migrate a store of another model version: a Boolean. Migration is not part of this version: such a store
+/// is refused with code 134130.
+public let NSMigratePersistentStoresAutomaticallyOption: String = "NSMigratePersistentStoresAutomaticallyOption"
+
+/// Whether a migration may infer how two model versions map: a Boolean.
+public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
+
+/// Whether the store keeps a history of its changes: a Boolean.
+public let NSPersistentHistoryTrackingKey: String = "NSPersistentHistoryTrackingKey"
+
+/// Whether to post ``Foundation/NSNotification/Name/NSPersistentStoreRemoteChange``: a Boolean.
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
+    "NSPersistentStoreRemoteChangeNotificationOptionKey"
+
+/// Whether to destroy a store's files even if they cannot be opened: a Boolean.
+public let NSPersistentStoreForceDestroyOption: String = "NSPersistentStoreForceDestroyOption"
+
+/// The protection class of the store's files. Without effect off Apple's platforms.
+public let NSPersistentStoreFileProtectionKey: String = "NSPersistentStoreFileProtectionKey"
+
+// MARK: - Options of SQLite stores
+
+/// Pragmas to run on each connection: a dictionary from names to values.
+public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
+
+/// Whether to run `ANALYZE` when the store is added: a Boolean.
+public let NSSQLiteAnalyzeOption: String = "NSSQLiteAnalyzeOption"
+
+/// Whether to run `VACUUM` when the store is added: a Boolean.
+public let NSSQLiteManualVacuumOption: String = "NSSQLiteManualVacuumOption"
+
+/// The greatest number of connections that read at the same time: a number.
+public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStoreConnectionPoolMaxSize"
+
+// MARK: - Options of binary stores
+
+/// Whether a binary store may decode any class: a Boolean.
+public let NSBinaryStoreInsecureDecodingCompatibilityOption: String =
+    "NSBinaryStoreInsecureDecodingCompatibilityOption"
+
+/// The classes, besides the usual ones, that a binary store may decode: a set.
+public let NSBinaryStoreSecureDecodingClasses: String = "NSBinaryStoreSecureDecodingClasses"
+
+// MARK: - Metadata
+
+/// The key of a store's type in its metadata.
+public let NSStoreTypeKey: String = "NSStoreType"
+
+/// The key of a store's UUID in its metadata.
+public let NSStoreUUIDKey: String = "NSStoreUUID"
+
+/// The key of the version hashes of the model's entities in a store's metadata: a dictionary from names to data.
+public let NSStoreModelVersionHashesKey: String = "NSStoreModelVersionHashes"
+
+/// The key of the model's version identifiers in a store's metadata.
+public let NSStoreModelVersionIdentifiersKey: String = "NSStoreModelVersionIdentifiers"
+
+/// The key of the earliest system that can read the store, in its metadata.
+public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompatibility"
+
+// MARK: - Ubiquity, which Apple has withdrawn; accepted without effect
+
+public let NSPersistentStoreUbiquitousContentNameKey: String = "NSPersistentStoreUbiquitousContentNameKey"
+public let NSPersistentStoreUbiquitousContentURLKey: String = "NSPersistentStoreUbiquitousContentURLKey"
+public let NSPersistentStoreUbiquitousPeerTokenOption: String = "NSPersistentStoreUbiquitousPeerTokenOption"
+public let NSPersistentStoreRemoveUbiquitousMetadataOption: String = "NSPersistentStoreRemoveUbiquitousMetadataOption"
+public let NSPersistentStoreUbiquitousContainerIdentifierKey: String =
+    "NSPersistentStoreUbiquitousContainerIdentifierKey"
+public let NSPersistentStoreRebuildFromUbiquitousContentOption: String =
+    "NSPersistentStoreRebuildFromUbiquitousContentOption"
