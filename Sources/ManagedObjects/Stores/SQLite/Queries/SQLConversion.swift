@@ -6,6 +6,8 @@ import PredicateLanguage
 enum SQLConversion {
     /// By its own kind: a number as a number, a date as seconds, a UUID as bytes, a URL as text.
     case plain
+    /// A text with its marks in one character with their letters, or apart from them.
+    case composed, decomposed
     /// The primary key of an object or an ID.
     case key
     /// The smallest text after all that begin with the constant.
@@ -14,6 +16,14 @@ enum SQLConversion {
     func value(of constant: PredicateValue) -> DatabaseValue {
         switch self {
         case .plain: Self.plain(constant)
+        case .composed, .decomposed:
+            if case .string(let text) = constant {
+                (self == .composed
+                    ? text.precomposedStringWithCanonicalMapping : text.decomposedStringWithCanonicalMapping)
+                    .databaseValue
+            } else {
+                .null
+            }
         case .key: (Self.key(of: constant)?.number).databaseValue
         case .endOfPrefix:
             if case .string(let prefix) = constant { Self.end(ofPrefix: prefix) } else { .null }

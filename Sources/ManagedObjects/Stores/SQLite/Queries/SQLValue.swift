@@ -62,8 +62,17 @@ struct SQLValue {
     var kind: SQLKind
     /// Whether it may be NULL.
     var isNullable = true
-    /// What a collation must agree with: texts that are keys or numbers compare as they are.
+    /// Whether it is a column as it stands, so that an index may help.
     var isColumn = false
+    /// The entity of what a key refers to.
+    var reference: Reference?
+
+    struct Reference {
+        /// The entity as declared.
+        let entity: NSEntityDescription
+        /// The number of the object's own entity, where it may be another than the declared one.
+        let number: SQLFragment?
+    }
 }
 
 /// A condition in SQL: 1, 0, or NULL where it depends on an absent value.

@@ -1,0 +1,96 @@
+import Foundation
+
+/// What a fetch request asks, without the type of its results: what the engine works with.
+struct FetchSpecification {
+    var entityName: String?
+    var entity: NSEntityDescription?
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor]?
+    var fetchLimit = 0
+    var fetchOffset = 0
+    var fetchBatchSize = 0
+    var resultType: NSFetchRequestResultType = .managedObjectResultType
+    var includesSubentities = true
+    var includesPropertyValues = true
+    var includesPendingChanges = true
+    var returnsObjectsAsFaults = true
+    var shouldRefreshRefetchedObjects = false
+    var returnsDistinctResults = false
+    var relationshipKeyPathsForPrefetching: [String]?
+    var propertiesToFetch: [Any]?
+    var propertiesToGroupBy: [Any]?
+    var havingPredicate: NSPredicate?
+    var affectedStores: [NSPersistentStore]?
+
+    /// The entity to fetch, as a model has it: found by name where the request names it, or holds another model's.
+    ///
+    /// - Throws: `CocoaError.coreData` where the request has no entity, or the model has none of that name.
+    func entity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
+        if let entity, entity.managedObjectModelIfAny === model { return entity }
+        guard let name = entity?.name ?? entityName else {
+            throw CocoaError(
+                .coreData, userInfo: [NSLocalizedDescriptionKey: "A fetch request must have an entity."])
+        }
+        guard let found = model.entitiesByName[name] else {
+            throw CocoaError(
+                .coreData,
+                userInfo: [NSLocalizedDescriptionKey: "The model has no entity named “\(name)” to fetch."])
+        }
+        return found
+    }
+
+    /// What a store is asked for the request; pending changes are the caller's affair.
+    func rowQuery(entity: NSEntityDescription) -> RowQuery {
+        RowQuery(
+            entity: entity, includesSubentities: includesSubentities, predicate: predicate,
+            sortDescriptors: sortDescriptors ?? [], offset: max(0, fetchOffset), limit: max(0, fetchLimit))
+    }
+
+    /// What a store is asked where the request wants dictionaries: all attributes and to-one relationships unless it
+    /// says which properties.
+    ///
+    /// - Throws: `CocoaError.coreData` for a property that the entity does not have.
+    func valueQuery(entity: NSEntityDescription) throws -> ValueQuery {
+        let columns =
+            try propertiesToFetch.map { try $0.map { try property($0, of: entity) } }
+            ?? Self.defaultProperties(of: entity)
+        return ValueQuery(
+            query: rowQuery(entity: entity), columns: columns,
+            groupBy: try (propertiesToGroupBy ?? []).map { try property($0, of: entity) },
+            having: havingPredicate, isDistinct: returnsDistinctResults)
+    }
+
+    /// A property from its name, its key path, or a description, which may be another model's.
+    private func property(_ named: Any, of entity: NSEntityDescription) throws -> NSPropertyDescription {
+        if let expression = named as? NSExpressionDescription { return expression }
+        let name = (named as? NSPropertyDescription)?.name ?? (named as? String) ?? ""
+        if let property = entity.propertiesByName[name] { return property }
+        if let column = propertiesToFetch?.first(where: { ($0 as? NSExpressionDescription)?.name == name }) {
+            return column as? NSPropertyDescription ?? NSPropertyDescription()
+        }
+        guard name.contains(".") else {
+            throw CocoaError(
+                .coreData,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "The entity “\(entity.name ?? "")” has no property “\(name)” to fetch into dictionaries."
+                ])
+        }
+        let path = NSExpressionDescription()
+        path.name = name
+        path.expression = NSExpression(forKeyPath: name)
+        return path
+    }
+
+    private static func defaultProperties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
+        entity.properties.filter { property in
+            if property.isTransient || property is NSFetchedPropertyDescription { return false }
+            return (property as? NSRelationshipDescription)?.isToMany != true
+        }
+    }
+}
+
+/// Any fetch request, whatever the type of its results.
+protocol FetchRequesting: NSPersistentStoreRequest {
+    var specification: FetchSpecification { get set }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// An insertion of many rows straight into the store: no objects are made, no validation rules are asked, and contexts
+/// do not see it until they fetch.
+open class NSBatchInsertRequest: NSPersistentStoreRequest {
+    final let target: BatchTarget
+
+    /// A dictionary for each row: values by the names of attributes and composites; what is missing takes the default.
+    open var objectsToInsert: [[String: Any]]?
+
+    /// Fills an empty dictionary with the values of the next row; answers true when there is no row any more.
+    open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
+
+    /// Fills a new object with the values of the next row; answers true when there is no row any more. The objects
+    /// belong to no context.
+    open var managedObjectHandler: ((NSManagedObject) -> Bool)?
+
+    /// What the result holds; whether the request succeeded, unless changed.
+    open var resultType: NSBatchInsertRequestResultType = .statusOnly
+
+    private init(_ target: BatchTarget) {
+        self.target = target
+    }
+
+    /// A request that names no entity, and fails.
+    public convenience override init() {
+        self.init(.name(""))
+    }
+
+    /// Inserts a row for each dictionary.
+    public init(entityName: String, objects dictionaries: [[String: Any]]) {
+        target = .name(entityName)
+        objectsToInsert = dictionaries
+    }
+
+    /// Inserts a row for each dictionary.
+    public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
+        target = .entity(entity)
+        objectsToInsert = dictionaries
+    }
+
+    /// Inserts rows that a block fills until it answers true; the dictionary of that call is not inserted.
+    public convenience init(
+        entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
+    ) {
+        self.init(.name(entityName))
+        dictionaryHandler = handler
+    }
+
+    /// Inserts rows that a block fills until it answers true; the dictionary of that call is not inserted.
+    public convenience init(
+        entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
+    ) {
+        self.init(.entity(entity))
+        dictionaryHandler = handler
+    }
+
+    /// Inserts rows that a block fills as objects until it answers true; the object of that call is not inserted.
+    public convenience init(
+        entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
+    ) {
+        self.init(.name(entityName))
+        managedObjectHandler = handler
+    }
+
+    /// Inserts rows that a block fills as objects until it answers true; the object of that call is not inserted.
+    public convenience init(
+        entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
+    ) {
+        self.init(.entity(entity))
+        managedObjectHandler = handler
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
+
+    /// The name of the entity whose rows are inserted.
+    open var entityName: String { target.name }
+
+    /// The entity whose rows are inserted; nil in a request made with a name.
+    open var entity: NSEntityDescription? { target.entity }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSBatchInsertRequest(target)
+        copy.assign(from: self)
+        copy.objectsToInsert = objectsToInsert
+        copy.dictionaryHandler = dictionaryHandler
+        copy.managedObjectHandler = managedObjectHandler
+        copy.resultType = resultType
+        return copy
+    }
+}
+
+/// What the result of a batch insertion holds.
+public enum NSBatchInsertRequestResultType: UInt, Sendable {
+    /// Whether it succeeded: a Boolean.
+    case statusOnly = 0
+    /// The IDs of the new objects.
+    case objectIDs = 1
+    /// The number of new objects.
+    case count = 2
+}
+
+/// What a batch insertion answers.
+open class NSBatchInsertResult: NSPersistentStoreResult {
+    private let content: Any?
+    private let type: NSBatchInsertRequestResultType
+
+    init(_ content: Any?, type: NSBatchInsertRequestResultType) {
+        self.content = content
+        self.type = type
+    }
+
+    /// `Bool`, `[NSManagedObjectID]` or `Int`, as ``resultType`` says.
+    open var result: Any? { content }
+    /// What ``result`` holds.
+    open var resultType: NSBatchInsertRequestResultType { type }
+}

@@ -1,0 +1,59 @@
+/// Members of to-many relationships already loaded for the rows of a page, and how far to load next time.
+///
+/// The first object of a page that is asked for its members loads them for itself alone; the second for a few rows
+/// more, then for many: a loop over a fetch costs a handful of statements, a single look costs one row's.
+final class RelationshipBatches {
+    private struct Batch {
+        var rows: Range<Int>
+        var result: MemberResult
+    }
+
+    private var batches: [[Batch]]
+    private var growth: [Int]
+    /// How many targets of a to-one slot to load next time, by slot.
+    private var slotGrowth: [Int]
+    private let epoch: Int
+
+    init(layout: EntityLayout, epoch: Int) {
+        batches = Array(repeating: [], count: layout.toMany.count)
+        growth = Array(repeating: 1, count: layout.toMany.count)
+        slotGrowth = Array(repeating: 1, count: layout.slots.count)
+        self.epoch = epoch
+    }
+
+    func isValid(in epoch: Int) -> Bool { self.epoch == epoch }
+
+    /// The members for a row, if they have been loaded with a batch.
+    func members(row: Int, relationship: Int) -> (ContiguousArray<ObjectKey>, ContiguousArray<Int64>)? {
+        for batch in batches[relationship] where batch.rows.contains(row) {
+            let owner = row - batch.rows.lowerBound
+            let range = Int(batch.result.starts[owner])..<Int(batch.result.starts[owner + 1])
+            let positions =
+                batch.result.positions.isEmpty ? [] : ContiguousArray(batch.result.positions[range])
+            return (ContiguousArray(batch.result.members[range]), positions)
+        }
+        return nil
+    }
+
+    func add(_ result: MemberResult, rows: Range<Int>, relationship: Int) {
+        batches[relationship].append(Batch(rows: rows, result: result))
+    }
+
+    /// The rows to load members for, beginning with the one asked for.
+    func nextRows(from row: Int, count: Int, relationship: Int) -> Range<Int> {
+        let size = growth[relationship]
+        growth[relationship] = min(size * 16, 4096)
+        var end = min(row + size, count)
+        for batch in batches[relationship] where batch.rows.lowerBound > row {
+            end = min(end, batch.rows.lowerBound)
+        }
+        return row..<end
+    }
+
+    /// How many targets of a to-one slot to load, more each time.
+    func nextTargetCount(slot: Int) -> Int {
+        let size = slotGrowth[slot]
+        slotGrowth[slot] = min(size * 16, 4096)
+        return size
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+import PredicateLanguage
+
+/// The SQL functions and collations that the statements of queries use. Every connection has them.
+///
+/// They ask the predicate language itself, so that a predicate means in a store what it means in memory.
+enum PredicateFunctions {
+    enum Name: String {
+        /// `(text, pattern, code)`: a string operator. NULL where one of the texts is.
+        case matches = "PredicateMatches"
+        /// `(text, options)`: the text without what the options disregard.
+        case fold = "PredicateFold"
+        case uppercase = "PredicateUppercase"
+        case lowercase = "PredicateLowercase"
+        case canonical = "PredicateCanonical"
+        case length = "PredicateLength"
+    }
+
+    /// The operator and the options of `PredicateMatches` as one number.
+    static func code(of operation: ComparisonOperator, options: ComparisonOptions) -> Int64 {
+        Int64(operation.number) << 8 | Int64(options.rawValue & 0xFF)
+    }
+
+    /// New functions, for one connection.
+    static func functions() -> [DatabaseFunction] {
+        let matchers = MatcherCache()
+        return [
+            DatabaseFunction(Name.matches.rawValue, argumentCount: 3, pure: true) { arguments in
+                guard let text = String.fromDatabaseValue(arguments[0]),
+                    let pattern = String.fromDatabaseValue(arguments[1]),
+                    let code = Int64.fromDatabaseValue(arguments[2])
+                else { return nil }
+                return try matchers.matcher(pattern, code: code).matches(text) ? 1 : 0
+            },
+            DatabaseFunction(Name.fold.rawValue, argumentCount: 2, pure: true) { arguments in
+                guard let text = String.fromDatabaseValue(arguments[0]),
+                    let options = Int64.fromDatabaseValue(arguments[1])
+                else { return nil }
+                return StringFolding.fold(
+                    text, options: ComparisonOptions(rawValue: UInt(truncatingIfNeeded: options)))
+            },
+            function(.uppercase) { $0.uppercased() },
+            function(.lowercase) { $0.lowercased() },
+            function(.canonical) { StringFolding.canonical($0) },
+            function(.length) { $0.utf16.count },
+        ]
+    }
+
+    private static func function(
+        _ name: Name, _ body: @escaping @Sendable (String) -> any DatabaseValueConvertible
+    ) -> DatabaseFunction {
+        DatabaseFunction(name.rawValue, argumentCount: 1, pure: true) { arguments in
+            String.fromDatabaseValue(arguments[0]).map(body)
+        }
+    }
+
+    // MARK: - Collations
+
+    /// The collation of a sort descriptor's comparison; nil for one that is no comparison of texts by name.
+    static func collation(of selector: Selector) -> String? {
+        collationNames[selector.name]
+    }
+
+    private static let collationNames = [
+        "caseInsensitiveCompare:": "CaseInsensitiveCompare",
+        "localizedCompare:": "LocalizedCompare",
+        "localizedCaseInsensitiveCompare:": "LocalizedCaseInsensitiveCompare",
+        "localizedStandardCompare:": "LocalizedStandardCompare",
+    ]
+
+    /// New collations, for one connection.
+    static func collations() -> [DatabaseCollation] {
+        collationNames.map { selector, name in
+            let selector = Selector(selector)
+            return DatabaseCollation(name) { SortComparison.compareStrings($0, $1, selector: selector) }
+        }
+    }
+}
+
+/// Operators made ready, by pattern: a statement asks for the same one row after row.
+private final class MatcherCache: @unchecked Sendable {  // because a connection is used by one thread at a time
+    private struct Key: Hashable {
+        let pattern: String
+        let code: Int64
+    }
+
+    private var last: (key: Key, matcher: StringMatcher)?
+
+    func matcher(_ pattern: String, code: Int64) throws -> StringMatcher {
+        let key = Key(pattern: pattern, code: code)
+        if let last, last.key == key { return last.matcher }
+        let matcher = try StringMatcher(
+            ComparisonOperator(number: UInt(truncatingIfNeeded: code >> 8)) ?? .equalTo, pattern,
+            options: ComparisonOptions(rawValue: UInt(truncatingIfNeeded: code & 0xFF)))
+        last = (key, matcher)
+        return matcher
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import PredicateLanguage
+
+/// A predicate without its constants. Predicates of one shape make the same statement with other parameters, so that a
+/// statement is written and prepared once.
+struct PredicateShape {
+    /// The number of the store and its entities' roots, by which objects among the constants are told apart.
+    private let store: UInt16
+    /// What names the shape. Equal keys, equal shapes.
+    private(set) var key = ""
+    /// The constants in the order in which the tree is read.
+    private(set) var constants: [PredicateValue] = []
+    private var depth = 0
+
+    init(store: UInt16) {
+        self.store = store
+    }
+
+    // A character that no format can have in a variable's name.
+    private static let mark: Character = "\u{1}"
+
+    /// The position of the constant that a variable stands for; nil for a variable of the predicate's own.
+    static func position(ofConstant variable: String) -> Int? {
+        variable.first == mark ? Int(variable.dropFirst()) : nil
+    }
+
+    /// Takes the constants out of a predicate, leaving variables in their places.
+    ///
+    /// - Throws: `PredicateRefusal` for a tree that is too deep, and for what no store understands.
+    mutating func extract(_ node: PredicateNode) throws -> PredicateNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < SQLWriter.depthLimit else { throw PredicateRefusal(.tooLarge, place: "a very deep predicate") }
+        switch node {
+        case .constant(let value):
+            key += value ? "T" : "F"
+            return node
+        case .comparison(var comparison):
+            key += "("
+            key += comparison.operation.symbol
+            if comparison.modifier != .direct { key += comparison.modifier == .any ? "∃" : "∀" }
+            if !comparison.options.isEmpty { key += "[\(comparison.options.rawValue)]" }
+            comparison.left = try extract(comparison.left)
+            comparison.right = try extract(comparison.right)
+            key += ")"
+            return .comparison(comparison)
+        case .and(let parts): return .and(try extract(parts, "&"))
+        case .or(let parts): return .or(try extract(parts, "|"))
+        case .not(let part): return .not(try extract([part], "!")[0])
+        case .opaque: throw PredicateRefusal(.opaque, node)
+        }
+    }
+
+    private mutating func extract(_ parts: [PredicateNode], _ word: String) throws -> [PredicateNode] {
+        key += word
+        key += "("
+        let extracted = try parts.map { try extract($0) }
+        key += ")"
+        return extracted
+    }
+
+    /// Takes the constants out of an expression.
+    mutating func extract(_ node: ExpressionNode) throws -> ExpressionNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < SQLWriter.depthLimit else { throw PredicateRefusal(.tooLarge, place: "a very deep expression") }
+        switch node {
+        case .constant(let constant):
+            let value = PredicateValue(constant.value)
+            add(kindOf: value)
+            constants.append(value)
+            return .variable("\(Self.mark)\(constants.count - 1)")
+        case .evaluatedObject:
+            key += "@"
+            return node
+        case .variable(let name):
+            key += "$\(name);"
+            return node
+        case .keyPath(let base, let keys):
+            let base = try extract(base)
+            for name in keys {
+                key += "."
+                key += name
+            }
+            key += ";"
+            return .keyPath(base: base, keys: keys)
+        case .element(let collection, .size):
+            key += "#"
+            return .element(of: try extract(collection), .size)
+        case .function(let name, let arguments):
+            key += name
+            return .function(name, arguments: try extract(arguments))
+        case .aggregate(let elements): return .aggregate(try extract(elements))
+        case .subquery(let collection, let variable, let predicate):
+            key += "∀\(variable):"
+            let collection = try extract(collection)
+            return .subquery(collection: collection, variable: variable, predicate: try extract(predicate))
+        case .conditional(let test, let then, let otherwise):
+            key += "?"
+            let test = try extract(test)
+            let then = try extract(then)
+            return .conditional(test, then: then, otherwise: try extract(otherwise))
+        case .element, .call, .setOperation, .anyKey: throw PredicateRefusal(.function, node)
+        case .opaque: throw PredicateRefusal(.opaque, node)
+        }
+    }
+
+    private mutating func extract(_ nodes: [ExpressionNode]) throws -> [ExpressionNode] {
+        key += "{"
+        let extracted = try nodes.map { try extract($0) }
+        key += "}"
+        return extracted
+    }
+
+    /// Adds everything about a constant that the text of a statement depends on.
+    private mutating func add(kindOf value: PredicateValue) {
+        switch value {
+        case .null: key += "n"
+        case .bool: key += "b"
+        // Zero and one are told from other numbers: nothing is divided by zero, and a count of them is a question of
+        // existence.
+        case .integer(let number): key += number == 0 ? "0" : number == 1 ? "1" : "i"
+        case .double(let number): key += number.isNaN ? "N" : number == 0 ? "r0" : "r"
+        case .decimal(let number): key += number.isZero ? "d0" : "d"
+        case .string(let text): key += text.isEmpty ? "e" : text.utf8.allSatisfy { $0 < 0x80 } ? "s" : "S"
+        case .date: key += "t"
+        case .data: key += "x"
+        case .uuid: key += "u"
+        case .url: key += "l"
+        case .collection: key += "c"
+        case .object, .other:
+            guard let id = SQLConversion.key(of: value), !id.isTemporary, id.number != 0, id.store == store else {
+                key += "o"
+                return
+            }
+            key += "k\(SQLConversion.entity(of: value)?.rootEntity.index ?? -1);"
+        }
+    }
+}

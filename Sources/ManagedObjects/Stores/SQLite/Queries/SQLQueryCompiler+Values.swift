@@ -1,0 +1,163 @@
+import Foundation
+import GRDB
+import PredicateLanguage
+
+/// A statement for dictionaries, and how its columns become values.
+struct SQLValueStatement {
+    /// How a column's value is handed out.
+    enum Form {
+        /// As an attribute of the kind is.
+        case attribute(EntityLayout.Slot.Kind)
+        /// As what the expression is known to be.
+        case expression(SQLKind)
+        /// As an ID: the column holds a primary key; the one at `number`, if any, the entity's number.
+        case reference(NSEntityDescription, number: Int?)
+    }
+
+    let query: SQLQuery
+    /// One for each column that was asked for. Columns with entities' numbers follow after all of them.
+    let forms: [Form]
+}
+
+extension SQLQueryCompiler {
+    /// The statement for the dictionaries of a query.
+    ///
+    /// - Throws: ``PredicateRefusal`` for what SQL cannot say; the whole query is a matter for memory then.
+    ///   `CocoaError.coreData` for a key that the entity does not have.
+    func values(_ query: ValueQuery, store: UInt16) throws -> SQLValueStatement {
+        let writer = try SQLWriter(query.query.entity, schema: schema, store: store)
+        let condition = try query.query.predicate.map { try writer.condition($0.embeddedNode) }
+        let restriction = Self.restriction(of: query.query, to: condition, schema: schema)
+        writer.aggregatesRows = true
+        for case let column as NSExpressionDescription in query.columns + query.groupBy {
+            if let expression = column.expression { writer.columns[column.name] = expression.node }
+        }
+        var selected: [SQLFragment] = []
+        var numbers: [SQLFragment] = []
+        var forms: [SQLValueStatement.Form] = []
+        for column in query.columns {
+            let value = try self.value(of: column, writer)
+            selected.append(value.sql)
+            forms.append(try form(of: column, value, numbers: &numbers, columns: query.columns.count))
+        }
+        let groups = try query.groupBy.map { try self.value(of: $0, writer).sql }
+        let having = try query.having.map { try writer.condition($0.embeddedNode) }
+        var order = try writer.order(query.query.sortDescriptors)
+        if !groups.isEmpty {
+            // Memory gives groups in the order of what they are grouped by, and so does this.
+            order += groups
+        } else if !order.isEmpty, !query.isDistinct, !Self.aggregates(selected) {
+            order.append("t0.Z_PK")
+        }
+        var sql: SQLFragment = "SELECT \(query.isDistinct ? "DISTINCT " : "")"
+        sql.append("\((selected + numbers).joined(separator: ", "))\nFROM \(writer.subject.scope.from)")
+        if let restriction { sql.append("\nWHERE \(restriction)") }
+        if !groups.isEmpty { sql.append("\nGROUP BY \(groups.joined(separator: ", "))") }
+        if let having { sql.append("\nHAVING \(having.sql)") }
+        if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", "))") }
+        sql.append(Self.limits(of: query.query))
+        let arguments = sql.arguments.map {
+            $0.value(constants: [], offset: query.query.offset, limit: query.query.limit)
+        }
+        return SQLValueStatement(query: SQLQuery(sql: sql.text, arguments: arguments), forms: forms)
+    }
+
+    private func value(of column: NSPropertyDescription, _ writer: SQLWriter) throws -> SQLValue {
+        guard let description = column as? NSExpressionDescription else {
+            return try writer.value(.keyPath(base: .evaluatedObject, keys: [column.name]))
+        }
+        guard let expression = description.expression else {
+            throw CocoaError(
+                .coreData, userInfo: [NSLocalizedDescriptionKey: "The column “\(column.name)” has no expression."])
+        }
+        return try writer.value(expression.node)
+    }
+
+    private func form(
+        of column: NSPropertyDescription, _ value: SQLValue, numbers: inout [SQLFragment], columns: Int
+    ) throws -> SQLValueStatement.Form {
+        if let reference = value.reference {
+            guard let number = reference.number else { return .reference(reference.entity, number: nil) }
+            numbers.append(number)
+            return .reference(reference.entity, number: columns + numbers.count - 1)
+        }
+        switch value.kind {
+        case .bytes, .entity, .entityName, .key: throw PredicateRefusal(.notStored, place: column.name)
+        default: break
+        }
+        if let attribute = column as? NSAttributeDescription {
+            return .attribute(EntityLayout.Slot.Kind(attribute.attributeType))
+        }
+        let type = (column as? NSExpressionDescription)?.expressionResultType ?? .undefinedAttributeType
+        let kind = EntityLayout.Slot.Kind(type)
+        return kind == .undefined ? .expression(value.kind) : .attribute(kind)
+    }
+
+    private static func aggregates(_ columns: [SQLFragment]) -> Bool {
+        columns.contains { column in
+            ["COUNT(", "SUM(", "AVG(", "MIN(", "MAX("].contains { column.text.hasPrefix($0) }
+        }
+    }
+}
+
+extension SQLValueStatement {
+    /// The values of the row that a statement stands at, in the form in which key-value coding hands them out.
+    ///
+    /// - Parameter objectID: Makes the ID of a key, from its entity's index in the model and its number.
+    func values(
+        of row: SQLStatement, schema: SQLSchema, objectID: (NSEntityDescription, Int64) -> NSManagedObjectID
+    ) -> [Any?] {
+        forms.enumerated().map { column, form in
+            if row.isNull(column) { return nil }
+            switch form {
+            case .attribute(let kind): return Self.value(row.value(column), kind: kind)
+            case .expression(let kind):
+                return EntityLayout.Slot.Kind(kind).flatMap { Self.value(row.value(column), kind: $0) }
+            case .reference(let declared, let number):
+                let own = number.flatMap { schema.entityIndex(number: row.integer($0)) }
+                let entity = own.flatMap { schema.model.orderedEntities[$0] } ?? declared
+                return objectID(entity, row.integer(column))
+            }
+        }
+    }
+
+    private static func value(_ value: DatabaseValue, kind: EntityLayout.Slot.Kind) -> Any? {
+        switch kind {
+        case .integer16, .integer32, .integer64, .position, .boolean:
+            Int64.fromDatabaseValue(value).flatMap { Value.integer($0).object(kind: kind) }
+                ?? Double.fromDatabaseValue(value).map { NSNumber(value: $0) }
+        case .double, .float, .date:
+            Double.fromDatabaseValue(value).flatMap { Value.real($0).object(kind: kind) }
+        case .decimal: Self.decimal(value)
+        case .string: String.fromDatabaseValue(value)
+        case .data: Data.fromDatabaseValue(value)
+        case .uuid: UUID.fromDatabaseValue(value)
+        case .uri: String.fromDatabaseValue(value).flatMap { URL(string: $0) }
+        case .transformable, .undefined, .toOne: nil
+        }
+    }
+
+    /// A decimal from the double that the store keeps: the shortest text of the double, which is what was written.
+    private static func decimal(_ value: DatabaseValue) -> NSDecimalNumber? {
+        if let whole = Int64.fromDatabaseValue(value) { return NSDecimalNumber(value: whole) }
+        return Double.fromDatabaseValue(value).flatMap { Decimal(string: "\($0)") }.map(NSDecimalNumber.init(decimal:))
+    }
+}
+
+extension EntityLayout.Slot.Kind {
+    /// The kind of attribute that holds values of an expression's kind.
+    fileprivate init?(_ kind: SQLKind) {
+        switch kind {
+        case .integer: self = .integer64
+        case .boolean: self = .boolean
+        case .real: self = .double
+        case .decimal: self = .decimal
+        case .string: self = .string
+        case .date: self = .date
+        case .uuid: self = .uuid
+        case .url: self = .uri
+        case .data: self = .data
+        case .bytes, .key, .entity, .entityName: return nil
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import PredicateLanguage
+
+// What is asked of the members of a to-many relationship as a whole: their number, a sum, those that fit.
+
+extension SQLWriter {
+    /// `SUBQUERY`: the members for which a predicate holds.
+    func subquery(
+        _ collection: ExpressionNode, variable: String, _ predicate: PredicateNode, place: ExpressionNode
+    ) throws -> SQLMembers {
+        var members = try members([], of: collection, place: place)
+        guard members.value == nil else { throw PredicateRefusal(.function, place) }
+        let outer = variables[variable]
+        variables[variable] = members.source
+        defer { variables[variable] = outer }
+        members.conditions.append(try condition(predicate).sql)
+        return members
+    }
+
+    /// `collection.@operation.keys`.
+    func reduce(
+        _ collection: SQLMembers, by operation: String, keys: [String], place: ExpressionNode
+    ) throws -> SQLValue {
+        switch operation {
+        case "@count":
+            guard keys.isEmpty else { throw PredicateRefusal(.function, place) }
+            return count(of: collection)
+        case "@sum", "@avg", "@min", "@max":
+            var collection = collection
+            if !keys.isEmpty {
+                guard collection.value == nil,
+                    case .members(let values) = try follow(
+                        keys, from: collection.source, among: collection, place: place)
+                else { throw PredicateRefusal(.function, place) }
+                collection = values
+            }
+            return try reduce(collection, by: operation, place: place)
+        default: throw PredicateRefusal(.function, place)
+        }
+    }
+
+    func count(of node: ExpressionNode, place: ExpressionNode) throws -> SQLValue {
+        guard case .members(let members) = try operand(node) else { throw PredicateRefusal(.function, place) }
+        return count(of: members)
+    }
+
+    private func count(of members: SQLMembers) -> SQLValue {
+        SQLValue(sql: "(\(members.select("COUNT(*)")))", kind: .integer, isNullable: false)
+    }
+
+    func reduce(_ members: SQLMembers, by operation: String, place: ExpressionNode) throws -> SQLValue {
+        guard let value = members.value else { throw PredicateRefusal(.toMany, place) }
+        switch operation {
+        case "@sum":
+            guard value.kind.isNumber else { throw PredicateRefusal(.mixedKinds, place) }
+            return SQLValue(
+                sql: "(\(members.select("IFNULL(SUM(\(value.sql)), 0)")))", kind: value.kind.ofSum, isNullable: false)
+        case "@avg":
+            guard value.kind.isNumber else { throw PredicateRefusal(.mixedKinds, place) }
+            return SQLValue(sql: "(\(members.select("AVG(\(value.sql))")))", kind: .real)
+        default:
+            guard value.kind.isOrdered else { throw PredicateRefusal(.mixedKinds, place) }
+            let function = operation == "@min" ? "MIN" : "MAX"
+            return SQLValue(sql: "(\(members.select("\(function)(\(value.sql))")))", kind: value.kind)
+        }
+    }
+
+    /// Whether there are members, asked as a count against 0 or 1: the store can stop at the first.
+    func existence(_ comparison: ComparisonNode) throws -> SQLCondition? {
+        guard comparison.modifier == .direct, let counted = Self.counted(comparison.left),
+            case .constant(.integer(let number), _) = try operand(comparison.right)
+        else { return nil }
+        let exists: Bool
+        switch (comparison.operation, number) {
+        case (.greaterThan, 0), (.notEqualTo, 0), (.greaterThanOrEqualTo, 1): exists = true
+        case (.equalTo, 0), (.lessThanOrEqualTo, 0), (.lessThan, 1): exists = false
+        default: return nil
+        }
+        guard case .members(let members) = try operand(counted) else { return nil }
+        return SQLCondition("\(exists ? "" : "NOT ")EXISTS (\(members.select("1")))")
+    }
+
+    /// The collection whose members an expression counts.
+    private static func counted(_ node: ExpressionNode) -> ExpressionNode? {
+        switch node {
+        case .keyPath(let base, let keys) where keys.last == "@count":
+            keys.count == 1 ? base : .keyPath(base: base, keys: keys.dropLast())
+        case .function("count:", let arguments) where arguments.count == 1: arguments[0]
+        case .element(let collection, .size): collection
+        default: nil
+        }
+    }
+}
+
+extension SQLKind {
+    /// The kind of a sum of such numbers.
+    var ofSum: SQLKind { self == .boolean ? .integer : self }
+}

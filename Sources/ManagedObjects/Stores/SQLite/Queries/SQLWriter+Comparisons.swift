@@ -1,0 +1,334 @@
+import Foundation
+import GRDB
+import PredicateLanguage
+
+// Nil is a value like any other in a predicate: it equals nil, differs from everything else, has no order, and a negated
+// condition is true for it where the condition itself is not. So `!=` becomes IS NOT, which finds NULL too, as Core
+// Data's own SQL does, and what may be NULL is negated by IS NOT TRUE.
+
+extension SQLWriter {
+    func condition(_ comparison: ComparisonNode) throws -> SQLCondition {
+        if let test = try existence(comparison) { return test }
+        let left = try operand(comparison.left)
+        let right = try operand(comparison.right)
+        guard comparison.modifier != .direct, case .members(let members) = left else {
+            if comparison.modifier != .direct, case .list = left { throw refusal(.function, comparison) }
+            return try compare(left, comparison, right)
+        }
+        let element = Operand.value(members.value ?? key(of: members.source))
+        let condition = try compare(element, comparison, right)
+        if comparison.modifier == .any {
+            return SQLCondition("EXISTS (\(members.select("1", where: condition.sql)))")
+        }
+        return SQLCondition("NOT EXISTS (\(members.select("1", where: condition.negated.sql)))")
+    }
+
+    func refusal(_ code: PredicateRefusal.Code, _ comparison: ComparisonNode) -> PredicateRefusal {
+        PredicateRefusal(code, .comparison(comparison))
+    }
+
+    private func compare(_ left: Operand, _ comparison: ComparisonNode, _ right: Operand) throws -> SQLCondition {
+        if case .constant(let left, _) = left, case .constant(let right, _) = right {
+            return try constant(left, comparison, right)
+        }
+        switch comparison.operation {
+        case .equalTo: return try equality(left, right, comparison)
+        case .notEqualTo: return try inequality(left, right, comparison)
+        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+            return try order(left, comparison.operation, right, comparison)
+        case .in: return try membership(of: left, in: right, comparison)
+        case .contains: return try membership(of: right, in: left, comparison)
+        case .between: return try between(left, right, comparison)
+        case .beginsWith, .endsWith, .like, .matches: return try text(left, comparison.operation, right, comparison)
+        case .customSelector: throw refusal(.function, comparison)
+        }
+    }
+
+    /// Two constants: the evaluator knows the answer.
+    private func constant(
+        _ left: PredicateValue, _ comparison: ComparisonNode, _ right: PredicateValue
+    ) throws -> SQLCondition {
+        isReusable = false
+        let node = ComparisonNode(
+            .constant(value: left.value), comparison.operation, .constant(value: right.value),
+            options: comparison.options)
+        guard let holds = try? PredicateEvaluator(.comparison(node)).evaluate(nil) else {
+            throw refusal(.mixedKinds, comparison)
+        }
+        return holds ? .always : .never
+    }
+
+    // MARK: - Equality
+
+    func equality(_ left: Operand, _ right: Operand, _ comparison: ComparisonNode) throws -> SQLCondition {
+        switch (left, right) {
+        case (.constant, .value): return try equality(right, left, comparison)
+        case (.value(let value), .constant(let constant, let position)):
+            if constant.isNull {
+                return value.isNullable ? SQLCondition("\(value.sql) IS NULL") : .never
+            }
+            if value.kind == .string, !comparison.options.isLiteral {
+                return try foldedText(value.sql, .equalTo, constant, position, comparison)
+            }
+            let arguments = try arguments(for: constant, position, matching: value, comparison)
+            switch arguments.count {
+            case 0: return .never
+            case 1: return SQLCondition("\(value.sql) = \(arguments[0])", isNullable: value.isNullable)
+            default: return try list(value, arguments, comparison)
+            }
+        case (.value(let left), .value(let right)):
+            let (left, right) = try comparable(left, right, comparison)
+            if left.kind == .string, !comparison.options.isLiteral {
+                return try foldedText(left.sql, .equalTo, right.sql, comparison)
+            }
+            return SQLCondition(
+                "\(left.sql) \(left.isNullable && right.isNullable ? "IS" : "=") \(right.sql)",
+                isNullable: left.isNullable != right.isNullable)
+        default: throw refusal(.toMany, comparison)
+        }
+    }
+
+    private func inequality(_ left: Operand, _ right: Operand, _ comparison: ComparisonNode) throws -> SQLCondition {
+        switch (left, right) {
+        case (.constant, .value): return try inequality(right, left, comparison)
+        case (.value(let value), .constant(let constant, let position)):
+            if constant.isNull {
+                return value.isNullable ? SQLCondition("\(value.sql) IS NOT NULL") : .always
+            }
+            if value.kind == .string, !comparison.options.isLiteral { break }
+            let arguments = try arguments(for: constant, position, matching: value, comparison)
+            if arguments.isEmpty { return .always }
+            if arguments.count > 1 { break }
+            return SQLCondition("\(value.sql) \(value.isNullable ? "IS NOT" : "<>") \(arguments[0])")
+        case (.value(let left), .value(let right)):
+            let (left, right) = try comparable(left, right, comparison)
+            if left.kind == .string, !comparison.options.isLiteral { break }
+            return SQLCondition("\(left.sql) IS NOT \(right.sql)")
+        default: throw refusal(.toMany, comparison)
+        }
+        return try equality(left, right, comparison).negated
+    }
+
+    /// The parameters that a value equals when it equals a constant. None where nothing in this store can: an object
+    /// that is not saved, is elsewhere, or is of another hierarchy. Two for a text that has two forms.
+    private func arguments(
+        for constant: PredicateValue, _ position: Int?, matching value: SQLValue, _ comparison: ComparisonNode
+    ) throws -> [SQLArgument] {
+        guard value.kind.compares(with: constant) else { throw refusal(.mixedKinds, comparison) }
+        switch value.kind {
+        case .key(let root):
+            guard let key = SQLConversion.key(of: constant), !key.isTemporary, key.number != 0, key.store == store,
+                SQLConversion.entity(of: constant)?.rootEntity.index == root
+            else { return [] }
+            return [argument(constant, position, .key)]
+        case .entity:
+            isReusable = false
+            guard case .other(let other) = constant, let entity = other as? NSEntityDescription else { return [] }
+            return number(ofEntity: entity.name).map { [.integer($0)] } ?? []
+        case .entityName:
+            isReusable = false
+            guard case .string(let name) = constant else { return [] }
+            return number(ofEntity: name).map { [.integer($0)] } ?? []
+        case .string:
+            if case .string(let text) = constant, text.utf8.contains(where: { $0 >= 0x80 }) {
+                return [
+                    argument(constant, position, .composed), argument(constant, position, .decomposed),
+                ]
+            }
+            return [argument(constant, position, .plain)]
+        default: return [argument(constant, position, .plain)]
+        }
+    }
+
+    private func number(ofEntity name: String?) -> Int64? {
+        schema.entities.first { $0.entity.name == name }?.number
+    }
+
+    private func comparable(
+        _ left: SQLValue, _ right: SQLValue, _ comparison: ComparisonNode
+    ) throws -> (SQLValue, SQLValue) {
+        guard left.kind.compares(with: right.kind) else { throw refusal(.mixedKinds, comparison) }
+        return (left, right)
+    }
+
+    // MARK: - Order
+
+    private func order(
+        _ left: Operand, _ operation: ComparisonOperator, _ right: Operand, _ comparison: ComparisonNode
+    ) throws -> SQLCondition {
+        switch (left, right) {
+        case (.constant, .value): return try order(right, operation.mirrored, left, comparison)
+        case (.value(let value), .constant(let constant, let position)):
+            if constant.isNull { throw refusal(.mixedKinds, comparison) }
+            if value.kind == .string, !comparison.options.isLiteral {
+                return try foldedText(value.sql, operation, constant, position, comparison)
+            }
+            let argument = try orderedArgument(constant, position, matching: value, comparison)
+            return SQLCondition("\(value.sql) \(operation.symbol) \(argument)", isNullable: value.isNullable)
+        case (.value(let left), .value(let right)):
+            let (left, right) = try comparable(left, right, comparison)
+            guard left.kind.isOrdered else { throw refusal(.mixedKinds, comparison) }
+            if left.kind == .string, !comparison.options.isLiteral {
+                return try foldedText(left.sql, operation, right.sql, comparison)
+            }
+            return SQLCondition(
+                "\(left.sql) \(operation.symbol) \(right.sql)", isNullable: left.isNullable || right.isNullable)
+        default: throw refusal(.toMany, comparison)
+        }
+    }
+
+    private func orderedArgument(
+        _ constant: PredicateValue, _ position: Int?, matching value: SQLValue, _ comparison: ComparisonNode
+    ) throws -> SQLArgument {
+        guard value.kind.isOrdered, value.kind.compares(with: constant) else {
+            throw refusal(.mixedKinds, comparison)
+        }
+        return argument(constant, position, .plain)
+    }
+
+    private func between(_ left: Operand, _ right: Operand, _ comparison: ComparisonNode) throws -> SQLCondition {
+        let bounds: [Operand]
+        switch right {
+        case .list(let elements): bounds = elements
+        case .constant(.collection(let elements, ordered: true), _):
+            isReusable = false
+            bounds = elements.map { .constant($0, nil) }
+        default: throw refusal(.function, comparison)
+        }
+        guard bounds.count == 2, case .value(let value) = left else { throw refusal(.function, comparison) }
+        guard comparison.options.isLiteral || value.kind != .string else {
+            let low = try order(left, .greaterThanOrEqualTo, bounds[0], comparison)
+            let high = try order(left, .lessThanOrEqualTo, bounds[1], comparison)
+            return SQLCondition("(\(low.sql) AND \(high.sql))", isNullable: low.isNullable || high.isNullable)
+        }
+        var isNullable = value.isNullable
+        let limits: [SQLFragment] = try bounds.map { bound in
+            switch bound {
+            case .constant(let constant, let position):
+                if constant.isNull { throw refusal(.mixedKinds, comparison) }
+                return "\(try orderedArgument(constant, position, matching: value, comparison))"
+            case .value(let bound):
+                guard value.kind.isOrdered, value.kind.compares(with: bound.kind) else {
+                    throw refusal(.mixedKinds, comparison)
+                }
+                isNullable = isNullable || bound.isNullable
+                return bound.sql
+            case .members, .list: throw refusal(.toMany, comparison)
+            }
+        }
+        return SQLCondition("\(value.sql) BETWEEN \(limits[0]) AND \(limits[1])", isNullable: isNullable)
+    }
+
+    // MARK: - Membership
+
+    private func membership(
+        of element: Operand, in collection: Operand, _ comparison: ComparisonNode
+    ) throws -> SQLCondition {
+        switch collection {
+        case .members(let members):
+            let member = Operand.value(members.value ?? key(of: members.source))
+            let same = try equality(member, element, comparison)
+            return SQLCondition("EXISTS (\(members.select("1", where: same.sql)))")
+        case .constant(.collection(let elements, _), _):
+            isReusable = false
+            return try membership(of: element, in: elements.map { .constant($0, nil) }, comparison)
+        case .list(let elements): return try membership(of: element, in: elements, comparison)
+        case .constant(.string, _): return try text(collection, .contains, element, comparison)
+        case .value(let value) where value.kind == .string:
+            return try text(collection, .contains, element, comparison)
+        case .constant, .value: throw refusal(.mixedKinds, comparison)
+        }
+    }
+
+    private func membership(
+        of element: Operand, in elements: [Operand], _ comparison: ComparisonNode
+    ) throws -> SQLCondition {
+        guard case .value(let value) = element else {
+            guard case .constant = element else { throw refusal(.toMany, comparison) }
+            return try any(elements.map { try compare(element, equalling(comparison), $0) })
+        }
+        var listed: [SQLArgument] = []
+        var others: [SQLCondition] = []
+        let isPlain = value.kind != .string || comparison.options.isLiteral
+        for candidate in elements {
+            if isPlain, case .constant(let constant, let position) = candidate, !constant.isNull {
+                // What is of another kind equals nothing, which is no error in a list.
+                guard value.kind.compares(with: constant) else { continue }
+                listed += try arguments(for: constant, position, matching: value, comparison)
+            } else {
+                others.append(try equality(element, candidate, comparison))
+            }
+        }
+        if !listed.isEmpty { others.insert(try list(value, listed, comparison), at: 0) }
+        return any(others)
+    }
+
+    private func equalling(_ comparison: ComparisonNode) -> ComparisonNode {
+        var equality = comparison
+        equality.operation = .equalTo
+        return equality
+    }
+
+    private func any(_ conditions: [SQLCondition]) -> SQLCondition {
+        if conditions.count == 1 { return conditions[0] }
+        guard !conditions.isEmpty else { return .never }
+        return SQLCondition(
+            "(\(conditions.map(\.sql).joined(separator: " OR ")))", isNullable: conditions.contains { $0.isNullable })
+    }
+
+    /// Many keys or numbers are one parameter, a JSON array, so that any number of them makes the same statement.
+    private func list(
+        _ value: SQLValue, _ arguments: [SQLArgument], _ comparison: ComparisonNode
+    ) throws -> SQLCondition {
+        if arguments.count > Self.listLimit, let array = Self.array(of: arguments) {
+            return SQLCondition(
+                "\(value.sql) IN (SELECT value FROM json_each(\(SQLArgument.text(array))))",
+                isNullable: value.isNullable)
+        }
+        guard arguments.count <= Self.argumentLimit else { throw refusal(.tooLarge, comparison) }
+        let marks = arguments.map { argument -> SQLFragment in "\(argument)" }
+        return SQLCondition("\(value.sql) IN (\(marks.joined(separator: ", ")))", isNullable: value.isNullable)
+    }
+
+    /// From how many constants on a list becomes one parameter.
+    private static let listLimit = 32
+    /// What SQLite takes as parameters of one statement, unless it is built to take more.
+    private static let argumentLimit = 32_000
+
+    private static func array(of arguments: [SQLArgument]) -> String? {
+        var numbers: [String] = []
+        numbers.reserveCapacity(arguments.count)
+        for case .fixed(let value) in arguments {
+            guard let number = Int64.fromDatabaseValue(value), case .int64 = value.storage else { return nil }
+            numbers.append(String(number))
+        }
+        return numbers.count == arguments.count ? "[\(numbers.joined(separator: ","))]" : nil
+    }
+}
+
+extension SQLKind {
+    var isOrdered: Bool {
+        switch self {
+        case .integer, .boolean, .real, .decimal, .string, .date, .uuid, .url, .data: true
+        case .bytes, .key, .entity, .entityName: false
+        }
+    }
+}
+
+extension ComparisonOptions {
+    /// Whether texts are the same only when they are the same character by character.
+    var isLiteral: Bool { isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localeSensitive]) }
+}
+
+extension ComparisonOperator {
+    /// The operator that means the same with its sides exchanged.
+    fileprivate var mirrored: ComparisonOperator {
+        switch self {
+        case .lessThan: .greaterThan
+        case .lessThanOrEqualTo: .greaterThanOrEqualTo
+        case .greaterThan: .lessThan
+        case .greaterThanOrEqualTo: .lessThanOrEqualTo
+        default: self
+        }
+    }
+}

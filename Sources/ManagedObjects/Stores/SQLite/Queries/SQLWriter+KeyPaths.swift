@@ -1,0 +1,185 @@
+import Foundation
+import PredicateLanguage
+
+/// The members of a to-many relationship, or one value of each: rows of a subquery.
+struct SQLMembers {
+    let scope: SQLScope
+    /// The rows that the members are, joined for their values.
+    var source: SQLSource
+    /// What ties the members to the row outside.
+    var conditions: [SQLFragment]
+    /// One value of each member; nil for the members themselves.
+    var value: SQLValue?
+
+    /// A SELECT over the members.
+    func select(_ result: SQLFragment, where condition: SQLFragment? = nil) -> SQLFragment {
+        let all = conditions + (condition.map { [$0] } ?? [])
+        return "SELECT \(result) FROM \(scope.from) WHERE \(all.joined(separator: " AND "))"
+    }
+}
+
+extension SQLWriter {
+    func operand(_ keys: [String], of base: ExpressionNode, place: ExpressionNode) throws -> Operand {
+        if case .evaluatedObject = base, keys.count == 1, let column = columns[keys[0]],
+            subject.entity.layout.places[keys[0]] == nil
+        {
+            return try operand(column)
+        }
+        if let operation = keys.firstIndex(where: { $0.hasPrefix("@") }) {
+            let collection = try members(Array(keys[..<operation]), of: base, place: place)
+            return .value(
+                try reduce(
+                    collection, by: keys[operation], keys: Array(keys[(operation + 1)...]), place: place))
+        }
+        switch base {
+        case .evaluatedObject: return try follow(keys, from: subject, place: place)
+        case .variable(let name):
+            guard let source = variables[name] else { throw PredicateRefusal(.variable, place) }
+            return try follow(keys, from: source, place: place)
+        case .subquery:
+            let found = try members([], of: base, place: place)
+            return try follow(keys, from: found.source, among: found, place: place)
+        case .keyPath(let inner, let first): return try operand(first + keys, of: inner, place: place)
+        default: throw PredicateRefusal(.function, place)
+        }
+    }
+
+    /// The members that a key path leads to, or that a subquery leaves.
+    func members(_ keys: [String], of base: ExpressionNode, place: ExpressionNode) throws -> SQLMembers {
+        let found: Operand =
+            if keys.isEmpty { try operand(base) } else { try operand(keys, of: base, place: place) }
+        guard case .members(let members) = found else { throw PredicateRefusal(.function, place) }
+        return members
+    }
+
+    // MARK: - Following keys
+
+    /// Follows keys from a row: through to-one relationships by joins, and from the first to-many on among its members.
+    func follow(
+        _ path: [String], from start: SQLSource, among first: SQLMembers? = nil, place: ExpressionNode
+    ) throws -> Operand {
+        var source = start
+        var members = first
+        var keys = path[...]
+        func result(_ value: SQLValue?) -> Operand {
+            guard var members else { return .value(value ?? key(of: source)) }
+            members.value = value ?? (source.alias == members.source.alias ? nil : key(of: source))
+            return .members(members)
+        }
+        while let key = keys.popFirst() {
+            if key == "self" || key == "SELF" { continue }
+            if source.entity.layout.places[key] == nil {
+                if let special = try special(key, followedBy: keys, of: source, place: place) { return result(special) }
+            }
+            var name = key
+            while case .composite? = source.entity.layout.places[name] {
+                guard let element = keys.popFirst() else { throw PredicateRefusal(.notStored, place) }
+                name += "." + element
+            }
+            switch source.entity.layout.places[name] {
+            case .slot(let slot)?:
+                let description = source.entity.layout.slots[slot]
+                guard description.isPersistent, let column = schema.column(of: slot, in: source.entity) else {
+                    throw PredicateRefusal(.notStored, place)
+                }
+                let sql: SQLFragment = "\(source.alias).\(column.name)"
+                guard let destination = description.destination else {
+                    // Texts, dates and the like have keys of their own in memory.
+                    if !keys.isEmpty { throw PredicateRefusal(.function, place) }
+                    guard let kind = column.hasStorageByte ? .bytes : SQLKind(description.kind) else {
+                        throw PredicateRefusal(.notStored, place)
+                    }
+                    return result(SQLValue(sql: sql, kind: kind, isColumn: true))
+                }
+                // The column holds the key of the row that it refers to: no need to join that.
+                let itself = keys.prefix { $0 == "self" || $0 == "SELF" || $0 == "objectID" }
+                if itself.count == keys.count {
+                    return result(
+                        SQLValue(
+                            sql: sql, kind: .key(root: destination.rootEntity.index), isColumn: true,
+                            reference: SQLValue.Reference(
+                                entity: destination, number: column.companion.map { "\(source.alias).\($0)" })))
+                }
+                guard let table = schema.entity(destination) else { throw PredicateRefusal(.notStored, place) }
+                source = source.scope.join(column.name, of: source, to: table)
+            case .toMany(let number)?:
+                let relationship = source.entity.layout.toMany[number]
+                let found = try step(to: relationship, from: source, among: members, place: place)
+                members = found
+                source = found.source
+            case .fetched?, .composite?: throw PredicateRefusal(.notStored, place)
+            case nil: throw Self.unknownKey(name, of: source.entity)
+            }
+        }
+        return result(nil)
+    }
+
+    /// Keys that every object has, unless its entity has a property of the name.
+    private func special(
+        _ key: String, followedBy keys: ArraySlice<String>, of source: SQLSource, place: ExpressionNode
+    ) throws -> SQLValue? {
+        switch key {
+        case "objectID" where keys.isEmpty: return self.key(of: source)
+        case "entity":
+            let kind: SQLKind = keys.isEmpty ? .entity : .entityName
+            guard keys.isEmpty || keys.elementsEqual(["name"]) else { throw PredicateRefusal(.function, place) }
+            return SQLValue(sql: "\(source.alias).Z_ENT", kind: kind, isNullable: source.alias != subject.alias)
+        default: return nil
+        }
+    }
+
+    /// The members of a to-many relationship of rows: in a subquery of their own, or joined to the members before.
+    private func step(
+        to relationship: EntityLayout.ToMany, from source: SQLSource, among members: SQLMembers?, place: ExpressionNode
+    ) throws -> SQLMembers {
+        // Where a to-one relationship between two to-many ones is nil, memory counts a nil that no join finds.
+        if let members, source.alias != members.source.alias { throw PredicateRefusal(.toMany, place) }
+        guard relationship.isPersistent, let table = schema.entity(relationship.destination) else {
+            throw PredicateRefusal(.notStored, place)
+        }
+        let owner: SQLFragment = "\(source.alias).Z_PK"
+        switch relationship.storage {
+        case .memberSlot(let slot, _):
+            guard let column = schema.column(of: slot, in: relationship.destination) else {
+                throw PredicateRefusal(.notStored, place)
+            }
+            if var members {
+                let alias = members.scope.add("\(table.table)") { "\($0).\(column.name) = \(owner)" }
+                members.source = members.scope.source(alias, relationship.destination)
+                return members
+            }
+            let scope = SQLScope(table, schema: schema, aliases: aliases)
+            return SQLMembers(
+                scope: scope, source: scope.base, conditions: ["\(scope.base.alias).\(column.name) = \(owner)"])
+        case .pairs:
+            guard let pairs = schema.pairs(of: relationship.relationship) else {
+                throw PredicateRefusal(.notStored, place)
+            }
+            // A pair of a relationship that is its own inverse may be stored in either direction, or in both.
+            let rows: SQLFragment =
+                pairs.isReflexive
+                ? """
+                (SELECT \(pairs.source), \(pairs.destination) FROM \(pairs.table) \
+                UNION SELECT \(pairs.destination), \(pairs.source) FROM \(pairs.table))
+                """ : "\(pairs.table)"
+            if var members {
+                let pair = members.scope.add(rows) { "\($0).\(pairs.source) = \(owner)" }
+                let alias = members.scope.add("\(table.table)") { "\($0).Z_PK = \(pair).\(pairs.destination)" }
+                members.source = members.scope.source(alias, relationship.destination)
+                return members
+            }
+            let scope = SQLScope(table, schema: schema, aliases: aliases)
+            let pair = scope.add(rows) { "\($0).\(pairs.destination) = \(scope.base.alias).Z_PK" }
+            return SQLMembers(scope: scope, source: scope.base, conditions: ["\(pair).\(pairs.source) = \(owner)"])
+        }
+    }
+
+    /// Core Data's answer to a key that an entity does not have: not refused, as memory has no answer either.
+    static func unknownKey(_ key: String, of entity: NSEntityDescription) -> CocoaError {
+        CocoaError(
+            .coreData,
+            userInfo: [
+                NSLocalizedDescriptionKey: "The key path “\(key)” was not found in the entity “\(entity.name ?? "")”."
+            ])
+    }
+}

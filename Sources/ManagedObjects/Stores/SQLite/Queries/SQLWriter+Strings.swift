@@ -1,0 +1,84 @@
+import Foundation
+import PredicateLanguage
+
+// Texts that are the same in two forms (an é in one character or in two) are the same in a predicate, and bytes to
+// SQLite. Where bytes are not enough, functions of ours ask the language itself; an index still finds the candidates
+// wherever the constant is ASCII, as such texts have one form only.
+
+extension SQLWriter {
+    /// `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE` and `MATCHES`.
+    func text(
+        _ left: Operand, _ operation: ComparisonOperator, _ right: Operand, _ comparison: ComparisonNode
+    ) throws -> SQLCondition {
+        guard comparison.options.isDisjoint(with: .localeSensitive) else { throw refusal(.function, comparison) }
+        let text = try value(left, place: comparison.left)
+        guard text.kind == .string else { throw refusal(.mixedKinds, comparison) }
+        guard case .constant(let constant, let position) = right else {
+            let pattern = try value(right, place: comparison.right)
+            guard pattern.kind == .string else { throw refusal(.mixedKinds, comparison) }
+            return SQLCondition(
+                matches(text.sql, operation, pattern.sql, comparison),
+                isNullable: text.isNullable || pattern.isNullable)
+        }
+        guard case .string(let pattern) = constant else { throw refusal(.mixedKinds, comparison) }
+        let argument = argument(constant, position, .plain)
+        let exact = matches(text.sql, operation, "\(argument)", comparison)
+        var candidates: SQLFragment?
+        if comparison.options.isLiteral, text.isColumn, !pattern.isEmpty, pattern.utf8.allSatisfy({ $0 < 0x80 }) {
+            switch operation {
+            case .beginsWith:
+                let end = self.argument(constant, position, .endOfPrefix)
+                candidates = "\(text.sql) >= \(argument) AND \(text.sql) < \(end)"
+            case .contains: candidates = "instr(\(text.sql), \(argument)) > 0"
+            case .like:
+                isReusable = false
+                let prefix = PredicateValue.string(String(pattern.prefix { !"*?\\".contains($0) }))
+                if case .string("") = prefix { break }
+                let start = SQLArgument.fixed(SQLConversion.plain.value(of: prefix))
+                let end = SQLArgument.fixed(SQLConversion.endOfPrefix.value(of: prefix))
+                candidates = "\(text.sql) >= \(start) AND \(text.sql) < \(end)"
+            default: break
+            }
+        }
+        if operation == .matches {
+            isReusable = false
+            // A pattern that cannot be read is an error that memory reports.
+            if (try? StringMatcher(.matches, pattern, options: comparison.options)) == nil {
+                throw refusal(.function, comparison)
+            }
+        }
+        guard let candidates else { return SQLCondition(exact, isNullable: text.isNullable) }
+        return SQLCondition("(\(candidates) AND \(exact))", isNullable: text.isNullable)
+    }
+
+    /// Equality and order without regard to case or marks.
+    func foldedText(
+        _ text: SQLFragment, _ operation: ComparisonOperator, _ constant: PredicateValue, _ position: Int?,
+        _ comparison: ComparisonNode
+    ) throws -> SQLCondition {
+        guard case .string = constant else { throw refusal(.mixedKinds, comparison) }
+        let argument = argument(constant, position, .plain)
+        guard operation == .equalTo, comparison.options.isDisjoint(with: .localeSensitive) else {
+            return try foldedText(text, operation, "\(argument)", comparison)
+        }
+        return SQLCondition(matches(text, .equalTo, "\(argument)", comparison), isNullable: true)
+    }
+
+    func foldedText(
+        _ left: SQLFragment, _ operation: ComparisonOperator, _ right: SQLFragment, _ comparison: ComparisonNode
+    ) throws -> SQLCondition {
+        guard comparison.options.isDisjoint(with: .localeSensitive) else { throw refusal(.function, comparison) }
+        let options = SQLArgument.integer(Int64(comparison.options.rawValue))
+        let fold = PredicateFunctions.Name.fold.rawValue
+        let symbol = operation == .equalTo ? "IS" : operation.symbol
+        return SQLCondition(
+            "\(fold)(\(left), \(options)) \(symbol) \(fold)(\(right), \(options))", isNullable: operation != .equalTo)
+    }
+
+    private func matches(
+        _ text: SQLFragment, _ operation: ComparisonOperator, _ pattern: SQLFragment, _ comparison: ComparisonNode
+    ) -> SQLFragment {
+        let code = PredicateFunctions.code(of: operation, options: comparison.options)
+        return "\(PredicateFunctions.Name.matches.rawValue)(\(text), \(pattern), \(SQLArgument.integer(code)))"
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import PredicateLanguage
+
+/// Writes predicates and expressions over one entity's rows as SQL.
+///
+/// One writer serves one statement: it gives tables their names and collects the joins that key paths need. What it
+/// cannot say it refuses, by throwing ``PredicateRefusal``.
+final class SQLWriter {
+    let schema: SQLSchema
+    /// The number of the store: objects of other stores are never found in this one.
+    let store: UInt16
+    let aliases = SQLAliases()
+    /// What `SELF` stands for.
+    let subject: SQLSource
+    /// The rows that variables of subqueries stand for.
+    var variables: [String: SQLSource] = [:]
+    /// What names of computed columns stand for.
+    var columns: [String: ExpressionNode] = [:]
+    /// The predicate's constants, which ``PredicateShape`` has taken out of it.
+    let constants: [PredicateValue]
+    /// Whether other constants of the same kinds give the same text.
+    var isReusable = true
+    /// Whether functions of a collection may take the rows of a group: in the columns of dictionaries.
+    var aggregatesRows = false
+    private var depth = 0
+
+    /// - Throws: `PredicateRefusal` where the store does not have the entity.
+    init(_ entity: NSEntityDescription, schema: SQLSchema, store: UInt16, constants: [PredicateValue] = []) throws {
+        guard let table = schema.entity(entity) else {
+            throw PredicateRefusal(.notStored, place: entity.name ?? "")
+        }
+        self.schema = schema
+        self.store = store
+        self.constants = constants
+        subject = SQLScope(table, schema: schema, aliases: aliases).base
+    }
+
+    /// How deep a tree is read: deeper ones are refused, as their SQL would be too.
+    static let depthLimit = 200
+
+    private func descend<T>(_ node: @autoclosure () -> String, _ work: () throws -> T) throws -> T {
+        guard depth < Self.depthLimit else { throw PredicateRefusal(.tooLarge, place: String(node().prefix(80))) }
+        depth += 1
+        defer { depth -= 1 }
+        return try work()
+    }
+
+    // MARK: - Predicates
+
+    func condition(_ node: PredicateNode) throws -> SQLCondition {
+        try descend(node.predicateFormat) {
+            switch node {
+            case .constant(let value): return value ? .always : .never
+            case .comparison(let comparison): return try condition(comparison)
+            case .and(let parts): return try joined(parts, by: " AND ", whenEmpty: .always)
+            case .or(let parts): return try joined(parts, by: " OR ", whenEmpty: .never)
+            case .not(let part): return try condition(part).negated
+            case .opaque: throw PredicateRefusal(.opaque, node)
+            }
+        }
+    }
+
+    private func joined(_ parts: [PredicateNode], by word: String, whenEmpty: SQLCondition) throws -> SQLCondition {
+        if parts.count == 1 { return try condition(parts[0]) }
+        guard !parts.isEmpty else { return whenEmpty }
+        let conditions = try parts.map { try condition($0) }
+        return SQLCondition(
+            "(\(conditions.map(\.sql).joined(separator: word)))", isNullable: conditions.contains { $0.isNullable })
+    }
+
+    // MARK: - Expressions
+
+    /// What an expression stands for in a comparison.
+    enum Operand {
+        /// A constant, and its position among the predicate's constants where it has one.
+        case constant(PredicateValue, Int?)
+        case value(SQLValue)
+        case members(SQLMembers)
+        case list([Operand])
+    }
+
+    func operand(_ node: ExpressionNode) throws -> Operand {
+        try descend(node.predicateFormat) {
+            switch node {
+            case .constant(let value): return .constant(PredicateValue(value.value), nil)
+            case .variable(let name):
+                if let position = PredicateShape.position(ofConstant: name) {
+                    return .constant(constants[position], position)
+                }
+                if let column = columns[name] { return try operand(column) }
+                guard let source = variables[name] else { throw PredicateRefusal(.variable, node) }
+                return .value(key(of: source))
+            case .evaluatedObject: return .value(key(of: subject))
+            case .keyPath(let base, let keys): return try operand(keys, of: base, place: node)
+            case .aggregate(let elements): return .list(try elements.map { try operand($0) })
+            case .function(let name, let arguments): return try function(name, arguments, place: node)
+            case .subquery(let collection, let variable, let predicate):
+                return .members(try subquery(collection, variable: variable, predicate, place: node))
+            case .conditional(let test, let then, let otherwise):
+                return .value(try conditional(test, then, otherwise, place: node))
+            case .element(let collection, .size): return .value(try count(of: collection, place: node))
+            case .element, .call, .setOperation, .anyKey: throw PredicateRefusal(.function, node)
+            case .opaque: throw PredicateRefusal(.opaque, node)
+            }
+        }
+    }
+
+    /// An expression as one value.
+    func value(_ node: ExpressionNode) throws -> SQLValue {
+        try value(operand(node), place: node)
+    }
+
+    func value(_ operand: Operand, place: ExpressionNode) throws -> SQLValue {
+        switch operand {
+        case .value(let value): return value
+        case .constant(let constant, let position):
+            guard let kind = SQLKind(constant) else { throw PredicateRefusal(.mixedKinds, place) }
+            return SQLValue(
+                sql: "\(argument(constant, position, .plain))", kind: kind, isNullable: constant.isNull)
+        case .members: throw PredicateRefusal(.toMany, place)
+        case .list: throw PredicateRefusal(.mixedKinds, place)
+        }
+    }
+
+    /// The parameter for a constant.
+    func argument(_ constant: PredicateValue, _ position: Int?, _ conversion: SQLConversion) -> SQLArgument {
+        if let position { return .constant(position, conversion) }
+        isReusable = false
+        return .fixed(conversion.value(of: constant))
+    }
+
+    private func conditional(
+        _ test: PredicateNode, _ then: ExpressionNode, _ otherwise: ExpressionNode, place: ExpressionNode
+    ) throws -> SQLValue {
+        let test = try condition(test)
+        let (then, otherwise) = (try value(then), try value(otherwise))
+        guard then.kind == otherwise.kind else { throw PredicateRefusal(.mixedKinds, place) }
+        return SQLValue(
+            sql: "CASE WHEN \(test.sql) THEN \(then.sql) ELSE \(otherwise.sql) END", kind: then.kind,
+            isNullable: then.isNullable || otherwise.isNullable)
+    }
+
+    // MARK: - Rows
+
+    /// A row as a value: its primary key.
+    func key(of source: SQLSource) -> SQLValue {
+        SQLValue(
+            sql: "\(source.alias).Z_PK", kind: .key(root: source.entity.rootEntity.index),
+            isNullable: source.alias != subject.alias,
+            reference: SQLValue.Reference(entity: source.entity, number: "\(source.alias).Z_ENT"))
+    }
+}
+
+extension SQLKind {
+    /// The kind of a constant; nil for nil and for what is no single value.
+    init?(_ constant: PredicateValue) {
+        switch constant {
+        case .bool: self = .boolean
+        case .integer: self = .integer
+        case .double(let number):
+            if number.isNaN { return nil }
+            self = .real
+        case .decimal: self = .decimal
+        case .string: self = .string
+        case .date: self = .date
+        case .data: self = .data
+        case .uuid: self = .uuid
+        case .url: self = .url
+        case .null, .collection, .object, .other: return nil
+        }
+    }
+}
