@@ -43,6 +43,7 @@
 @_exported import enum ManagedObjects.NSFetchIndexElementType
 @_exported import class ManagedObjects.NSFetchRequest
 @_exported import class ManagedObjects.NSFetchRequestExpression
+@_exported import var ManagedObjects.NSFetchRequestExpressionType
 @_exported import protocol ManagedObjects.NSFetchRequestResult
 @_exported import struct ManagedObjects.NSFetchRequestResultType
 @_exported import class ManagedObjects.NSFetchedPropertyDescription

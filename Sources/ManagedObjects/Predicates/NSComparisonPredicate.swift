@@ -30,6 +30,14 @@ open class NSComparisonPredicate: NSPredicate {
         self.init(ComparisonNode(lhs.node, .customSelector(selector.name), rhs.node))
     }
 
+    /// Reads a comparison from an archive; nil where the archive holds none.
+    public required convenience init?(coder: NSCoder) {
+        guard let format = PredicateCoding.format(in: coder),
+            case .comparison(let comparison)? = try? PredicateParser.parse(format)
+        else { return nil }
+        self.init(comparison)
+    }
+
     /// How the two sides are compared.
     open var predicateOperatorType: Operator { Operator(rawValue: comparison.operation.number) ?? .customSelector }
 

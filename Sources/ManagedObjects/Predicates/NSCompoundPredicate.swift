@@ -34,6 +34,17 @@ open class NSCompoundPredicate: NSPredicate {
         self.init(type: .not, subpredicates: [predicate])
     }
 
+    /// Reads a compound predicate from an archive; nil where the archive holds none.
+    public required convenience init?(coder: NSCoder) {
+        guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
+            return nil
+        }
+        switch node {
+        case .and, .or, .not: self.init(stating: node)
+        case .constant, .comparison, .opaque: return nil
+        }
+    }
+
     /// How the predicates are joined.
     open var compoundPredicateType: LogicalType {
         switch node {

@@ -4,7 +4,7 @@ import PredicateLanguage
 /// A value, or how one is found: a constant, a key path, a function, …
 ///
 /// Foundation's class of this name cannot be used here, so this one stands alone.
-open class NSExpression: NSObject, NSCopying, SelfReplacing {
+open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     /// What the expression states.
     internal final let node: ExpressionNode
 
@@ -192,6 +192,28 @@ open class NSExpression: NSObject, NSCopying, SelfReplacing {
 
     /// The text of the expression in the format language.
     open override var description: String { node.predicateFormat }
+
+    // MARK: - Coding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Reads an expression that ``encode(with:)`` wrote; nil where the archive holds none.
+    public required convenience init?(coder: NSCoder) {
+        guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parseExpression(format)
+        else { return nil }
+        self.init(stating: node)
+    }
+
+    /// Writes the expression's format into the archive. One that no format describes, such as a closure or a constant
+    /// object, fails.
+    open func encode(with coder: NSCoder) {
+        let format = node.predicateFormat
+        guard let read = try? PredicateParser.parseExpression(format), read == node else {
+            coder.failWithError(PredicateCoding.unarchivable("The expression “\(format)”"))
+            return
+        }
+        PredicateCoding.encode(format, with: coder)
+    }
 }
 
 /// A closure as an expression.

@@ -5,7 +5,7 @@ import PredicateLanguage
 ///
 /// `NSPredicate(format:)` gives an `NSComparisonPredicate` or an `NSCompoundPredicate` where the format is one. Foundation's
 /// own class is the superclass, so that Foundation's methods take a predicate of this one.
-open class NSPredicate: Foundation.NSPredicate, SelfReplacing {
+open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     /// What the predicate states.
     internal final let node: PredicateNode
 
@@ -159,4 +159,26 @@ open class NSPredicate: Foundation.NSPredicate, SelfReplacing {
     open override var hash: Int { predicateFormat.hashValue }
 
     open override var description: String { predicateFormat }
+
+    // MARK: - Coding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Reads a predicate that ``encode(with:)`` wrote; nil where the archive holds none.
+    public required convenience init?(coder: NSCoder) {
+        guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
+            return nil
+        }
+        self.init(replacedBy: { Self.predicate(stating: node) as? Self })
+    }
+
+    /// Writes the predicate's format into the archive. One that no format describes, such as a closure or a constant
+    /// object, fails.
+    open func encode(with coder: NSCoder) {
+        guard let read = try? PredicateParser.parse(predicateFormat), read == node else {
+            coder.failWithError(PredicateCoding.unarchivable("The predicate “\(predicateFormat)”"))
+            return
+        }
+        PredicateCoding.encode(predicateFormat, with: coder)
+    }
 }

@@ -4,7 +4,7 @@ import PredicateLanguage
 /// One criterion of an order: a key, a direction, and how values are compared.
 ///
 /// Foundation's own class is the superclass, so that Foundation's methods take a descriptor of this one.
-open class NSSortDescriptor: Foundation.NSSortDescriptor {
+open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
     /// The key path whose values are compared; nil compares the objects themselves.
     open private(set) var key: String?
 
@@ -107,5 +107,29 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor {
 
     open override var description: String {
         "(\(key ?? "self"), \(ascending ? "ascending" : "descending"), \(selector?.name ?? "block"))"
+    }
+
+    // MARK: - Coding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Reads a descriptor that ``encode(with:)`` wrote.
+    public required convenience init?(coder: NSCoder) {
+        let key = coder.decodeObject(of: NSString.self, forKey: "NSKey")
+        let selector = coder.decodeObject(of: NSString.self, forKey: "NSSelector")
+        self.init(
+            key: key.map { String(describing: $0) }, ascending: coder.decodeBool(forKey: "NSAscending"),
+            selector: selector.map { Selector(String(describing: $0)) })
+    }
+
+    /// Writes key, direction and comparison into the archive. A descriptor with a closure fails.
+    open func encode(with coder: NSCoder) {
+        guard let selector else {
+            coder.failWithError(PredicateCoding.unarchivable("A sort descriptor with a closure"))
+            return
+        }
+        coder.encode(key.map { NSString(string: $0) }, forKey: "NSKey")
+        coder.encode(ascending, forKey: "NSAscending")
+        coder.encode(NSString(string: selector.name), forKey: "NSSelector")
     }
 }

@@ -1,6 +1,9 @@
 import Foundation
 import PredicateLanguage
 
+/// The type of an ``NSFetchRequestExpression``.
+public var NSFetchRequestExpressionType: NSExpression.ExpressionType { .fetchRequest }
+
 /// An expression whose value is what a fetch request finds.
 ///
 /// Evaluated in memory it carries out the fetch: one statement for each object that it is evaluated with.
@@ -20,6 +23,12 @@ open class NSFetchRequestExpression: NSExpression {
         isCountOnlyRequest = countOnly
         super.init(
             stating: .opaque(FetchExpression(request: request.node, context: context.node, countOnly: countOnly)))
+    }
+
+    /// Always nil: a context is not archived.
+    public required convenience init?(coder: NSCoder) {
+        coder.failWithError(PredicateCoding.unarchivable("A fetch"))
+        return nil
     }
 
     /// An expression that fetches, or counts.

@@ -1,0 +1,41 @@
+import CoreData
+import Foundation
+import Testing
+
+/// What a program that handles errors relies on. Imports Foundation after CoreData: no name becomes ambiguous by it.
+@Suite struct ErrorTests {
+    @Test func codesAreThosePublished() {
+        #expect(NSManagedObjectValidationError == 1550)
+        #expect(NSValidationMissingMandatoryPropertyError == 1570)
+        #expect(NSManagedObjectMergeError == 133020)
+        #expect(NSPersistentStoreIncompatibleVersionHashError == 134100)
+        #expect(NSPersistentHistoryTokenExpiredError == 134301)
+        #expect(CocoaError.Code.validationMultipleErrors.rawValue == NSValidationMultipleErrorsError)
+        #expect(CocoaError.persistentStoreOpenError == .persistentStoreOpen)
+    }
+
+    @Test func anErrorSaysWhatIsNotValid() throws {
+        func save() throws {
+            throw CocoaError(
+                .validationStringTooLong,
+                userInfo: [
+                    NSValidationKeyErrorKey: "title", NSValidationValueErrorKey: "long",
+                    NSValidationPredicateErrorKey: NSPredicate(format: "length <= 3"),
+                ])
+        }
+        do {
+            try save()
+            Issue.record("The save must fail.")
+        } catch CocoaError.validationStringTooLong {
+        }
+        do {
+            try save()
+        } catch let error as CocoaError {
+            #expect(error.validationKey == "title")
+            #expect(error.validationValue as? String == "long")
+            #expect(error.validationPredicate?.predicateFormat == "length <= 3")
+        }
+        let error = NSError(domain: NSCocoaErrorDomain, code: NSSQLiteError, userInfo: nil)
+        #expect((error as? CocoaError)?.code == .sqlite)
+    }
+}
