@@ -2,7 +2,7 @@ import Foundation
 
 extension PredicateCompiler {
     mutating func compile(_ expression: ExpressionNode) throws -> Read {
-        if let value = PredicateCompiler.constant(expression) { return { _ in value } }
+        if let value = expression.constantValue { return { _ in value } }
         return try descend { try $0.compileDeeper(expression) }
     }
 

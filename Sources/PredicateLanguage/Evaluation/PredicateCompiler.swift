@@ -32,7 +32,7 @@ struct PredicateCompiler {
         let test =
             try PredicateCompiler.adding(comparison) {
                 let left = try compile(comparison.left)
-                if let right = PredicateCompiler.constant(comparison.right) {
+                if let right = comparison.right.constantValue {
                     let test = try quantified(comparison, ComparisonTest.test(comparison, against: right))
                     return { try test(left($0)) }
                 }
@@ -77,17 +77,6 @@ struct PredicateCompiler {
         case .collection(let elements, _): elements
         case .null: []
         default: [value]
-        }
-    }
-
-    /// The value of an expression that is the same for every subject.
-    static func constant(_ expression: ExpressionNode) -> PredicateValue? {
-        switch expression {
-        case .constant(let constant): return PredicateValue(constant.value)
-        case .aggregate(let elements):
-            let values = elements.compactMap(constant)
-            return values.count == elements.count ? .collection(values, ordered: true) : nil
-        default: return nil
         }
     }
 

@@ -75,8 +75,8 @@ extension ExpressionNode: Equatable {
         case (.call(let leftReceiver, let leftName, let leftValues), .call(let receiver, let name, let values)):
             leftName == name && leftReceiver == receiver && leftValues == values
         case (.aggregate(let left), .aggregate(let right)): left == right
-        case (.aggregate(let elements), .constant(let value)), (.constant(let value), .aggregate(let elements)):
-            value.elements.map { $0.map(ExpressionNode.constant) == elements } ?? false
+        case (.aggregate, .constant(let value)): left.constantValue == PredicateValue(value.value)
+        case (.constant(let value), .aggregate): right.constantValue == PredicateValue(value.value)
         case (.subquery(let leftItems, let leftName, let leftTest), .subquery(let items, let name, let test)):
             leftName == name && leftItems == items && leftTest == test
         case (.setOperation(let leftKind, let leftA, let leftB), .setOperation(let kind, let a, let b)):
@@ -98,5 +98,16 @@ extension ExpressionNode {
     /// A key path that begins at the evaluated object, from its text, such as `employees.@count`.
     public static func keyPath(_ path: String) -> ExpressionNode {
         .keyPath(base: .evaluatedObject, keys: path.split(separator: ".").map(String.init))
+    }
+
+    /// The value when it is the same for every object: that of a constant, or of an aggregate of constants.
+    public var constantValue: PredicateValue? {
+        switch self {
+        case .constant(let constant): return PredicateValue(constant.value)
+        case .aggregate(let elements):
+            let values = elements.compactMap(\.constantValue)
+            return values.count == elements.count ? .collection(values, ordered: true) : nil
+        default: return nil
+        }
     }
 }

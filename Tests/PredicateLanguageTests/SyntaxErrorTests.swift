@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import PredicateLanguage
+
+/// A mistake in a format is an error that says where it is, whatever the format.
+@Suite struct SyntaxErrorTests {
+    @Test(arguments: [
+        ("", PredicateSyntaxError.Code.unexpectedToken, 0), ("age", .unexpectedToken, 3),
+        ("age >", .unexpectedToken, 5),
+        ("age > 3 AND", .unexpectedToken, 11), ("age > 3 name", .unexpectedToken, 8), ("(age > 3", .unexpectedToken, 8),
+        ("age > 3)", .unexpectedToken, 7), ("a == 'x", .unterminatedString, 5), ("a == 12x", .malformedNumber, 7),
+        ("a == 0xZZ", .malformedNumber, 5), ("a ? b", .unexpectedCharacter, 2), ("é ? b", .unexpectedCharacter, 3),
+        ("a == %q", .unknownConversion, 5), ("a == %", .unknownConversion, 5), ("a == %@", .missingArgument, 5),
+        ("a == %0$@", .missingArgument, 5), ("a == foo(1)", .unknownFunction, 5),
+        ("a == sqrt:(1, 2)", .unknownFunction, 5),
+        ("name BEGINSWITH[x] 'a'", .unexpectedToken, 16), ("a IN {1, 2", .unexpectedToken, 10),
+        ("SUBQUERY(items, i, i > 3) > 2", .unexpectedToken, 16), ("(a == 1) + 2 == 3", .unexpectedToken, 0),
+        ("a AND b == 1", .unexpectedToken, 2), ("ANY a", .unexpectedToken, 5), ("a..b == 1", .unexpectedToken, 2),
+        ("$ == 1", .unexpectedCharacter, 0), ("# == 1", .unexpectedCharacter, 0),
+        ("a == '\\u12'", .unexpectedCharacter, 6),
+        ("FUNCTION(a) == 1", .unknownFunction, 0), ("a == AND", .unexpectedToken, 5),
+    ])
+    func mistakeIsPlaced(format: String, code: PredicateSyntaxError.Code, offset: Int) {
+        #expect {
+            try PredicateParser.parse(format)
+        } throws: { error in
+            guard let error = error as? PredicateSyntaxError else { return false }
+            #expect(error.code == code, "\(error)")
+            #expect(error.offset == offset, "\(error)")
+            return true
+        }
+    }
+
+    @Test func caretStandsUnderTheMistake() {
+        let error = #expect(throws: PredicateSyntaxError.self) {
+            try PredicateParser.parse("größe > 3 AND\n\tname BEGINSWITH[z] 'ä' OR x")
+        }
+        #expect(error?.rendering == "\tname BEGINSWITH[z] 'ä' OR x\n\t                ^")
+        #expect(error?.characterOffset == 31)
+        #expect(error?.offset == 33)
+        #expect(error?.message == "Expected the options c, d, n or l in brackets, but found “z”.")
+    }
+
+    @Test func wrongArgumentsAreTold() {
+        for (format, argument) in [
+            ("a == %d", "x"), ("%K == 1", 3), ("%K == 1", ""), ("%K == 1", "a..b"), ("a == %s", 1),
+        ]
+            as [(String, Any)]
+        {
+            let error = #expect(throws: PredicateSyntaxError.self) {
+                try PredicateParser.parse(format, arguments: [argument])
+            }
+            #expect(error?.code == .argumentMismatch)
+        }
+    }
+
+    // MARK: - Hostile formats
+
+    @Test(arguments: [
+        ("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("!", "a == 1", ""), ("-", "a", " == 1"), ("~", "a", " == 1"),
+        ("{", "1", "}"), ("(1 + ", "1", ") == 1"), ("abs(", "1", ")"), ("a[", "0", "]"), ("a == (", "1", ")"),
+        ("SUBQUERY(a, $x, $x == ", "1", ")"), ("TERNARY(a == ", "1", ", 1, 2)"), ("NOT (", "a == 1", ")"),
+        ("a + (", "1", ")"),
+    ])
+    func nestingIsLimited(opening: String, middle: String, closing: String) {
+        for count in [1, 10, PredicateParser.depthLimit, 10_000] {
+            let format = String(repeating: opening, count: count) + middle + String(repeating: closing, count: count)
+            let whole = closing.hasSuffix("== 1") ? format : format
+            do {
+                _ = try PredicateParser.parse(whole)
+            } catch {
+                #expect(error is PredicateSyntaxError)
+                if count == 10_000 { #expect((error as? PredicateSyntaxError)?.code == .tooDeep, "\(opening)") }
+            }
+        }
+    }
+
+    @Test(arguments: [" + 1", " ** 1", " UNION b", "[0]", "[0].a", " - (1)"])
+    func chainsAreLimited(link: String) {
+        let error = #expect(throws: PredicateSyntaxError.self) {
+            try PredicateParser.parse("a" + String(repeating: link, count: 50_000) + " == 1")
+        }
+        #expect(error?.code == .tooDeep)
+        #expect(throws: Never.self) {
+            try PredicateParser.parse("a" + String(repeating: link, count: 90) + " == 1")
+        }
+    }
+
+    /// Everything below the limit is read, printed, evaluated and released on the small stack of a thread.
+    @Test(arguments: [("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("", "a + abs(", ")")])
+    func limitFitsASmallStack(opening: String, middle: String, closing: String) async {
+        let count = PredicateParser.depthLimit - 4
+        let format =
+            opening.isEmpty
+            ? String(repeating: middle, count: count / 2) + "1" + String(repeating: closing, count: count / 2) + " > 1"
+            : String(repeating: opening, count: count) + middle + String(repeating: closing, count: count)
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                do {
+                    let node = try PredicateParser.parse(format)
+                    #expect(try PredicateParser.parse(node.predicateFormat) == node)
+                    _ = try PredicateEvaluator(node).evaluate(["a": 1])
+                } catch {
+                    Issue.record(error)
+                }
+                continuation.resume()
+            }
+            thread.stackSize = 512 << 10
+            thread.start()
+        }
+    }
+
+    @Test func longButFlatFormatsAreFine() throws {
+        let terms = (0..<20_000).map { "key\($0).a.b == \($0)" }.joined(separator: " OR ")
+        guard case .or(let parts) = try PredicateParser.parse(terms) else {
+            Issue.record("A chain of ORs is no OR.")
+            return
+        }
+        #expect(parts.count == 20_000)
+        let text = String(repeating: "é'\\\"", count: 50_000)
+        let node = try PredicateParser.parse("a == %@", arguments: [text])
+        #expect(try PredicateParser.parse(node.predicateFormat) == node)
+    }
+
+    @Test func everyPrefixAndEveryDamageIsAnErrorOrAPredicate() {
+        let formats = [
+            "NOT (a.b >= -1.5e3 AND name BEGINSWITH[cd] \"x\\u00e9\") OR NONE items[FIRST].price IN {0x1F, 'b', nil}",
+            "SUBQUERY(items, $i, $i.price BETWEEN {1, %d}).@count > FUNCTION(a, 'b:', %@) && TERNARY(a=1, %2$K, #and)<>~b<<2",
+            "CAST(1, 'NSDate') <= now() - 3 ** (a UNION b)[LAST].c OR TRUEPREDICATE AND max:(1, 2) =< \"größe\"",
+        ]
+        for format in formats {
+            let bytes = Array(format.utf8)
+            for end in bytes.indices {
+                attempt(String(decoding: bytes[..<end], as: UTF8.self))
+                attempt(String(decoding: bytes[end...], as: UTF8.self))
+                attempt(String(decoding: bytes[..<end] + bytes.dropFirst(end + 1), as: UTF8.self))
+                for byte in "('{[.,%$#@\"\\\0-é".utf8 {
+                    var damaged = bytes
+                    damaged[end] = byte
+                    attempt(String(decoding: damaged, as: UTF8.self))
+                }
+            }
+        }
+    }
+
+    private func attempt(_ format: String) {
+        do {
+            let node = try PredicateParser.parse(format, arguments: [5, "x", "y", "z"])
+            #expect(try PredicateParser.parse(node.predicateFormat) == node, "\(format)")
+        } catch let error as PredicateSyntaxError {
+            #expect(error.offset <= format.utf8.count)
+            #expect(error.rendering.hasSuffix("^"))
+        } catch {
+            Issue.record(error)
+        }
+    }
+}
