@@ -23,6 +23,18 @@ import Testing
         #expect(names(NSPredicate(value: true)).count == 3)
     }
 
+    @Test func valuesMayBeCalledArguments() {
+        let date = Date(timeIntervalSinceReferenceDate: 10)
+        let id = UUID()
+        let items: [[String: Any]] = [["at": date, "id": id], ["at": date.addingTimeInterval(1), "id": UUID()]]
+        func count(_ predicate: NSPredicate) -> Int { items.filter { predicate.evaluate(with: $0) }.count }
+        #expect(count(NSPredicate(format: "at > %@", date as CVarArg)) == 1)
+        #expect(count(NSPredicate(format: "id == %@", id as CVarArg)) == 1)
+        #expect(count(NSPredicate(format: "id IN %@", [id] as CVarArg)) == 1)
+        #expect(count(NSPredicate(format: "at == %@", date as NSDate)) == 1)
+        #expect(count(NSPredicate(format: "at != nil AND %K != %@", "id", id as CVarArg)) == 1)
+    }
+
     @Test func aFormatGivesThePredicateItIs() throws {
         let comparison = try #require(NSPredicate(format: "name ==[c] 'ada'") as? NSComparisonPredicate)
         #expect(comparison.leftExpression.keyPath == "name")

@@ -26,17 +26,4 @@ extension NSManagedObjectModel {
                 ])
         }
     }
-
-    /// The model that a store keeps of itself.
-    ///
-    /// - Parameter cachedModel: The content of `Z_MODELCACHE`, as it stands in the table.
-    /// - Throws: `ModelError` where it is damaged.
-    internal convenience init(cachedModel: Data) throws {
-        try self.init(value: ModelCache.read(cachedModel))
-    }
-
-    /// What a store keeps of the model in `Z_MODELCACHE`.
-    ///
-    /// - Throws: `ModelError` where an expression has no archived form.
-    internal final func cachedModel() throws -> Data { try ModelCache.write(modelValue()) }
 }

@@ -27,3 +27,23 @@ extension Array: @retroactive CVarArg {
 extension Set: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { String(describing: self)._cVarArgEncoding }
 }
+
+extension Dictionary: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { String(describing: self)._cVarArgEncoding }
+}
+
+extension NSNumber: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { stringValue._cVarArgEncoding }
+}
+
+extension NSDate: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { timeIntervalSinceReferenceDate._cVarArgEncoding }
+}
+
+extension NSManagedObject: CVarArg {
+    public var _cVarArgEncoding: [Int] { description._cVarArgEncoding }
+}
+
+extension NSManagedObjectID: CVarArg {
+    public var _cVarArgEncoding: [Int] { description._cVarArgEncoding }
+}
