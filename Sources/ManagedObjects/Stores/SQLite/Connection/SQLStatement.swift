@@ -26,12 +26,12 @@ struct SQLStatement {
 
     // MARK: - Binding, positions from 1
 
-    func bind(_ value: SQLValue, at position: Int) {
-        switch value {
+    func bind(_ value: DatabaseValue, at position: Int) {
+        switch value.storage {
         case .null: bindNull(at: position)
-        case .integer(let number): bind(number, at: position)
-        case .real(let number): bind(number, at: position)
-        case .text(let text): bind(text, at: position)
+        case .int64(let number): bind(number, at: position)
+        case .double(let number): bind(number, at: position)
+        case .string(let text): bind(text, at: position)
         case .blob(let data): bind(data, at: position)
         }
     }
@@ -47,7 +47,7 @@ struct SQLStatement {
     func bind(_ text: String, at position: Int) {
         var text = text
         // By bytes and length, so that a text keeps what follows a NUL.
-        text.withUTF8 { bytes in
+        _ = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 if let base = characters.baseAddress {
                     sqlite3_bind_text(
@@ -122,12 +122,12 @@ struct SQLStatement {
         return bytes.map { Data(bytes: $0, count: count) } ?? Data()
     }
 
-    func value(_ column: Int) -> SQLValue {
+    func value(_ column: Int) -> DatabaseValue {
         switch sqlite3_column_type(handle, Int32(column)) {
-        case SQLITE_INTEGER: .integer(integer(column))
-        case SQLITE_FLOAT: .real(sqlite3_column_double(handle, Int32(column)))
-        case SQLITE_TEXT: .text(text(column) ?? "")
-        case SQLITE_BLOB: .blob(data(column) ?? Data())
+        case SQLITE_INTEGER: integer(column).databaseValue
+        case SQLITE_FLOAT: sqlite3_column_double(handle, Int32(column)).databaseValue
+        case SQLITE_TEXT: (text(column) ?? "").databaseValue
+        case SQLITE_BLOB: (data(column) ?? Data()).databaseValue
         default: .null
         }
     }

@@ -7,5 +7,8 @@ struct SQLCatalog: Sendable {
     /// The entities of `Z_PRIMARYKEY`.
     var numbers: [String: Int64] = [:]
 
+    /// Whether there is nothing at all: a file that has just been made.
+    var isEmpty: Bool { statements.isEmpty && columns.isEmpty }
+
     func hasTable(_ name: String) -> Bool { columns[name] != nil }
 }

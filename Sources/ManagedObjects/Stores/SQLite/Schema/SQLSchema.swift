@@ -52,6 +52,12 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     /// The entity of a `Z_ENT`, as its index in the model.
     func entityIndex(number: Int64) -> Int? { indexByNumber[number] }
 
+    /// The `Z_ENT` of an entity, by its index in the model.
+    func number(entityIndex: Int) -> Int64? {
+        guard positionByIndex.indices.contains(entityIndex), positionByIndex[entityIndex] >= 0 else { return nil }
+        return entities[positionByIndex[entityIndex]].number
+    }
+
     /// The column of a slot of the entity's layout; nil where the slot is not stored.
     func column(of slot: Int, in entity: NSEntityDescription) -> SQLColumn? {
         guard let columns = self.entity(entity)?.columns, columns.indices.contains(slot) else { return nil }
@@ -77,5 +83,30 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
             table: table.name, source: table.destinationColumn, destination: table.sourceColumn,
             position: table.sourcePositionColumn, inversePosition: table.destinationPositionColumn,
             isReflexive: table.isReflexive)
+    }
+
+    // MARK: - Checking
+
+    /// Refuses a model whose names cannot stand in SQL as they are. Core Data does not quote names.
+    ///
+    /// - Throws: Code 134020.
+    func requireUsableNames() throws {
+        for entity in entities {
+            let name = entity.entity.name ?? ""
+            let properties = entity.entity.ownProperties.map(\.name) + entity.entity.indexes.map(\.name)
+            guard let unusable = ([name] + properties).first(where: { !Self.isUsable($0) }) else { continue }
+            throw CocoaError(
+                .persistentStoreIncompatibleSchema,
+                "The name “\(unusable)” in the entity “\(name)” cannot be the name of a table or column.")
+        }
+    }
+
+    /// Letters, digits, underscores, and whatever is not ASCII.
+    private static func isUsable(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.unicodeScalars.allSatisfy { scalar in
+                !scalar.isASCII || scalar == "_" || scalar == "$" || scalar.properties.isAlphabetic
+                    || ("0"..."9").contains(scalar)
+            }
     }
 }

@@ -1,0 +1,109 @@
+import Foundation
+import GRDB
+
+/// The open connections to one store.
+final class SQLiteConnection: Sendable {
+    /// How the store is opened.
+    enum Mode: Sendable {
+        /// One writer and several readers beside it, with a write-ahead log.
+        case pool
+        /// One connection, with another journal mode.
+        case queue
+        /// One connection that only reads, and leaves every file as it is.
+        case readOnly
+        /// One connection to a database that is nowhere but in memory.
+        case memory
+    }
+
+    let mode: Mode
+    /// What triggers have computed during the transaction that is being written.
+    let derivedValues: DerivedValueCollector
+    private let database: any DatabaseWriter
+
+    /// Opens the file, or makes it.
+    ///
+    /// - Throws: Errors as GRDB has them; see `SQLiteError`.
+    init(url: URL, options: SQLiteOptions) throws {
+        let collector = DerivedValueCollector()
+        derivedValues = collector
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(options.timeout)
+        configuration.maximumReaderCount = options.maximumReaderCount
+        let pragmas = options.pragmas
+        let mode: Mode =
+            if SQLiteFile.isMemory(url) { .memory } else if options.isReadOnly { .readOnly } else {
+                options.journalMode == "wal" ? .pool : .queue
+            }
+        self.mode = mode
+        let readsAlone = mode == .readOnly && !SQLiteFile(url).hasSharedMemory
+        configuration.prepareDatabase { database in
+            for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
+            PredicateFunctions.add(to: database)
+            // Before anything else: without it SQLite would make a file to share the log with others.
+            if readsAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            if mode != .readOnly, !database.configuration.readonly {
+                try database.execute(sql: "PRAGMA auto_vacuum = 2; PRAGMA page_size = 4096")
+            }
+            for (name, value) in pragmas {
+                // A pragma that states its new value as a row.
+                _ = try Row.fetchOne(database, sql: "PRAGMA \(name) = \(value)")
+            }
+        }
+        switch mode {
+        case .memory:
+            database = try DatabaseQueue(configuration: configuration)
+        case .readOnly:
+            configuration.readonly = true
+            let parameters = readsAlone ? "mode=ro&vfs=unix-none" : "mode=ro"
+            database = try DatabaseQueue(
+                path: SQLiteFile.uri(of: url, parameters: parameters), configuration: configuration)
+        case .queue:
+            let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+            try queue.writeWithoutTransaction { database in
+                _ = try Row.fetchOne(database, sql: "PRAGMA journal_mode = \(options.journalMode)")
+            }
+            database = queue
+        case .pool:
+            database = try DatabasePool(path: url.path, configuration: configuration)
+        }
+    }
+
+    /// Runs single statements; each sees a state of its own.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try database.unsafeRead(body)
+    }
+
+    /// Runs several statements that see the same state.
+    func readConsistently<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try database.read(body)
+    }
+
+    /// Runs a transaction that nobody else writes beside; an error takes all of it back.
+    func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try database.writeWithoutTransaction { database in
+            derivedValues.removeAll()
+            var result: Result?
+            try database.inTransaction(.immediate) {
+                result = try body(database)
+                return .commit
+            }
+            guard let result else { throw CancellationError() }
+            return result
+        }
+    }
+
+    /// Runs statements that cannot be part of a transaction.
+    func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
+        try database.writeWithoutTransaction(body)
+    }
+
+    /// A connection of its own that sees the present state for as long as it lives; nil where readers and writers cannot
+    /// work beside each other.
+    func makeSnapshot() throws -> DatabaseSnapshot? {
+        try (database as? DatabasePool)?.makeSnapshot()
+    }
+
+    /// Closes the connections. Whoever asks afterwards gets an error.
+    func close() throws { try database.close() }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import GRDB
+
+/// SQLite's errors in Core Data's words.
+enum SQLiteError {
+    /// What was being done when the error came: decides the code where SQLite's own says too little.
+    enum Activity: Sendable {
+        case opening, reading, saving
+
+        fileprivate var code: CocoaError.Code {
+            switch self {
+            case .opening: .persistentStoreOpen
+            case .reading: .fileReadUnknown
+            case .saving: .persistentStoreSave
+            }
+        }
+    }
+
+    /// Core Data's error for SQLite's. `NSSQLiteErrorDomain` in the user info holds SQLite's code; other errors pass.
+    static func translated(_ error: any Error, _ activity: Activity, url: URL?) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        let (code, sentence) = description(of: error, activity)
+        var userInfo: [String: Any] = [
+            NSSQLiteErrorDomain: Int(error.extendedResultCode.rawValue),
+            NSLocalizedFailureReasonErrorKey: error.message ?? "\(error.resultCode)",
+        ]
+        // The statement shows where it happened; its values are not told.
+        if let sql = error.sql { userInfo["NSSQLiteStatement"] = sql }
+        return CocoaError(code, sentence, url: url, userInfo: userInfo)
+    }
+
+    private static func description(
+        of error: DatabaseError, _ activity: Activity
+    ) -> (code: CocoaError.Code, sentence: String) {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            (.fileReadCorruptFile, "The store is damaged, or is not an SQLite database.")
+        case .SQLITE_FULL:
+            (.fileWriteOutOfSpace, "There is no space left for the store.")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            (.persistentStoreTimeout, "The store is locked by another connection.")
+        case .SQLITE_READONLY:
+            (.fileWriteNoPermission, "The store is opened for reading only, or must not be written.")
+        case .SQLITE_PERM, .SQLITE_AUTH:
+            (.fileReadNoPermission, "The store must not be opened.")
+        case .SQLITE_CANTOPEN:
+            (activity == .opening ? .persistentStoreOpen : activity.code, "The store's files cannot be opened.")
+        case .SQLITE_IOERR:
+            (activity == .saving ? .fileWriteUnknown : .fileReadUnknown, "The store's files cannot be read or written.")
+        case .SQLITE_CONSTRAINT:
+            (.persistentStoreSave, "A row breaks a constraint of the store: \(error.message ?? "").")
+        default:
+            (activity.code, "SQLite reports: \(error.message ?? "\(error.resultCode)").")
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import GRDB
+import ModelFiles
+
+/// The model that a store keeps of itself: the row of `Z_MODELCACHE`.
+enum CachedModel {
+    /// The model; nil where an old or stripped store has none.
+    ///
+    /// - Throws: `ModelError` when it is damaged.
+    static func read(in database: Database) throws -> Model? {
+        guard try database.tableExists("Z_MODELCACHE"),
+            let row = try Row.fetchOne(database, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1"),
+            let content = row["Z_CONTENT"] as Data?
+        else { return nil }
+        return try ModelCache.read(content)
+    }
+
+    static func write(_ model: NSManagedObjectModel, to database: Database) throws {
+        let content = try ModelCache.write(model.modelValue())
+        try database.execute(sql: "DELETE FROM Z_MODELCACHE")
+        try database.execute(sql: "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", arguments: [content])
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// Large values in files beside the store, named by UUIDs.
+///
+/// A column that allows them holds a byte and then either the data themselves or the name of a file, ended by a zero.
+struct ExternalData: Sendable {
+    /// The first byte of a column.
+    enum Marker {
+        static let inline: UInt8 = 1
+        static let file: UInt8 = 2
+    }
+
+    /// The least number of bytes that go into a file of their own.
+    static let threshold = 100 * 1024
+
+    let directory: URL
+
+    func url(of name: String) -> URL { directory.appendingPathComponent(name) }
+
+    /// The content of a file; nil where it is absent or cannot be read.
+    func data(named name: String) -> Data? { try? Data(contentsOf: url(of: name)) }
+
+    /// The name in a column that refers to a file; nil where it is no such name, which also keeps paths out.
+    static func name(in column: UnsafeRawBufferPointer) -> String? {
+        guard column.count == 38 || column.count == 37, column[0] == Marker.file else { return nil }
+        let name = String(decoding: column[1..<37], as: UTF8.self)
+        return UUID(uuidString: name) == nil ? nil : name
+    }
+
+    /// The column that refers to a file.
+    static func column(naming name: String) -> Data {
+        var column = Data([Marker.file])
+        column.append(contentsOf: name.utf8)
+        column.append(0)
+        return column
+    }
+
+    /// Writes data into a new file and gives its name.
+    func write(_ data: Data) throws -> String {
+        let name = UUID().uuidString
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try data.write(to: url(of: name), options: .atomic)
+        return name
+    }
+
+    /// Removes files; what is not there is no error.
+    func remove(_ names: [String]) {
+        for name in names { try? FileManager.default.removeItem(at: url(of: name)) }
+    }
+}

@@ -1,0 +1,73 @@
+import GRDB
+
+// Rows by their keys, and the members of relationships.
+
+extension SQLiteStore {
+    func rows(
+        withKeys keys: [Int64], entity: NSEntityDescription, generation: (any StoreGeneration)?
+    ) throws -> [RowPage] {
+        let content = try content()
+        guard let place = content.schema.entity(entity), !keys.isEmpty else { return [] }
+        return try reading(generation, consistently: keys.count > SQLParameters.limit) { database in
+            try self.rows(withKeys: keys, place: place, content: content, database: database)
+        }
+    }
+
+    private func rows(
+        withKeys keys: [Int64], place: SQLEntity, content: Content, database: Database
+    ) throws -> [RowPage] {
+        let reader = content.reader(of: place, store: number)
+        let selection = "SELECT \(reader.columns.joined(separator: ", ")) FROM \(place.table) WHERE Z_PK IN ("
+        let condition = ")" + Self.entityCondition(of: place)
+        var order: ContiguousArray<RowResult.Position> = []
+        try SQLParameters.forEachSlice(of: keys) { slice in
+            let capacity = SQLParameters.capacity(for: slice.count)
+            let statement = try SQLStatement(
+                selection + SQLParameters.placeholders(capacity) + condition, in: database)
+            defer { statement.finish() }
+            SQLParameters.bind(slice, to: statement, capacity: capacity)
+            try reader.readAll(statement, order: &order)
+        }
+        return reader.pages
+    }
+
+    /// Keeps out rows of the table's other entities.
+    static func entityCondition(of place: SQLEntity, alias: String = "") -> String {
+        guard place.entity.superentity != nil else { return "" }
+        let numbers = place.hierarchyNumbers.map(String.init).joined(separator: ",")
+        return " AND \(alias)Z_ENT IN (\(numbers))"
+    }
+
+    // MARK: - Members
+
+    func members(
+        of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
+        includesRows: Bool, generation: (any StoreGeneration)?
+    ) throws -> MemberResult {
+        let content = try content()
+        guard let toMany = ownerEntity.layout.toMany.first(where: { $0.relationship === relationship }),
+            let destination = content.schema.entity(toMany.destination), toMany.isPersistent, !owners.isEmpty
+        else {
+            var empty = MemberResult()
+            empty.starts = ContiguousArray(repeating: 0, count: owners.count + 1)
+            return empty
+        }
+        let query = MemberQuery(
+            store: number, content: content, destination: destination, owners: owners, includesRows: includesRows)
+        return try reading(generation, consistently: owners.count > SQLParameters.limit || includesRows) { database in
+            switch toMany.storage {
+            case .memberSlot(let slot, let position):
+                return try query.membersByReference(slot: slot, position: position, in: database)
+            case .pairs:
+                guard let pairs = content.schema.pairs(of: relationship) else { return query.emptyResult }
+                var result = try query.membersByPairs(pairs, in: database)
+                if includesRows {
+                    let keys = Array(Set(result.members.map(\.number))).sorted()
+                    result.pages = try self.rows(
+                        withKeys: keys, place: destination, content: content, database: database)
+                }
+                return result
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import GRDB
+import ModelFiles
+import Synchronization
+
+/// A store in an SQLite file, laid out as Core Data lays out its own.
+///
+/// The location `/dev/null` stands for a store in memory. A store that is opened for reading only leaves every file as it
+/// is; see `NSReadOnlyPersistentStoreOption`.
+final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its state lies behind a lock
+    /// What an open store has.
+    struct Content: @unchecked Sendable {  // because schema and connection order their own access
+        let connection: SQLiteConnection
+        let schema: SQLSchema
+        let compiler: SQLQueryCompiler
+        let file: SQLiteFile
+        /// Nil for a store in memory, whose rows hold everything.
+        let externalData: ExternalData?
+        /// Nil where the store keeps no history.
+        let history: HistoryTables?
+
+        func reader(of place: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
+            RowReader(
+                schema: schema, entity: place, includesSubentities: includesSubentities, store: store,
+                externalData: externalData)
+        }
+    }
+
+    private let opened = Mutex<Content?>(nil)
+
+    /// The open store.
+    ///
+    /// - Throws: Code 134070 when the store is not open, or not any more.
+    func content() throws -> Content {
+        guard let content = opened.withLock({ $0 }) else {
+            throw CocoaError(
+                .persistentStoreOperation,
+                "The store is not open: it was removed from its coordinator, or never added.",
+                url: url)
+        }
+        return content
+    }
+
+    /// The URL of an error about the store.
+    var place: URL? { url }
+
+    // MARK: - Opening
+
+    override func loadMetadata() throws {
+        guard let url, let model = persistentStoreCoordinator?.managedObjectModel else {
+            throw CocoaError(.persistentStoreOpen, "A store needs a coordinator and a URL to be opened.", url: url)
+        }
+        do {
+            let (content, metadata) = try open(url: url, model: model)
+            opened.withLock { $0 = content }
+            didLoadMetadata(metadata.published)
+        } catch {
+            throw SQLiteError.translated(error, .opening, url: url)
+        }
+    }
+
+    private func open(url: URL, model: NSManagedObjectModel) throws -> (Content, StoreMetadata) {
+        let file = SQLiteFile(url)
+        try file.requireUsable(isReadOnly: isReadOnly)
+        let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
+        let catalog = try connection.readConsistently { try SQLCatalog(in: $0) }
+        let metadata: StoreMetadata
+        let schema: SQLSchema
+        if catalog.isEmpty, !isReadOnly {
+            schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny)
+            metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
+            try schema.requireUsableNames()
+            try connection.write { database in
+                try schema.create(in: database)
+                try metadata.write(to: database)
+                try CachedModel.write(model, to: database)
+            }
+        } else {
+            metadata = try connection.readConsistently { try StoreMetadata(in: $0, url: url) }
+            schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
+            try schema.requireUsableNames()
+        }
+        let fits = model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
+        var history: HistoryTables?
+        if fits, !isReadOnly {
+            let isWanted = flag(forOption: NSPersistentHistoryTrackingKey)
+            history = try HistoryTables.open(
+                schema: schema, catalog: catalog, isWanted: isWanted, connection: connection)
+            try maintain(connection)
+        }
+        let content = Content(
+            connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema), file: file,
+            externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
+            history: history)
+        return (content, metadata)
+    }
+
+    /// What options ask for once, when the store is added.
+    private func maintain(_ connection: SQLiteConnection) throws {
+        if flag(forOption: NSSQLiteManualVacuumOption) {
+            try connection.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        }
+        if flag(forOption: NSSQLiteAnalyzeOption) {
+            try connection.writeWithoutTransaction { try $0.execute(sql: "ANALYZE") }
+        }
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        // Connections close when the last who reads lets them go.
+        opened.withLock { $0 = nil }
+    }
+
+    // MARK: - Reading
+
+    func pinGeneration() throws -> (any StoreGeneration)? {
+        let content = try content()
+        do {
+            return try content.connection.makeSnapshot().map(SQLiteGeneration.init)
+        } catch {
+            throw SQLiteError.translated(error, .reading, url: url)
+        }
+    }
+
+    /// Reads from the present state, or from a pinned one.
+    ///
+    /// - Parameter consistently: Whether there will be several statements that must see the same state.
+    func reading<Result>(
+        _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        do {
+            if let generation = generation as? SQLiteGeneration { return try generation.snapshot.read(body) }
+            let connection = try content().connection
+            return try consistently ? connection.readConsistently(body) : connection.read(body)
+        } catch {
+            throw SQLiteError.translated(error, .reading, url: url)
+        }
+    }
+
+    // MARK: - Without a coordinator
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try withDatabase(at: url) { try StoreMetadata(in: $0, url: url).published }
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        let file = SQLiteFile(url)
+        guard file.exists else {
+            throw CocoaError(.fileReadNoSuchFile, "There is no store at \(url.path).", url: url)
+        }
+        try file.requireUsable(isReadOnly: false)
+        do {
+            let connection = try SQLiteConnection(url: url, options: SQLiteOptions())
+            try connection.write { database in
+                try StoreMetadata(in: database, url: url).replacing(with: metadata ?? [:]).write(to: database)
+            }
+            try connection.close()
+        } catch {
+            throw SQLiteError.translated(error, .saving, url: url)
+        }
+    }
+
+    /// The model that a store keeps of itself; nil where it keeps none, as very old ones do. No file is changed.
+    ///
+    /// - Throws: An error of Core Data's when there is no store, `ModelError` when the model is damaged.
+    static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
+        try withDatabase(at: url) { database in
+            try CachedModel.read(in: database).map { try NSManagedObjectModel(value: $0) }
+        }
+    }
+
+    /// Reads a store's database, changing no file.
+    static func withDatabase<Result>(at url: URL, _ body: (Database) throws -> Result) throws -> Result {
+        do {
+            try SQLiteFile(url).requireUsable(isReadOnly: true)
+            var options = SQLiteOptions()
+            options.isReadOnly = true
+            return try SQLiteConnection(url: url, options: options).readConsistently(body)
+        } catch {
+            throw SQLiteError.translated(error, .opening, url: url)
+        }
+    }
+}

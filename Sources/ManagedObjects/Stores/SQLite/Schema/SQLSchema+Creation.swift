@@ -1,0 +1,47 @@
+import GRDB
+
+// The statements that make a store, as Core Data writes them.
+
+extension SQLSchema {
+    /// All statements of a new store, in order: tables, indexes, triggers, and the tables of the store itself.
+    var createStatements: [String] {
+        tableStatements + indexStatements + triggerStatements + Self.ownTableStatements
+    }
+
+    /// Entity tables, each followed by the tables of pairs that its entities own.
+    private var tableStatements: [String] {
+        tables.flatMap { table in
+            let columns = table.columns.map { ", \($0.name) \($0.declaration.rawValue)" }.joined()
+            let statement =
+                "CREATE TABLE \(table.name) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"
+            return [statement] + joinTables(of: table).map(Self.statement)
+        }
+    }
+
+    private static func statement(_ table: SQLJoinTable) -> String {
+        let columns = table.columns.map { "\($0) INTEGER" }.joined(separator: ", ")
+        return "CREATE TABLE \(table.name) ( \(columns), "
+            + "PRIMARY KEY (\(table.sourceColumn), \(table.destinationColumn)) )"
+    }
+
+    func joinTables(of table: SQLTable) -> [SQLJoinTable] {
+        joinTables.filter { $0.owner.entityIfAny?.rootEntity === table.root }
+    }
+
+    private static let ownTableStatements = [
+        "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+        "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+    ]
+
+    /// Makes everything in an empty database, and the rows that number the entities.
+    func create(in database: Database) throws {
+        for statement in createStatements { try database.execute(sql: statement) }
+        for entity in entities {
+            let superentity = entity.entity.superentity.flatMap { self.entity($0)?.number } ?? 0
+            try database.execute(
+                sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+                arguments: [entity.number, entity.entity.name, superentity])
+        }
+    }
+}

@@ -1,0 +1,294 @@
+import Foundation
+import GRDB
+
+/// Writes a save plan inside a transaction: deletions, updates, insertions, pairs.
+///
+/// Deletions come first, so that a row may take over the unique values of one that goes. Conflicts are collected, not
+/// thrown one by one: whoever merges wants to see all of them.
+struct PlanWriter {
+    let store: UInt16
+    let content: SQLiteStore.Content
+    let database: Database
+    private(set) var values: ValueWriter
+    private(set) var conflicts = SaveConflicts()
+    private(set) var outcome = SaveOutcome()
+    /// Files of values that are replaced or gone: removed when the transaction has succeeded.
+    private(set) var filesReplaced: [String] = []
+    private var history: HistoryWriter?
+    /// The sources and destinations of changed pairs, by the relationship that they have.
+    private var changedToMany: [ObjectIdentifier: Set<Int64>] = [:]
+    private let now = Date().timeIntervalSinceReferenceDate
+
+    private var schema: SQLSchema { content.schema }
+
+    init(store: UInt16, content: SQLiteStore.Content, database: Database) {
+        self.store = store
+        self.content = content
+        self.database = database
+        values = ValueWriter(schema: content.schema, externalData: content.externalData)
+    }
+
+    /// Writes everything.
+    ///
+    /// - Throws: ``SaveConflicts``, and errors of SQLite's; the transaction must be taken back then.
+    mutating func write(_ plan: SavePlan, url: URL?) throws {
+        history = content.history.map {
+            HistoryWriter(
+                $0, schema: schema, database: database, author: plan.author, contextName: plan.contextName)
+        }
+        if history != nil { noteChangedPairs(plan.pairs) }
+        for group in plan.deletes { try delete(group) }
+        for group in plan.updates { try update(group) }
+        for group in plan.inserts { try insert(group) }
+        guard conflicts.stale.isEmpty, conflicts.taken.isEmpty else { throw conflicts }
+        let pairs = PairWriter(schema: schema, database: database)
+        for group in plan.pairs { try pairs.write(group) }
+        if let metadata = plan.metadata {
+            try StoreMetadata(in: database, url: url).replacing(with: metadata).write(to: database)
+        }
+        try history?.finish()
+        collectDerivedValues()
+    }
+
+    private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
+        if let place = schema.entity(entity) { return place }
+        throw CocoaError(
+            .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
+    }
+
+    // MARK: - Inserting
+
+    private mutating func insert(_ group: SavePlan.Group<SavePlan.Insert>) throws {
+        let entity = try place(group.entity)
+        let slots = group.entity.layout.slots
+        let written = slots.indices.filter { entity.columns[$0] != nil }
+        let names = written.flatMap { Self.names(of: entity.columns[$0]) }
+        let statement = try SQLStatement(
+            "INSERT INTO \(entity.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
+                + "VALUES (?, ?, 1\(String(repeating: ", ?", count: names.count)))",
+            in: database)
+        defer { statement.finish() }
+        let derivations = OwnDerivations(group.entity)
+        var finder = ConstraintFinder(entity, schema: schema, store: store)
+        var lastKey: Int64 = 0
+        for insert in group.changes {
+            var row = insert.values
+            for (slot, value) in derivations.apply(to: &row, now: now) {
+                outcome.computed.append((group.entity, insert.key, slot, value))
+            }
+            statement.bind(insert.key, at: 1)
+            statement.bind(entity.number, at: 2)
+            var position = 3
+            for slot in written {
+                guard let column = entity.columns[slot] else { continue }
+                position = try values.bind(
+                    row[slot], slot: slots[slot], column: column, to: statement, at: position)
+            }
+            if let taken = try run(statement, unless: &finder, key: insert.key, values: row) {
+                conflicts.taken.append(taken)
+                continue
+            }
+            lastKey = max(lastKey, insert.key)
+            try history?.insert(entity, key: insert.key)
+        }
+        if lastKey > 0, let root = schema.entity(group.entity.rootEntity) {
+            try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name ?? "", in: database)
+        }
+    }
+
+    private static func names(of column: SQLColumn?) -> [String] {
+        [column?.name, column?.companion].compactMap { $0 }
+    }
+
+    /// Runs a statement; gives the conflict where it would break a uniqueness constraint.
+    private func run(
+        _ statement: SQLStatement, unless finder: inout ConstraintFinder, key: Int64, values: ContiguousArray<Value>
+    ) throws -> SaveConflicts.Taken? {
+        do {
+            try statement.run()
+            return nil
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            var writer = ValueWriter(schema: schema, externalData: nil)
+            guard let taken = try finder.conflict(key: key, values: values, writer: &writer, in: database) else {
+                throw error
+            }
+            return taken
+        }
+    }
+
+    // MARK: - Updating
+
+    private mutating func update(_ group: SavePlan.Group<SavePlan.Update>) throws {
+        let entity = try place(group.entity)
+        let derivations = OwnDerivations(group.entity)
+        var finder = ConstraintFinder(entity, schema: schema, store: store)
+        try vacate(group, entity: entity, constrained: finder.slots)
+        var statement: (slots: [Int], checksVersion: Bool, prepared: SQLStatement)?
+        defer { statement?.prepared.finish() }
+        for update in group.changes {
+            var row = update.values
+            var slots = update.slots.filter { entity.columns[$0] != nil && !derivations.derivedSlots.contains($0) }
+            for (slot, value) in derivations.apply(to: &row, now: now) {
+                outcome.computed.append((group.entity, update.key, slot, value))
+            }
+            slots += derivations.slots.filter { entity.columns[$0] != nil }
+            if statement?.slots != slots || statement?.checksVersion != update.checksVersion {
+                statement?.prepared.finish()
+                let prepared = try SQLStatement(
+                    updateText(entity, slots: slots, checksVersion: update.checksVersion), in: database)
+                statement = (slots, update.checksVersion, prepared)
+            }
+            guard let prepared = statement?.prepared else { continue }
+            try noteFiles(of: entity, key: update.key, slots: slots)
+            var position = 1
+            for slot in slots {
+                guard let column = entity.columns[slot] else { continue }
+                position = try values.bind(
+                    row[slot], slot: group.entity.layout.slots[slot], column: column, to: prepared, at: position)
+            }
+            prepared.bind(update.version, at: position)
+            prepared.bind(update.key, at: position + 1)
+            if update.checksVersion { prepared.bind(update.version, at: position + 2) }
+            if let taken = try run(prepared, unless: &finder, key: update.key, values: row) {
+                conflicts.taken.append(taken)
+            } else if database.changesCount == 0 {
+                try noteStale(group.entity, entity, key: update.key, version: update.version)
+            } else {
+                let toMany = changedPlaces(of: group.entity, key: update.key)
+                try history?.update(entity, key: update.key, slots: slots, toMany: toMany)
+            }
+        }
+    }
+
+    private func updateText(_ entity: SQLEntity, slots: [Int], checksVersion: Bool) -> String {
+        let columns = slots.flatMap { Self.names(of: entity.columns[$0]) }.map { "\($0) = ?, " }.joined()
+        if checksVersion {
+            return "UPDATE \(entity.table) SET \(columns)Z_OPT = ? + 1 WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?"
+        }
+        // Never back to a version that somebody may have read.
+        return "UPDATE \(entity.table) SET \(columns)Z_OPT = max(IFNULL(Z_OPT, 0), ?) + 1 WHERE Z_PK = ?"
+    }
+
+    /// Clears unique values of all rows that get others, so that rows can exchange theirs.
+    private func vacate(
+        _ group: SavePlan.Group<SavePlan.Update>, entity: SQLEntity, constrained: Set<Int>
+    ) throws {
+        guard !constrained.isEmpty else { return }
+        let touched = group.changes.filter { $0.slots.contains(where: constrained.contains) }
+        guard touched.count > 1 else { return }
+        for update in touched {
+            let columns = update.slots.filter(constrained.contains).compactMap { entity.columns[$0]?.name }
+            let statement = try SQLStatement(
+                "UPDATE \(entity.table) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE Z_PK = ?",
+                in: database)
+            statement.bind(update.key, at: 1)
+            try statement.run()
+        }
+    }
+
+    // MARK: - Deleting
+
+    private mutating func delete(_ group: SavePlan.Group<SavePlan.Delete>) throws {
+        let entity = try place(group.entity)
+        let pairs = PairWriter(schema: schema, database: database)
+        let preserved = content.history == nil ? [] : HistoryTables.preservedSlots(of: entity)
+        let external = entity.columns.indices.filter { entity.columns[$0]?.hasStorageByte == true }
+        for deletion in group.changes {
+            try noteFiles(of: entity, key: deletion.key, slots: external)
+            let tombstone = try preservedValues(preserved, of: entity, key: deletion.key)
+            let check = deletion.checksVersion ? " AND IFNULL(Z_OPT, 0) = ?" : ""
+            let statement = try SQLStatement("DELETE FROM \(entity.table) WHERE Z_PK = ?\(check)", in: database)
+            statement.bind(deletion.key, at: 1)
+            if deletion.checksVersion { statement.bind(deletion.version, at: 2) }
+            try statement.run()
+            if database.changesCount > 0 {
+                try pairs.deletePairs(of: group.entity, key: deletion.key)
+                try history?.delete(entity, key: deletion.key, tombstone: tombstone)
+            } else if deletion.checksVersion {
+                try noteStale(group.entity, entity, key: deletion.key, version: deletion.version)
+            }
+        }
+    }
+
+    private func preservedValues(_ slots: [Int], of entity: SQLEntity, key: Int64) throws -> [DatabaseValue] {
+        guard !slots.isEmpty else { return [] }
+        let columns = slots.compactMap { entity.columns[$0]?.name }
+        let statement = try SQLStatement(
+            "SELECT \(columns.joined(separator: ", ")) FROM \(entity.table) WHERE Z_PK = ?", in: database)
+        defer { statement.finish() }
+        statement.bind(key, at: 1)
+        return try statement.step() ? columns.indices.map(statement.value) : []
+    }
+
+    // MARK: - Conflicts and files
+
+    private mutating func noteStale(
+        _ entity: NSEntityDescription, _ place: SQLEntity, key: Int64, version: Int64
+    ) throws {
+        let reader = content.reader(of: place, store: store)
+        let statement = try SQLStatement(
+            "SELECT \(reader.columns.joined(separator: ", ")) FROM \(place.table) WHERE Z_PK = ?", in: database)
+        defer { statement.finish() }
+        statement.bind(key, at: 1)
+        var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)
+        if try statement.step(), let position = reader.readRow(statement.handle) {
+            stale.current = (reader.pages[Int(position.page)], Int(position.row))
+        }
+        conflicts.stale.append(stale)
+    }
+
+    /// Notes the files that the row's columns refer to before they are overwritten.
+    private mutating func noteFiles(of entity: SQLEntity, key: Int64, slots: [Int]) throws {
+        let columns = slots.compactMap { entity.columns[$0] }.filter(\.hasStorageByte)
+        guard !columns.isEmpty, content.externalData != nil else { return }
+        let list = columns.map { "substr(\($0.name), 1, 38)" }.joined(separator: ", ")
+        let statement = try SQLStatement("SELECT \(list) FROM \(entity.table) WHERE Z_PK = ?", in: database)
+        defer { statement.finish() }
+        statement.bind(key, at: 1)
+        guard try statement.step() else { return }
+        for column in columns.indices {
+            let name = statement.data(column)?.withUnsafeBytes { ExternalData.name(in: $0) }
+            if let name { filesReplaced.append(name) }
+        }
+    }
+
+    // MARK: - What else has changed
+
+    private mutating func noteChangedPairs(_ groups: [SavePlan.PairGroup]) {
+        for group in groups {
+            changedToMany[ObjectIdentifier(group.relationship), default: []].formUnion(group.pairs.map(\.source))
+            guard let inverse = group.relationship.inverseRelationship else { continue }
+            changedToMany[ObjectIdentifier(inverse), default: []].formUnion(group.pairs.map(\.destination))
+        }
+    }
+
+    private func changedPlaces(of entity: NSEntityDescription, key: Int64) -> Set<Int> {
+        guard !changedToMany.isEmpty else { return [] }
+        let places = entity.layout.toMany
+        return Set(
+            places.indices.filter { changedToMany[ObjectIdentifier(places[$0].relationship)]?.contains(key) == true })
+    }
+
+    /// What triggers have computed: the last value of each attribute.
+    private mutating func collectDerivedValues() {
+        struct Place: Hashable {
+            let entity: Int
+            let key: Int64
+            let slot: Int
+        }
+        var positions: [Place: Int] = [:]
+        for derived in content.connection.derivedValues.values {
+            guard let index = schema.entityIndex(number: derived.number) else { continue }
+            let entity = schema.model.orderedEntities[index]
+            guard let slot = entity.layout.slot(named: derived.attribute) else { continue }
+            let value = Value(derived.value, kind: entity.layout.slots[slot].kind)
+            let place = Place(entity: index, key: derived.key, slot: slot)
+            if let position = positions[place] {
+                outcome.computed[position].value = value
+            } else {
+                positions[place] = outcome.computed.count
+                outcome.computed.append((entity, derived.key, slot, value))
+            }
+        }
+    }
+}

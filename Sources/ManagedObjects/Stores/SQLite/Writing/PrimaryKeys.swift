@@ -1,0 +1,39 @@
+import GRDB
+
+/// The keys that have been given out, by entity: `Z_MAX` in `Z_PRIMARYKEY`.
+///
+/// A key is never given out twice, not even after its row is gone. A table whose rows have gone beyond the number, as torn
+/// copies have, counts from its rows.
+enum PrimaryKeys {
+    /// The last key given out for a root entity, or present in its table.
+    static func last(_ number: Int64, table: String, in database: Database) throws -> Int64 {
+        let counted = try SQLStatement("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", in: database)
+        defer { counted.finish() }
+        counted.bind(number, at: 1)
+        let last = try counted.step() ? counted.integer(0) : 0
+        let present = try SQLStatement("SELECT max(Z_PK) FROM \(table)", in: database)
+        defer { present.finish() }
+        return max(last, try present.step() ? present.integer(0) : 0)
+    }
+
+    /// Gives out one key.
+    static func next(_ number: Int64, table: String, in database: Database) throws -> Int64 {
+        let key = try last(number, table: table, in: database) + 1
+        try raise(number, to: key, name: String(table.dropFirst()), in: database)
+        return key
+    }
+
+    /// Makes sure that no key up to the given one is given out again.
+    static func raise(_ number: Int64, to key: Int64, name: String, in database: Database) throws {
+        let statement = try SQLStatement(
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = max(IFNULL(Z_MAX, 0), ?) WHERE Z_ENT = ?", in: database)
+        statement.bind(key, at: 1)
+        statement.bind(number, at: 2)
+        try statement.run()
+        if database.changesCount == 0 {
+            try database.execute(
+                sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, ?)",
+                arguments: [number, name, key])
+        }
+    }
+}

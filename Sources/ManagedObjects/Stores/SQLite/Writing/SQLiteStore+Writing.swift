@@ -1,0 +1,48 @@
+import Foundation
+import GRDB
+
+// Saving.
+
+extension SQLiteStore {
+    func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
+        let content = try content()
+        guard let root = content.schema.entity(entity.rootEntity), count > 0 else {
+            throw CocoaError(
+                .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.",
+                url: place)
+        }
+        do {
+            return try content.connection.write { database in
+                let last = try PrimaryKeys.last(root.number, table: root.table, in: database)
+                let (end, overflows) = last.addingReportingOverflow(Int64(count))
+                if overflows {
+                    throw CocoaError(.persistentStoreSave, "There are no primary keys left for “\(root.table)”.")
+                }
+                try PrimaryKeys.raise(root.number, to: end, name: root.entity.name ?? "", in: database)
+                return (last + 1)...end
+            }
+        } catch {
+            throw SQLiteError.translated(error, .saving, url: place)
+        }
+    }
+
+    func write(_ plan: SavePlan) throws -> SaveOutcome {
+        let content = try content()
+        guard !plan.isEmpty else { return SaveOutcome() }
+        var made: [String] = []
+        do {
+            let (outcome, replaced) = try content.connection.write { database in
+                var writer = PlanWriter(store: number, content: content, database: database)
+                defer { made = writer.values.filesMade }
+                try writer.write(plan, url: place)
+                return (writer.outcome, writer.filesReplaced)
+            }
+            // Only now: had the transaction failed, the old rows would still need their files.
+            content.externalData?.remove(replaced)
+            return outcome
+        } catch {
+            content.externalData?.remove(made)
+            throw SQLiteError.translated(error, .saving, url: place)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import GRDB
+
+extension Value {
+    /// The value of a slot of that kind that a column holds.
+    init(_ value: DatabaseValue, kind: EntityLayout.Slot.Kind) {
+        switch (value.storage, kind) {
+        case (.int64(let number), .double), (.int64(let number), .float), (.int64(let number), .date):
+            self = .real(Double(number))
+        case (.int64(let number), .decimal): self = .object(ObjectValue(NSDecimalNumber(value: number)))
+        case (.double(let number), .decimal): self = .object(ObjectValue(NSDecimalNumber(string: "\(number)")))
+        case (.int64(let number), _): self = .integer(number)
+        case (.double(let number), .integer16), (.double(let number), .integer32), (.double(let number), .integer64):
+            self = Int64(exactly: number.rounded(.towardZero)).map(Value.integer) ?? .null
+        case (.double(let number), _): self = .real(number)
+        case (.string(let text), .uri): self = URL(string: text).map { .object(ObjectValue($0)) } ?? .null
+        case (.string(let text), _): self = .string(text)
+        case (.blob(let data), .uuid) where data.count == 16:
+            self = .uuid(UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        case (.blob(let data), _): self = .data(data)
+        case (.null, _): self = .null
+        }
+    }
+}

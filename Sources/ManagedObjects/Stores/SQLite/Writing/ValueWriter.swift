@@ -1,0 +1,69 @@
+import Foundation
+
+/// Binds an entity's values to the columns of a statement.
+struct ValueWriter {
+    let schema: SQLSchema
+    let externalData: ExternalData?
+    /// The files that the transaction has made, which go when it fails.
+    private(set) var filesMade: [String] = []
+
+    init(schema: SQLSchema, externalData: ExternalData?) {
+        self.schema = schema
+        self.externalData = externalData
+    }
+
+    /// Binds a slot's value to its column, and to the column with the entity of what it refers to. Gives the position
+    /// after those bound.
+    mutating func bind(
+        _ value: Value, slot: EntityLayout.Slot, column: SQLColumn, to statement: SQLStatement, at position: Int
+    ) throws -> Int {
+        switch value {
+        case .null: statement.bindNull(at: position)
+        case .integer(let number): statement.bind(number, at: position)
+        case .real(let number): statement.bind(number, at: position)
+        case .string(let text): statement.bind(text, at: position)
+        case .data(let data): try bind(data, column: column, to: statement, at: position)
+        case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { statement.bind($0, at: position) }
+        case .reference(let key): statement.bind(key.number, at: position)
+        case .object(let box):
+            switch box.value {
+            case let decimal as NSDecimalNumber:
+                // From its digits, which is the nearest double; `doubleValue` may be off by the last bit.
+                statement.bind(Double(decimal.stringValue) ?? decimal.doubleValue, at: position)
+            case let url as URL: statement.bind(url.absoluteString, at: position)
+            default:
+                guard let attribute = slot.attribute else {
+                    statement.bindNull(at: position)
+                    break
+                }
+                let data = try TransformableCoding.encode(box, attribute: attribute)
+                try bind(data, column: column, to: statement, at: position)
+            }
+        }
+        guard column.companion != nil else { return position + 1 }
+        if case .reference(let key) = value, let number = schema.number(entityIndex: Int(key.entity)) {
+            statement.bind(number, at: position + 1)
+        } else {
+            statement.bindNull(at: position + 1)
+        }
+        return position + 2
+    }
+
+    private mutating func bind(
+        _ data: Data, column: SQLColumn, to statement: SQLStatement, at position: Int
+    ) throws {
+        guard column.hasStorageByte else {
+            statement.bind(data, at: position)
+            return
+        }
+        if let externalData, data.count >= ExternalData.threshold {
+            let name = try externalData.write(data)
+            filesMade.append(name)
+            statement.bind(ExternalData.column(naming: name), at: position)
+        } else {
+            var marked = Data([ExternalData.Marker.inline])
+            marked.append(data)
+            statement.bind(marked, at: position)
+        }
+    }
+}
