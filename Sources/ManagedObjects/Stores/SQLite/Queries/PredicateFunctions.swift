@@ -22,8 +22,13 @@ enum PredicateFunctions {
         Int64(operation.number) << 8 | Int64(options.rawValue & 0xFF)
     }
 
-    /// New functions, for one connection.
-    static func functions() -> [DatabaseFunction] {
+    /// Makes functions and collations known to a connection.
+    static func add(to database: Database) {
+        for function in functions() { database.add(function: function) }
+        for collation in collations() { database.add(collation: collation) }
+    }
+
+    private static func functions() -> [DatabaseFunction] {
         let matchers = MatcherCache()
         return [
             DatabaseFunction(Name.matches.rawValue, argumentCount: 3, pure: true) { arguments in
@@ -69,8 +74,7 @@ enum PredicateFunctions {
         "localizedStandardCompare:": "LocalizedStandardCompare",
     ]
 
-    /// New collations, for one connection.
-    static func collations() -> [DatabaseCollation] {
+    private static func collations() -> [DatabaseCollation] {
         collationNames.map { selector, name in
             let selector = Selector(selector)
             return DatabaseCollation(name) { SortComparison.compareStrings($0, $1, selector: selector) }

@@ -1,0 +1,140 @@
+import GRDB
+
+// Queries: the compiler divides one, the store runs its statement, and what SQL could not say is finished in memory.
+
+extension SQLiteStore {
+    func rows(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> RowResult {
+        let content = try content()
+        do {
+            return try storedRows(matching: query, content: content, generation: generation)
+        } catch is PredicateRefusal {
+            return try dividedRows(matching: query, content: content, generation: generation)
+        }
+    }
+
+    func keys(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> [ObjectKey] {
+        let content = try content()
+        let statement: SQLQuery
+        do {
+            statement = try content.compiler.rows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: number)
+        } catch is PredicateRefusal {
+            return try dividedRows(matching: query, content: content, generation: generation).keys
+        }
+        return try reading(generation, consistently: false) { database in
+            let row = try SQLStatement(statement, in: database)
+            defer { row.finish() }
+            var keys: [ObjectKey] = []
+            while try row.step() {
+                guard let entity = content.schema.entityIndex(number: row.integer(1)) else { continue }
+                keys.append(
+                    ObjectKey(store: number, entity: UInt16(truncatingIfNeeded: entity), number: row.integer(0)))
+            }
+            return keys
+        }
+    }
+
+    func count(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> Int {
+        let content = try content()
+        let statement: SQLQuery
+        do {
+            statement = try content.compiler.count(query, store: number)
+        } catch is PredicateRefusal {
+            var query = query
+            query.sortDescriptors = []
+            return try dividedRows(matching: query, content: content, generation: generation).order.count
+        }
+        return try reading(generation, consistently: false) { database in
+            let row = try SQLStatement(statement, in: database)
+            defer { row.finish() }
+            return try row.step() ? Int(row.integer(0)) : 0
+        }
+    }
+
+    func values(matching query: ValueQuery, generation: (any StoreGeneration)?) throws -> [[Any?]] {
+        let content = try content()
+        let statement: SQLValueStatement
+        do {
+            statement = try content.compiler.values(query, store: number)
+        } catch is PredicateRefusal {
+            return try valuesInMemory(matching: query, content: content, generation: generation)
+        }
+        return try reading(generation, consistently: false) { database in
+            let row = try SQLStatement(statement.query, in: database)
+            defer { row.finish() }
+            var values: [[Any?]] = []
+            while try row.step() {
+                values.append(
+                    statement.values(of: row, schema: content.schema) { entity, key in
+                        self.objectID(ofKey: key, entity: entity)
+                    })
+            }
+            return values
+        }
+    }
+
+    // MARK: - Parts
+
+    private func storedRows(
+        matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
+    ) throws -> RowResult {
+        guard let place = content.schema.entity(query.entity) else { return RowResult() }
+        let reader = content.reader(of: place, includesSubentities: query.includesSubentities, store: number)
+        let columns = reader.columns.map { "t0.\($0)" }.joined(separator: ", ")
+        let statement = try content.compiler.rows(query, selecting: columns, store: number)
+        return try reading(generation, consistently: false) { database in
+            let statement = try SQLStatement(statement, in: database)
+            defer { statement.finish() }
+            var result = RowResult()
+            try reader.readAll(statement, order: &result.order)
+            result.pages = reader.pages
+            return result
+        }
+    }
+
+    private func valuesInMemory(
+        matching query: ValueQuery, content: Content, generation: (any StoreGeneration)?
+    ) throws -> [[Any?]] {
+        var rows = query.query
+        rows.sortDescriptors = []
+        rows.offset = 0
+        rows.limit = 0
+        let division = try content.compiler.divide(rows, store: number)
+        let generation = try generation ?? pinGeneration()
+        let result = try storedRows(matching: division.stored, content: content, generation: generation)
+        guard let graph = rowGraph(generation) else { return [] }
+        return try ValueSelection(query).values(of: graph.subjects(of: result))
+    }
+
+    /// The rows of what SQL can say, and then what it cannot: all of one state of the store.
+    private func dividedRows(
+        matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
+    ) throws -> RowResult {
+        let division = try content.compiler.divide(query, store: number)
+        let generation = try generation ?? pinGeneration()
+        let result = try storedRows(matching: division.stored, content: content, generation: generation)
+        guard let remainder = division.remainder, let graph = rowGraph(generation) else { return result }
+        return try RowSelection(remainder).select(from: result, graph: graph)
+    }
+
+    private func rowGraph(_ generation: (any StoreGeneration)?) -> StoreRowGraph? {
+        persistentStoreCoordinator.map { StoreRowGraph(store: self, coordinator: $0, generation: generation) }
+    }
+
+    private func objectID(ofKey key: Int64, entity: NSEntityDescription) -> NSManagedObjectID {
+        let key = ObjectKey(store: number, entity: UInt16(truncatingIfNeeded: entity.index), number: key)
+        return persistentStoreCoordinator?.objectID(for: key)
+            ?? NSManagedObjectID(key: key, entity: entity, storeIdentifier: nil, coordinator: nil)
+    }
+}
+
+extension RowResult {
+    /// The keys of the rows, in order.
+    fileprivate var keys: [ObjectKey] {
+        order.map { position in
+            let page = pages[Int(position.page)]
+            return ObjectKey(
+                store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.entity.index),
+                number: page.keys[Int(position.row)])
+        }
+    }
+}
