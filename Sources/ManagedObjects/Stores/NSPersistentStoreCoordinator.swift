@@ -38,7 +38,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         self.model = model
         entities = Self.preparing.withLock { _ in
             model.freeze()
-            for entity in model.orderedEntities { _ = entity.layout }
+            for entity in model.orderedEntities { _ = entity.layout.links }
+            EntityClassRegistry.add(model)
             return model.orderedEntities
         }
         super.init()

@@ -1,0 +1,224 @@
+import Foundation
+
+// Tracking: which objects have changed, since the last save and in the current event.
+
+extension NSManagedObjectContext {
+    // MARK: - Recording
+
+    /// Called before any change of an object's values or relationships.
+    @inline(__always)
+    final func recordChange(of object: NSManagedObject) {
+        if object.state.isSuperset(of: [.updated, .changedInEvent]) { return }
+        recordFirstChange(of: object)
+    }
+
+    private func recordFirstChange(of object: NSManagedObject) {
+        object.realise()
+        if !object.state.contains(.updated) {
+            object.state.insert(.updated)
+            if !object.state.contains(.inserted) { updatedCount += 1 }
+            list(object)
+        }
+        if !object.state.contains(.changedInEvent) {
+            object.state.insert(.changedInEvent)
+            object.eventStart = object.values.map { .values($0) } ?? .unchanged
+            changedInEvent.append(object)
+            undoRecorder.willChange(object, in: self)
+        }
+    }
+
+    private func list(_ object: NSManagedObject) {
+        guard !object.state.contains(.listed) else { return }
+        object.state.insert(.listed)
+        changed.append(object)
+    }
+
+    /// Takes a new object in: gives it a temporary key and its initial values.
+    final func insertNew(_ object: NSManagedObject) {
+        guard object.context == nil || object.context === self else {
+            preconditionFailure("An object that belongs to a context cannot be inserted into another one.")
+        }
+        guard !object.state.contains(.inserted) else { return }
+        if object.key.number == 0 { object.key = .temporary(entity: object.entity.index) }
+        object.context = self
+        object.state.formUnion([.inserted, .realised, .insertedInEvent])
+        object.state.remove(.gone)
+        if object.values == nil { object.values = object.layout.initialValues }
+        registry.register(object, as: object.key)
+        insertedCount += 1
+        list(object)
+        if !object.state.contains(.changedInEvent) {
+            object.state.insert(.changedInEvent)
+            object.eventStart = object.values.map { .values($0) }
+            changedInEvent.append(object)
+            undoRecorder.willChange(object, in: self)
+        }
+        object.awakeFromInsert()
+    }
+
+    // MARK: - Public
+
+    /// Inserts an object that has no context yet.
+    public func insert(_ object: NSManagedObject) {
+        if object.state.contains(.deleted), object.context === self {
+            undelete(object)
+        } else {
+            insertNew(object)
+        }
+    }
+
+    /// Objects inserted since the last save.
+    public var insertedObjects: Set<NSManagedObject> {
+        Set(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
+    }
+
+    /// Objects changed since they were fetched or saved.
+    public var updatedObjects: Set<NSManagedObject> { Set(changed.lazy.filter(\.isUpdated)) }
+
+    /// Objects that the next save will delete.
+    public var deletedObjects: Set<NSManagedObject> {
+        Set(changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) })
+    }
+
+    /// True when there is something to save.
+    public var hasChanges: Bool { insertedCount + updatedCount + deletedCount > 0 }
+
+    // MARK: - The end of an event
+
+    /// Applies delete rules, tells observers what has changed, and closes the undo group's event.
+    public func processPendingChanges() {
+        guard !isProcessing else { return }
+        isProcessing = true
+        defer { isProcessing = false }
+        propagateDeletions()
+        guard !changedInEvent.isEmpty else { return }
+        let objects = changedInEvent
+        changedInEvent = []
+        undoRecorder.endEvent(objects, in: self)
+        var event = ObjectChanges()
+        for object in objects {
+            event.note(object)
+            object.state.subtract([.changedInEvent, .insertedInEvent])
+            object.eventStart = nil
+        }
+        post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
+    }
+
+    /// Forgets every unsaved change and every object.
+    public func reset() {
+        for object in registry.objects { detach(object) }
+        registry.removeAll()
+        clearChanges()
+        aliases = [:]
+        rowsAhead.removeAll()
+        epoch += 1
+        undoManager?.removeAllActions(withTarget: self)
+    }
+
+    /// Forgets what has changed, without touching the objects.
+    final func clearChanges() {
+        changed = []
+        changedInEvent = []
+        pendingDeletions = []
+        insertedCount = 0
+        updatedCount = 0
+        deletedCount = 0
+    }
+
+    private func detach(_ object: NSManagedObject) {
+        object.context = nil
+        object.page = nil
+        object.values = nil
+        object.committed = nil
+        object.toMany = []
+        object.eventStart = nil
+        object.state = [.gone]
+    }
+
+    /// Undoes all unsaved changes: inserted objects are forgotten, the others are as they were.
+    public func rollback() {
+        let objects = changed
+        pendingDeletions = []
+        for object in objects {
+            if object.state.contains(.inserted) {
+                registry.forget(object.key)
+                object.state = [.gone]
+                object.context = nil
+            } else {
+                object.values = nil
+                object.toMany = []
+                object.eventStart = nil
+                object.state.subtract(
+                    [.updated, .deleted, .listed, .changedInEvent, .deletionPropagated, .relationshipChanged])
+                object.awake(fromSnapshotEvents: .rollback)
+            }
+        }
+        clearChanges()
+        epoch += 1
+        rowsAhead.removeAll()
+        undoManager?.removeAllActions(withTarget: self)
+    }
+}
+
+/// Objects that a notification tells of, by what has happened to them.
+struct ObjectChanges {
+    var inserted: ContiguousArray<NSManagedObject> = []
+    var updated: ContiguousArray<NSManagedObject> = []
+    var deleted: ContiguousArray<NSManagedObject> = []
+    var refreshed: ContiguousArray<NSManagedObject> = []
+
+    mutating func note(_ object: NSManagedObject) {
+        if object.state.contains(.deleted) {
+            if !object.state.contains(.insertedInEvent) { deleted.append(object) }
+        } else if object.state.contains(.insertedInEvent) {
+            inserted.append(object)
+        } else {
+            updated.append(object)
+        }
+    }
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
+
+    var userInfo: [AnyHashable: Any] {
+        var userInfo: [AnyHashable: Any] = [:]
+        if !inserted.isEmpty { userInfo[NSInsertedObjectsKey] = ObjectSet(inserted) }
+        if !updated.isEmpty { userInfo[NSUpdatedObjectsKey] = ObjectSet(updated) }
+        if !deleted.isEmpty { userInfo[NSDeletedObjectsKey] = ObjectSet(deleted) }
+        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = ObjectSet(refreshed) }
+        return userInfo
+    }
+}
+
+/// A set of objects that is hashed only when somebody looks: most notifications have no observer.
+final class ObjectSet: NSSet, @unchecked Sendable {  // because it is immutable but for the lock-free fact that it is a set
+    private let objects: [NSManagedObject]
+
+    convenience init(_ objects: ContiguousArray<NSManagedObject>) {
+        self.init(array: Array(objects), isObjectSet: ())
+    }
+
+    private init(array: [NSManagedObject], isObjectSet: Void) {
+        objects = array
+        super.init(objects: nil, count: 0)
+    }
+
+    override convenience init(objects: UnsafePointer<AnyObject>?, count: Int) {
+        self.init(array: (0..<count).compactMap { objects?[$0] as? NSManagedObject }, isObjectSet: ())
+    }
+
+    required convenience init?(coder: NSCoder) {
+        nil
+    }
+
+    override var count: Int { objects.count }
+
+    override func member(_ object: Any) -> Any? {
+        objects.first { $0 === object as AnyObject }
+    }
+
+    override func objectEnumerator() -> NSEnumerator {
+        NSArray(array: objects).objectEnumerator()
+    }
+
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+}

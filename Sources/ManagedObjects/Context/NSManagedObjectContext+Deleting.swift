@@ -1,0 +1,79 @@
+import Foundation
+
+// Deletion: marked at once, carried on along delete rules at the end of the event, written by the next save.
+
+extension NSManagedObjectContext {
+    /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed.
+    public func delete(_ object: NSManagedObject) {
+        guard object.context === self, !object.state.contains(.deleted) else { return }
+        markDeleted(object)
+        if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
+    }
+
+    private func markDeleted(_ object: NSManagedObject) {
+        object.prepareForDeletion()
+        recordChange(of: object)
+        if object.state.contains(.inserted) {
+            insertedCount -= 1
+        } else {
+            updatedCount -= 1
+            deletedCount += 1
+        }
+        object.state.insert(.deleted)
+        pendingDeletions.append(object)
+    }
+
+    final func undelete(_ object: NSManagedObject) {
+        object.state.subtract([.deleted, .deletionPropagated])
+        if object.state.contains(.inserted) {
+            insertedCount += 1
+        } else {
+            deletedCount -= 1
+            updatedCount += 1
+        }
+    }
+
+    /// Applies delete rules to everything marked, and to what that marks in turn: a work list, so that a chain of any
+    /// length can be deleted.
+    final func propagateDeletions() {
+        while !pendingDeletions.isEmpty {
+            let objects = pendingDeletions
+            pendingDeletions = []
+            for object in objects where object.state.contains(.deleted) && !object.state.contains(.deletionPropagated) {
+                object.state.insert(.deletionPropagated)
+                applyDeleteRules(of: object)
+            }
+        }
+    }
+
+    private func applyDeleteRules(of object: NSManagedObject) {
+        for (index, place) in object.layout.toMany.enumerated() {
+            applyRule(place.relationship.deleteRule, members: object.members(at: index)) { members in
+                for member in members { object.removeMember(member, at: index) }
+            }
+        }
+        for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {
+            guard let relationship = description.property as? NSRelationshipDescription,
+                let target = object.relatedObject(slot: slot)
+            else { continue }
+            // The hidden owner of a one-way to-many: the owner loses a member, whatever its own rule says.
+            let rule = description.isHidden ? .nullifyDeleteRule : relationship.deleteRule
+            applyRule(rule, members: [target]) { _ in object.setReference(slot: slot, to: nil) }
+        }
+    }
+
+    private func applyRule(
+        _ rule: NSDeleteRule, members: [NSManagedObject], disconnect: ([NSManagedObject]) -> Void
+    ) {
+        switch rule {
+        case .cascadeDeleteRule:
+            for member in members where !member.state.contains(.deleted) { markDeleted(member) }
+            disconnect(members)
+        case .nullifyDeleteRule:
+            disconnect(members)
+        default:
+            // No action leaves the other side as it is; deny is found by validation before the save.
+            break
+        }
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+
+// How rows and members arrive when an object is asked for them.
+
+extension NSManagedObjectContext {
+    /// Realises an object whose values somebody reads. An object without a row becomes a deleted one without values, or
+    /// stops the program, as `shouldDeleteInaccessibleFaults` says.
+    final func fire(_ object: NSManagedObject) {
+        do {
+            if try realise(object) { return }
+        } catch {
+            preconditionFailure("Core Data could not fulfill a fault for \(object.objectID): \(error)")
+        }
+        let handled = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
+        precondition(handled, "Core Data could not fulfill a fault for \(object.objectID).")
+        makeInaccessible(object)
+    }
+
+    /// Whether an object whose row is gone may be treated as a deleted one.
+    public func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
+
+    private func makeInaccessible(_ object: NSManagedObject) {
+        object.values = ContiguousArray(repeating: .null, count: object.layout.slots.count)
+        object.toMany = ContiguousArray(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
+        object.state.formUnion([.realised, .inaccessible])
+    }
+
+    final func forgetInaccessible(_ object: NSManagedObject) {
+        registry.forget(object.key)
+        object.context = nil
+        object.state = [.gone]
+    }
+
+    /// Gives a fault its row: no statement where it has been read already, else one for a batch of faults.
+    ///
+    /// - Returns: False when there is no such row.
+    final func realise(_ object: NSManagedObject) throws -> Bool {
+        guard object.isFaultInternally else { return true }
+        if object.page == nil || object.originSlot >= 0 {
+            if object.committed != nil {
+                object.state.insert(.realised)
+                return true
+            }
+            guard try findRow(of: object) else { return false }
+        }
+        object.state.insert(.realised)
+        object.awakeFromFetch()
+        return true
+    }
+
+    private func findRow(of object: NSManagedObject) throws -> Bool {
+        if let parentContext { return try findValues(of: object, in: parentContext) }
+        if let (page, row) = rowsAhead.row(for: object.key) {
+            adopt(page, row: row, by: object)
+            return true
+        }
+        guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else { return false }
+        let numbers = faultBatch(around: object)
+        let pages = try store.rows(
+            withKeys: numbers, entity: object.entity, generation: pinnedGenerations?.generation(of: store))
+        if numbers.count == 1, let page = pages.first, page.count == 1 {
+            adopt(page, row: 0, by: object)
+            return true
+        }
+        for page in pages { rowsAhead.add(page) }
+        guard let (page, row) = rowsAhead.row(for: object.key) else { return false }
+        adopt(page, row: row, by: object)
+        return true
+    }
+
+    /// A child takes the values that its parent has now, unsaved ones too.
+    private func findValues(of object: NSManagedObject, in parent: NSManagedObjectContext) throws -> Bool {
+        let key = object.key
+        let found = try parent.queue.sync { () throws -> (ContiguousArray<Value>, Int64)? in
+            let original = parent.object(for: key)
+            guard !original.state.contains(.deleted), try parent.realise(original) else { return nil }
+            return (original.currentValues(), original.version)
+        }
+        guard let found else { return false }
+        object.page = nil
+        object.originSlot = -1
+        object.committed = found.0
+        object.version = found.1
+        return true
+    }
+
+    /// The primary keys to read together with an object's: targets of the rows that follow the one it was reached from.
+    private func faultBatch(around object: NSManagedObject) -> [Int64] {
+        guard object.originSlot >= 0, let page = object.page else { return [object.key.number] }
+        let slot = Int(object.originSlot)
+        let wanted = batches(of: page).nextTargetCount(slot: slot)
+        var seen: Set<Int64> = [object.key.number]
+        var numbers = [object.key.number]
+        let root = object.entity.rootEntity
+        var row = Int(object.row) + 1
+        while numbers.count < wanted, row < page.count {
+            let cell = page.cell(row: row, slot: slot)
+            row += 1
+            guard cell.kind == .reference else { continue }
+            let key = ObjectKey(store: page.store, entity: cell.entity, number: Int64(bitPattern: cell.payload))
+            guard entity(of: key).rootEntity === root, seen.insert(key.number).inserted else { continue }
+            if rowsAhead.contains(key) { continue }
+            if let registered = registry.object(for: key), !registered.isFaultInternally { continue }
+            numbers.append(key.number)
+        }
+        return numbers
+    }
+
+    private func batches(of page: RowPage) -> RelationshipBatches {
+        if let loaded = page.loaded, loaded.isValid(in: epoch) { return loaded }
+        let made = RelationshipBatches(layout: page.layout, epoch: epoch)
+        page.loaded = made
+        return made
+    }
+
+    // MARK: - Members of to-many relationships
+
+    /// Loads the members of a to-many relationship: for the object, and for rows that follow it in its page.
+    final func loadMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) {
+        do {
+            try findMembers(of: object, at: index, into: state)
+        } catch {
+            preconditionFailure(
+                "Core Data could not load \(object.entity.name ?? "").\(object.layout.toMany[index].name): \(error)")
+        }
+    }
+
+    private func findMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) throws {
+        if let parentContext {
+            let key = object.key
+            let members = parentContext.queue.sync { parentContext.object(for: key).memberKeys(at: index) }
+            return state.load(members, positions: [])
+        }
+        guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else {
+            return state.load([], positions: [])
+        }
+        let place = object.layout.toMany[index]
+        if let page = object.page, object.originSlot < 0 {
+            let batches = batches(of: page)
+            let row = Int(object.row)
+            if let (members, positions) = batches.members(row: row, relationship: index) {
+                return state.load(members, positions: positions)
+            }
+            let rows = batches.nextRows(from: row, count: page.count, relationship: index)
+            let result = try members(of: place, owners: Array(page.keys[rows]), entity: object.entity, store: store)
+            batches.add(result, rows: rows, relationship: index)
+            if let (members, positions) = batches.members(row: row, relationship: index) {
+                state.load(members, positions: positions)
+            }
+        } else {
+            let result = try members(of: place, owners: [object.key.number], entity: object.entity, store: store)
+            state.load(result.members, positions: result.positions)
+        }
+    }
+
+    private func members(
+        of place: EntityLayout.ToMany, owners: [Int64], entity: NSEntityDescription, store: any RowStore
+    ) throws -> MemberResult {
+        let result = try store.members(
+            of: place.relationship, owners: owners, ownerEntity: entity, includesRows: true,
+            generation: pinnedGenerations?.generation(of: store))
+        for page in result.pages { rowsAhead.add(page) }
+        return result
+    }
+
+    // MARK: - Refreshing
+
+    /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps what is unsaved.
+    public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        guard object.context === self, !object.key.isTemporary else { return }
+        rowsAhead.removeAll()
+        epoch += 1
+        if flag, object.state.contains(.updated), object.values != nil {
+            rebase(object)
+        } else if flag, !object.isFaultInternally {
+            turnIntoFault(object)
+            _ = try? realise(object)
+        } else {
+            turnIntoFault(object)
+        }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: ObjectSet([object])])
+    }
+
+    /// Turns every object into a fault that keeps its unsaved changes.
+    public func refreshAllObjects() {
+        rowsAhead.removeAll()
+        epoch += 1
+        for object in registry.objects where !object.state.contains(.inserted) {
+            if object.hasChanges { rebase(object) } else { turnIntoFault(object) }
+        }
+    }
+
+    /// Drops what an object holds; unsaved changes are lost.
+    final func turnIntoFault(_ object: NSManagedObject) {
+        guard !object.state.contains(.inserted), !object.isFaultInternally || object.hasChanges || object.page != nil else {
+            return
+        }
+        object.willTurnIntoFault()
+        if object.state.contains(.updated), !object.state.contains(.deleted) { updatedCount -= 1 }
+        object.page = nil
+        object.originSlot = -1
+        object.values = nil
+        object.committed = nil
+        object.toMany = []
+        object.eventStart = nil
+        object.state.subtract([.realised, .updated, .changedInEvent, .relationshipChanged])
+        if object.state.contains(.listed), !object.state.contains(.deleted) {
+            object.state.remove(.listed)
+            changed.removeAll { $0 === object }
+        }
+        changedInEvent.removeAll { $0 === object }
+        object.didTurnIntoFault()
+    }
+
+    /// Reads an object's row again and puts its unsaved changes on top.
+    final func rebase(_ object: NSManagedObject) {
+        let slots = object.changedSlots()
+        let mine = object.values
+        let states = object.toMany
+        object.page = nil
+        object.originSlot = -1
+        object.values = nil
+        object.committed = nil
+        object.toMany = []
+        object.state.remove(.realised)
+        let isThere = (try? realise(object)) ?? false
+        guard isThere, let mine else {
+            object.values = mine
+            object.toMany = states
+            object.state.insert(.realised)
+            return
+        }
+        object.makeMutable()
+        for slot in slots { object.values?[slot] = mine[slot] }
+        for (index, state) in states.enumerated() {
+            guard let state, state.isChanged else { continue }
+            let (added, removed) = state.differences()
+            let fresh = object.loadedToManyState(at: index)
+            for key in removed { fresh.remove(key, keepsOrder: true) }
+            for key in added { fresh.add(key) }
+        }
+    }
+}

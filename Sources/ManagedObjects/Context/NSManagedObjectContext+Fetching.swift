@@ -1,0 +1,286 @@
+import Foundation
+
+// Fetching: the store's rows become objects, and what is unsaved here is seen as if it were stored.
+
+extension NSManagedObjectContext {
+    /// The objects, IDs, dictionaries or counts that a request asks for: one statement for each store, and one for each
+    /// key path to prefetch.
+    public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        let results = try fetchResults(request.specification)
+        if let typed = results as? [T] { return typed }
+        throw CocoaError(
+            .coreData,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The request gives \(results.first.map { String(describing: type(of: $0)) } ?? "other results"), not \(T.self)."
+            ])
+    }
+
+    /// How many objects a fetch of the request would give: one statement for each store.
+    public func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+        var specification = request.specification
+        if specification.resultType == .dictionaryResultType { return try fetchResults(specification).count }
+        if needsPendingChanges(specification) {
+            specification.resultType = .managedObjectIDResultType
+            return try fetchResults(specification).count
+        }
+        let entity = try fetchedEntity(specification)
+        if let parentContext {
+            return try parentContext.queue.sync { () throws in
+                try parentContext.count(for: NSFetchRequest<NSNumber>(specification: specification))
+            }
+        }
+        let stores = try fetchedStores(specification, entity: entity)
+        if stores.count == 1, let store = stores.first {
+            return try store.count(
+                matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
+        }
+        specification.resultType = .managedObjectIDResultType
+        return try fetchResults(specification).count
+    }
+
+    final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
+        processPendingChangesBeforeFetch()
+        let entity = try fetchedEntity(specification)
+        switch specification.resultType {
+        case .managedObjectIDResultType:
+            return try objects(specification, entity: entity).map(\.objectID)
+        case .countResultType:
+            var counted = specification
+            counted.resultType = .managedObjectIDResultType
+            return [NSNumber(value: try count(for: NSFetchRequest<NSNumber>(specification: counted)))]
+        case .dictionaryResultType:
+            return try dictionaries(specification, entity: entity)
+        default:
+            return try objects(specification, entity: entity)
+        }
+    }
+
+    private func processPendingChangesBeforeFetch() {
+        if !changedInEvent.isEmpty, !isProcessing, !isSaving { processPendingChanges() }
+    }
+
+    private func fetchedEntity(_ specification: FetchSpecification) throws -> NSEntityDescription {
+        guard let model = rootCoordinator?.managedObjectModel else {
+            throw CocoaError(
+                .coreData,
+                userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to fetch from."])
+        }
+        return try specification.entity(in: model)
+    }
+
+    private func fetchedStores(
+        _ specification: FetchSpecification, entity: NSEntityDescription
+    ) throws -> [any RowStore] {
+        guard let coordinator else { return [] }
+        let entries = coordinator.entries
+        if entries.count == 1, specification.affectedStores == nil { return entries.map(\.rows) }
+        return entries.filter { entry in
+            Self.holds(entry.store, entity, coordinator)
+                && specification.affectedStores?.contains { $0 === entry.store } ?? true
+        }.map(\.rows)
+    }
+
+    /// Whether a store's configuration has the entity or one that inherits from it.
+    private static func holds(
+        _ store: NSPersistentStore, _ entity: NSEntityDescription, _ coordinator: NSPersistentStoreCoordinator
+    ) -> Bool {
+        coordinator.holds(store, entity) || entity.subentities.contains { holds(store, $0, coordinator) }
+    }
+
+    // MARK: - Objects
+
+    private func objects(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [NSManagedObject] {
+        if let parentContext { return try objectsOfParent(parentContext, specification, entity: entity) }
+        let seesChanges = needsPendingChanges(specification)
+        let stores = try fetchedStores(specification, entity: entity)
+        var query = specification.rowQuery(entity: entity)
+        if seesChanges || stores.count > 1 {
+            // What is unsaved may come before or behind any row, so offset and limit are applied here.
+            query.offset = 0
+            query.limit = 0
+        }
+        var found: [NSManagedObject] = []
+        for store in stores {
+            let result = try store.rows(matching: query, generation: pinnedGenerations?.generation(of: store))
+            found.reserveCapacity(found.count + result.order.count)
+            materialize(result, specification: specification, into: &found)
+        }
+        if seesChanges { try applyPendingChanges(to: &found, specification: specification, entity: entity) }
+        if seesChanges || stores.count > 1 {
+            sort(&found, by: specification.sortDescriptors ?? [])
+            found = Array(found.dropFirst(max(0, specification.fetchOffset)))
+            if specification.fetchLimit > 0 { found = Array(found.prefix(specification.fetchLimit)) }
+        }
+        try prefetch(specification.relationshipKeyPathsForPrefetching ?? [], of: found)
+        return found
+    }
+
+    /// Makes objects of rows: the loop that every fetch runs once a row.
+    private func materialize(
+        _ result: RowResult, specification: FetchSpecification, into objects: inout [NSManagedObject]
+    ) {
+        let realises = !specification.returnsObjectsAsFaults
+        let refreshes = specification.shouldRefreshRefetchedObjects
+        for position in result.order {
+            let page = result.pages[Int(position.page)]
+            let row = Int(position.row)
+            let key = ObjectKey(
+                store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.entity.index),
+                number: page.keys[row])
+            let object: NSManagedObject
+            if let registered = registry.object(for: key) {
+                object = registered
+                if object.isFaultInternally {
+                    adopt(page, row: row, by: object)
+                } else if refreshes, !object.hasChanges, object.version != page.versions[row] {
+                    turnIntoFault(object)
+                    adopt(page, row: row, by: object)
+                }
+            } else {
+                object = makeObject(entity: page.layout.entity, key: key)
+                adopt(page, row: row, by: object)
+            }
+            if realises { object.realise() }
+            objects.append(object)
+        }
+    }
+
+    private func objectsOfParent(
+        _ parent: NSManagedObjectContext, _ specification: FetchSpecification, entity: NSEntityDescription
+    ) throws -> [NSManagedObject] {
+        let seesChanges = needsPendingChanges(specification)
+        var asked = specification
+        asked.resultType = .managedObjectResultType
+        if seesChanges {
+            asked.fetchOffset = 0
+            asked.fetchLimit = 0
+        }
+        let request = asked
+        let keys = try parent.queue.sync { () throws in
+            try parent.fetchResults(request).compactMap { ($0 as? NSManagedObject)?.key }
+        }
+        var found = keys.map { object(for: $0) }
+        guard seesChanges else { return found }
+        try applyPendingChanges(to: &found, specification: specification, entity: entity)
+        sort(&found, by: specification.sortDescriptors ?? [])
+        found = Array(found.dropFirst(max(0, specification.fetchOffset)))
+        return specification.fetchLimit > 0 ? Array(found.prefix(specification.fetchLimit)) : found
+    }
+
+    // MARK: - What is unsaved
+
+    /// Whether unsaved changes may make a difference to what the store finds.
+    private func needsPendingChanges(_ specification: FetchSpecification) -> Bool {
+        specification.includesPendingChanges && hasChanges && specification.resultType != .dictionaryResultType
+    }
+
+    private func applyPendingChanges(
+        to found: inout [NSManagedObject], specification: FetchSpecification, entity: NSEntityDescription
+    ) throws {
+        let predicate = specification.predicate
+        func belongs(_ object: NSManagedObject) -> Bool {
+            let isOfEntity =
+                specification.includesSubentities
+                ? object.entity.isKindOf(entity: entity) : object.entity === entity
+            return isOfEntity && !object.state.contains(.deleted) && predicate?.evaluate(with: object) != false
+        }
+        // A predicate may look through relationships at what has changed elsewhere, so every object found is asked again.
+        found.removeAll { $0.state.contains(.deleted) || (predicate != nil && !belongs($0)) }
+        var present = Set(found.map(ObjectIdentifier.init))
+        for object in changed where object.hasChanges && belongs(object) {
+            if present.insert(ObjectIdentifier(object)).inserted { found.append(object) }
+        }
+    }
+
+    private func sort(_ objects: inout [NSManagedObject], by descriptors: [NSSortDescriptor]) {
+        guard !descriptors.isEmpty else { return }
+        // Stable: objects that compare equal stay as the store gave them, so that the order is the same every time.
+        let ordered = objects.enumerated().sorted { one, other in
+            for descriptor in descriptors {
+                switch descriptor.compare(one.element, to: other.element) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return one.offset < other.offset
+        }
+        objects = ordered.map(\.element)
+    }
+
+    // MARK: - Dictionaries
+
+    private func dictionaries(
+        _ specification: FetchSpecification, entity: NSEntityDescription
+    ) throws -> [NSDictionary] {
+        if let parentContext {
+            return try parentContext.queue.sync { () throws in
+                try parentContext.fetchResults(specification).compactMap { $0 as? NSDictionary }
+            }
+        }
+        let query = try specification.valueQuery(entity: entity)
+        return try fetchedStores(specification, entity: entity).flatMap { store in
+            try store.values(matching: query, generation: pinnedGenerations?.generation(of: store)).map { row in
+                let dictionary = NSMutableDictionary()
+                for (column, value) in zip(query.columns, row) {
+                    if let key = value as? ObjectKey {
+                        dictionary[column.name] = objectID(for: key)
+                    } else if let value {
+                        dictionary[column.name] = value
+                    }
+                }
+                return dictionary
+            }
+        }
+    }
+
+    // MARK: - Prefetching
+
+    /// Loads relationships of fetched objects ahead of need: two statements for each step of a key path, at most.
+    private func prefetch(_ keyPaths: [String], of objects: [NSManagedObject]) throws {
+        for keyPath in keyPaths {
+            var reached = objects
+            for step in keyPath.split(separator: ".").map(String.init) {
+                var next: [NSManagedObject] = []
+                var seen: Set<ObjectIdentifier> = []
+                for object in reached {
+                    switch object.place(of: step) {
+                    case .toMany(let index):
+                        next += object.members(at: index).filter { seen.insert(ObjectIdentifier($0)).inserted }
+                    case .slot(let slot) where object.layout.slots[slot].kind == .toOne:
+                        if let target = object.relatedObject(slot: slot), seen.insert(ObjectIdentifier(target)).inserted {
+                            next.append(target)
+                        }
+                    default:
+                        throw CocoaError(
+                            .coreData,
+                            userInfo: [
+                                NSLocalizedDescriptionKey:
+                                    "\(object.entity.name ?? "") has no relationship \"\(step)\" to prefetch."
+                            ])
+                    }
+                }
+                for object in next { object.realise() }
+                reached = next
+            }
+        }
+    }
+
+    /// The objects of a fetched property, fetched anew each time.
+    final func fetchedValue(of property: NSFetchedPropertyDescription, source: NSManagedObject) -> [Any] {
+        guard let request = property.fetchRequest else { return [] }
+        var specification = request.specification
+        specification.predicate = specification.predicate?.withSubstitutionVariables([
+            "FETCH_SOURCE": source, "FETCHED_PROPERTY": property,
+        ])
+        return (try? fetchResults(specification)) ?? []
+    }
+}
+
+extension NSFetchRequest {
+    convenience init(specification: FetchSpecification) {
+        self.init()
+        self.specification = specification
+    }
+}

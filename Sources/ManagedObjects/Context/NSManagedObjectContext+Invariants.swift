@@ -1,0 +1,61 @@
+#if DEBUG
+    import Foundation
+
+    extension NSManagedObjectContext {
+        /// What is wrong with the context's bookkeeping; empty when nothing is. For tests: looks at every object.
+        final func brokenInvariants() -> [String] {
+            var broken: [String] = []
+            let objects = registry.objects
+            var inserted = 0
+            var updated = 0
+            var deleted = 0
+            for object in objects {
+                let name = object.objectID.uriRepresentation().absoluteString
+                if registry.object(for: object.key) !== object { broken.append("\(name) is not registered by its key") }
+                if object.context !== self { broken.append("\(name) is registered but belongs to another context") }
+                if object.hasChanges, !object.state.contains(.listed) { broken.append("\(name) has changed unlisted") }
+                if object.state.contains(.deleted) {
+                    if !object.state.contains(.inserted) { deleted += 1 }
+                } else if object.state.contains(.inserted) {
+                    inserted += 1
+                } else if object.state.contains(.updated) {
+                    updated += 1
+                }
+                broken += brokenInverses(of: object).map { "\(name): \($0)" }
+            }
+            if inserted != insertedCount { broken.append("\(inserted) objects are inserted, \(insertedCount) counted") }
+            if updated != updatedCount { broken.append("\(updated) objects are updated, \(updatedCount) counted") }
+            if deleted != deletedCount { broken.append("\(deleted) objects are deleted, \(deletedCount) counted") }
+            return broken
+        }
+
+        private func brokenInverses(of object: NSManagedObject) -> [String] {
+            guard !object.state.contains(.deleted), !object.isFaultInternally else { return [] }
+            var broken: [String] = []
+            for (index, place) in object.layout.toMany.enumerated() where place.relationship.inverseRelationship != nil {
+                for member in object.members(at: index) where !refers(member, to: object, by: place.relationship) {
+                    broken.append("\(place.name) holds \(member.objectID), which does not refer back")
+                }
+            }
+            for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {
+                guard let relationship = description.property as? NSRelationshipDescription,
+                    relationship.inverseRelationship != nil, let target = object.relatedObject(slot: slot)
+                else { continue }
+                if !refers(target, to: object, by: relationship) {
+                    broken.append("\(relationship.name) refers to \(target.objectID), which does not refer back")
+                }
+            }
+            return broken
+        }
+
+        private func refers(
+            _ object: NSManagedObject, to other: NSManagedObject, by relationship: NSRelationshipDescription
+        ) -> Bool {
+            switch object.layout.links.inverse(of: relationship) {
+            case .none: true
+            case .slot(let slot): object.relatedObject(slot: slot) === other
+            case .toMany(let index): object.memberKeys(at: index).contains(other.key)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,143 @@
+import Foundation
+
+// The identity map: from keys to objects, making them where need be.
+
+extension NSManagedObjectContext {
+    /// The object with a key: the registered one, else a new fault.
+    final func object(for key: ObjectKey) -> NSManagedObject {
+        if let object = registeredObject(for: key) { return object }
+        return makeFault(key)
+    }
+
+    /// The object with a key, told from which row and slot it is reached.
+    final func object(for key: ObjectKey, reachedFrom page: RowPage, row: Int32, slot: Int) -> NSManagedObject {
+        if let object = registeredObject(for: key) { return object }
+        let fault = makeFault(key)
+        if fault.page == nil {
+            fault.page = page
+            fault.row = row
+            fault.originSlot = Int16(truncatingIfNeeded: slot)
+        }
+        return fault
+    }
+
+    final func registeredObject(for key: ObjectKey) -> NSManagedObject? {
+        if let object = registry.object(for: key) { return object }
+        if key.isTemporary, let permanent = aliases[key.number] { return registry.object(for: permanent) }
+        return nil
+    }
+
+    /// Makes and registers a fault; its row is at hand where it has been read ahead.
+    private func makeFault(_ key: ObjectKey) -> NSManagedObject {
+        let object = makeObject(entity: entity(of: key), key: key)
+        if let (page, row) = rowsAhead.row(for: key) { adopt(page, row: row, by: object) }
+        return object
+    }
+
+    /// Makes and registers an object of the entity's class, without values.
+    final func makeObject(entity: NSEntityDescription, key: ObjectKey) -> NSManagedObject {
+        if registry.isSweepDue, !retainsRegisteredObjects { sweep() }
+        let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
+        object.key = key
+        object.context = self
+        registry.register(object, as: key)
+        return object
+    }
+
+    /// Lets an object take its values from a row; it stays a fault until it is asked for one.
+    final func adopt(_ page: RowPage, row: Int, by object: NSManagedObject) {
+        object.page = page
+        object.row = Int32(truncatingIfNeeded: row)
+        object.originSlot = -1
+        object.version = page.versions[row]
+    }
+
+    final func entity(of key: ObjectKey) -> NSEntityDescription {
+        guard let entities = rootCoordinator?.managedObjectModel.orderedEntities, Int(key.entity) < entities.count else {
+            preconditionFailure("The context has no persistent store coordinator.")
+        }
+        return entities[Int(key.entity)]
+    }
+
+    final func objectID(for key: ObjectKey) -> NSManagedObjectID {
+        if let object = registeredObject(for: key) { return object.objectID }
+        if let coordinator = rootCoordinator { return coordinator.objectID(for: key) }
+        return NSManagedObjectID(key: key, entity: entity(of: key), storeIdentifier: nil, coordinator: nil)
+    }
+
+    /// The key of an object that this context's objects shall refer to; inserts it where it has no context yet.
+    final func key(adopting object: NSManagedObject) -> ObjectKey {
+        if object.context == nil, object.key.number == 0 || object.key.isTemporary { insertNew(object) }
+        precondition(
+            object.context === self || object.context == nil,
+            "Illegal attempt to establish a relationship between objects in different contexts.")
+        return object.key
+    }
+
+    /// Lets go of objects that nobody holds and that have no unsaved changes.
+    final func sweep() {
+        rowsAhead.removeAll()
+        registry.sweep(
+            keeping: { $0.state.contains(.listed) || $0.state.contains(.changedInEvent) },
+            release: { $0.context = nil })
+    }
+
+    // MARK: - Public
+
+    /// Every object that the context knows.
+    public var registeredObjects: Set<NSManagedObject> { Set(registry.objects) }
+
+    /// The object with an ID where the context has it; no statement.
+    public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        key(for: objectID).flatMap { registeredObject(for: $0) }
+    }
+
+    /// The object with an ID: the registered one, else a fault that may turn out to have no row. No statement.
+    public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        guard let key = key(for: objectID) else {
+            preconditionFailure("The store of \(objectID) is not among those of the context's coordinator.")
+        }
+        return object(for: key)
+    }
+
+    /// The object with an ID, with its row: at most one statement.
+    ///
+    /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when the store has no such row, or has no such store.
+    public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        guard let key = key(for: objectID) else { throw CocoaError.missingRow(objectID) }
+        let object = object(for: key)
+        if object.state.contains(.inserted) { return object }
+        guard !object.state.contains(.deleted) else { throw CocoaError.missingRow(objectID) }
+        if object.isFaultInternally {
+            guard try realise(object) else {
+                forgetInaccessible(object)
+                throw CocoaError.missingRow(objectID)
+            }
+        }
+        return object
+    }
+
+    /// The key that an ID has in this context's coordinator; nil when its store is not there.
+    final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
+        if objectID.isTemporaryID { return objectID.key }
+        guard let coordinator = rootCoordinator else { return nil }
+        if coordinator.persistentStore(number: objectID.key.store)?.identifier == objectID.storeIdentifier,
+            Int(objectID.key.entity) < coordinator.managedObjectModel.orderedEntities.count,
+            coordinator.managedObjectModel.orderedEntities[Int(objectID.key.entity)].name == objectID.entity.name
+        {
+            return objectID.key
+        }
+        return coordinator.key(forURIRepresentation: objectID.uriRepresentation())
+    }
+}
+
+extension CocoaError {
+    static func missingRow(_ objectID: NSManagedObjectID) -> CocoaError {
+        CocoaError(
+            .managedObjectReferentialIntegrity,
+            userInfo: [
+                NSLocalizedDescriptionKey: "There is no row for \(objectID.uriRepresentation().absoluteString).",
+                NSAffectedObjectsErrorKey: [objectID],
+            ])
+    }
+}

@@ -1,0 +1,226 @@
+import Foundation
+
+// Saving: collect, validate, plan, write, adopt. Into a coordinator's stores, or into the parent context.
+
+extension NSManagedObjectContext {
+    /// Writes all unsaved changes: to the coordinator's stores, each in one transaction, or to the parent context.
+    ///
+    /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not settle (133020, 133021);
+    ///   nothing is written then. Errors of the store (134000 and up, SQLite's included).
+    public func save() throws {
+        guard !isSaving else { return }
+        guard hasChanges else { return processPendingChanges() }
+        guard parentContext != nil || coordinator != nil else {
+            throw CocoaError(
+                .persistentStoreSave,
+                userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to save to."])
+        }
+        isSaving = true
+        defer { isSaving = false }
+        post(.NSManagedObjectContextWillSave, [:])
+        processPendingChanges()
+        callWillSave()
+        try validateChanges()
+        if parentContext != nil { try saveToParent() } else { try saveToStores() }
+    }
+
+    /// Calls `willSave` until no object changes another one in it.
+    private func callWillSave() {
+        var called: Set<ObjectIdentifier> = []
+        // A thousand rounds, as Core Data has it, before it calls a loop a loop.
+        for _ in 0..<1000 {
+            let objects = changed.filter { $0.hasChanges && called.insert(ObjectIdentifier($0)).inserted }
+            if objects.isEmpty { return }
+            for object in objects { object.willSave() }
+            processPendingChanges()
+        }
+    }
+
+    private func validateChanges() throws {
+        var validation = Validation()
+        for object in changed where object.hasChanges {
+            do {
+                if object.state.contains(.deleted) {
+                    if !object.state.contains(.inserted) { try object.validateForDelete() }
+                } else if object.state.contains(.inserted) {
+                    try object.validateForInsert()
+                } else {
+                    try object.validateForUpdate()
+                }
+            } catch {
+                validation.add(error)
+            }
+        }
+        try validation.finish()
+    }
+
+    // MARK: - To stores
+
+    private func saveToStores() throws {
+        guard let coordinator else { return }
+        try assignPermanentKeys(
+            to: ContiguousArray(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) }))
+        // One transaction a store: where there are several, an error in a later one leaves the earlier ones written.
+        for store in coordinator.rowStores {
+            try write(to: store)
+        }
+        adoptSaved()
+    }
+
+    private func write(to store: any RowStore) throws {
+        // Once for the first try, and once for each time that a merge policy has settled what stood in the way.
+        for _ in 0..<16 {
+            let objects = ContiguousArray(changed.lazy.filter { $0.key.store == store.number && $0.hasChanges })
+            guard !objects.isEmpty else { return }
+            var builder = SavePlanBuilder(context: self, store: store.number)
+            let plan = try builder.plan(for: objects)
+            guard !plan.isEmpty else { return }
+            do {
+                let outcome = try store.write(plan)
+                for object in builder.updated { object.version += 1 }
+                for object in objects where object.state.contains(.inserted) { object.version = 1 }
+                for (entity, number, slot, value) in outcome.computed {
+                    let key = ObjectKey(
+                        store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number)
+                    guard let object = registeredObject(for: key), !object.isFaultInternally else { continue }
+                    object.setPrimitiveSlot(slot, to: value)
+                }
+                return
+            } catch let conflicts as SaveConflicts {
+                try settle(conflicts, store: store)
+            }
+        }
+        throw CocoaError(
+            .managedObjectMerge,
+            userInfo: [NSLocalizedDescriptionKey: "The merge policy did not settle the save's conflicts."])
+    }
+
+    /// Gives objects the keys that they will have in their stores.
+    final func assignPermanentKeys(to objects: ContiguousArray<NSManagedObject>) throws {
+        guard let coordinator else { return }
+        var groups: [(store: any RowStore, root: NSEntityDescription, objects: ContiguousArray<NSManagedObject>)] = []
+        var groupIndex: [Int: Int] = [:]
+        for object in objects where object.key.isTemporary {
+            let entityIndex = object.entity.index
+            if object.assignedStore == nil, let known = groupIndex[entityIndex] {
+                groups[known].objects.append(object)
+                continue
+            }
+            let store = try coordinator.rowStore(for: object.entity, assigned: object.assignedStore)
+            let root = object.entity.rootEntity
+            if let known = groups.firstIndex(where: { $0.root === root && $0.store === store }) {
+                groups[known].objects.append(object)
+                if object.assignedStore == nil { groupIndex[entityIndex] = known }
+            } else {
+                if object.assignedStore == nil { groupIndex[entityIndex] = groups.count }
+                groups.append((store, root, [object]))
+            }
+        }
+        guard !groups.isEmpty else { return }
+        var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
+        for group in groups {
+            let range = try group.store.reserveKeys(entity: group.root, count: group.objects.count)
+            for (object, number) in zip(group.objects, range) {
+                let permanent = ObjectKey(store: group.store.number, entity: object.key.entity, number: number)
+                pairs.append((object.key.number, permanent))
+                registry.forget(object.key)
+                if childCount > 0 { aliases[object.key.number] = permanent }
+                object.key = permanent
+                registry.register(object, as: permanent)
+            }
+        }
+        let keys = PermanentKeys(pairs)
+        for object in changed { resolveReferences(of: object, by: keys) }
+    }
+
+    /// Puts permanent keys in place of temporary ones in what an object refers to.
+    private func resolveReferences(of object: NSManagedObject, by keys: PermanentKeys) {
+        if object.values != nil {
+            for slot in object.layout.referenceSlots {
+                if case .reference(let target)? = object.values?[slot], target.number < 0 {
+                    object.values?[slot] = .reference(keys.permanent(target))
+                }
+            }
+        }
+        for case let state? in object.toMany { state.resolve(by: keys) }
+    }
+
+    /// Gives objects their permanent IDs before they are saved: one reservation per entity hierarchy.
+    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        if let parentContext {
+            let keys = objects.filter { $0.key.isTemporary }.map(\.key)
+            try parentContext.queue.sync { () throws in
+                try parentContext.obtainPermanentIDs(for: keys.compactMap { parentContext.registeredObject(for: $0) })
+            }
+            return
+        }
+        try assignPermanentKeys(to: ContiguousArray(objects.filter { $0.context === self }))
+    }
+
+    /// What has been written is what the objects now come from.
+    private func adoptSaved() {
+        var event = ObjectChanges()
+        for object in changed where object.hasChanges {
+            if object.state.contains(.deleted) {
+                if !object.state.contains(.inserted) { event.deleted.append(object) }
+            } else if object.state.contains(.inserted) {
+                event.inserted.append(object)
+            } else {
+                event.updated.append(object)
+            }
+        }
+        let saved = changed
+        clearChanges()
+        for object in saved { commit(object) }
+        epoch += 1
+        rowsAhead.removeAll()
+        for object in saved { object.didSave() }
+        var userInfo = event.userInfo
+        userInfo[NotificationKey.sourceContext.rawValue] = self
+        post(.NSManagedObjectContextDidSave, userInfo)
+        post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo)
+    }
+
+    /// What the object has now is what the store has.
+    final func commit(_ object: NSManagedObject) {
+        object.eventStart = nil
+        if object.state.contains(.deleted) {
+            registry.forget(object.key)
+            object.state = [.gone, .realised]
+            object.context = nil
+            return
+        }
+        if let values = object.values {
+            object.committed = values
+            object.values = nil
+            object.page = nil
+            object.originSlot = -1
+            object.state.insert(.realised)
+        }
+        for case let state? in object.toMany { state.commit() }
+        object.state.subtract([
+            .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged, .overwrites,
+        ])
+    }
+}
+
+extension ToManyState {
+    func resolve(by keys: PermanentKeys) {
+        if members.keys.contains(where: { $0.number < 0 }) { members.replace(keys.permanent) }
+        if added.keys.contains(where: { $0.number < 0 }) { added.replace(keys.permanent) }
+        if let committed, committed.contains(where: { $0.number < 0 }) {
+            self.committed = ContiguousArray(committed.map(keys.permanent))
+        }
+    }
+}
+
+extension ObjectChanges {
+    /// The same as ``userInfo``, in object IDs.
+    var objectIDUserInfo: [AnyHashable: Any] {
+        var userInfo: [AnyHashable: Any] = [:]
+        if !inserted.isEmpty { userInfo[NSInsertedObjectIDsKey] = Set(inserted.map(\.objectID)) }
+        if !updated.isEmpty { userInfo[NSUpdatedObjectIDsKey] = Set(updated.map(\.objectID)) }
+        if !deleted.isEmpty { userInfo[NSDeletedObjectIDsKey] = Set(deleted.map(\.objectID)) }
+        return userInfo
+    }
+}

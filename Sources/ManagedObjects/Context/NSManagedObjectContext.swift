@@ -1,0 +1,154 @@
+import Foundation
+
+/// A space in which objects are fetched, changed and saved: identity map and unit of work in one.
+///
+/// A context and its objects belong to the context's queue; ``perform(_:)`` and ``performAndWait(_:)`` are the ways in.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because its queue guards it, as Apple declares too
+    // MARK: What it stands on
+
+    let queue: ContextQueue
+    final var coordinator: NSPersistentStoreCoordinator?
+    final var parentContext: NSManagedObjectContext?
+
+    // MARK: Identity map and unit of work
+
+    final var registry = ObjectRegistry(entities: [])
+    /// Objects with unsaved changes, in the order in which they were first changed; those that have none any more stay
+    /// until the next save.
+    final var changed: ContiguousArray<NSManagedObject> = []
+    /// Objects changed since pending changes were processed.
+    final var changedInEvent: ContiguousArray<NSManagedObject> = []
+    final var insertedCount = 0
+    final var updatedCount = 0
+    final var deletedCount = 0
+    /// Other names of registered objects: temporary keys under which a permanent one may still be asked for.
+    final var aliases: [Int64: ObjectKey] = [:]
+    /// Rows read ahead of need; see `RowsAhead`.
+    final var rowsAhead = RowsAhead()
+    /// Goes up whenever what has been read ahead may no longer be what the store has.
+    final var epoch = 0
+    final var isProcessing = false
+    final var isSaving = false
+    /// Deleted objects whose delete rules are still to be applied.
+    final var pendingDeletions: ContiguousArray<NSManagedObject> = []
+    final var childCount = 0
+    final var pinnedGenerations: PinnedGenerations?
+    final var undoRecorder = UndoRecorder()
+    final var parentObserver: (any NSObjectProtocol)?
+    final let legacyLock = NSRecursiveLock()
+
+    // MARK: Public state
+
+    /// The name, for messages and for persistent history.
+    open var name: String?
+    /// What persistent history tells of the author of saves.
+    open var transactionAuthor: String?
+    /// How conflicts with the store are settled; an `NSMergePolicy`. Conflicts are errors by default.
+    open var mergePolicy: Any = NSErrorMergePolicy
+    open var propagatesDeletesAtEndOfEvent = true
+    /// True where every registered object is kept until it is reset.
+    open var retainsRegisteredObjects = false
+    /// True where an object whose row is missing becomes a deleted one with no values, instead of an error.
+    open var shouldDeleteInaccessibleFaults = true
+    /// How old, in seconds, rows held by a coordinator may be. The engine keeps none: a fault always reads the store.
+    open var stalenessInterval: TimeInterval = -1
+    open private(set) var userInfo = NSMutableDictionary()
+    /// Nil unless set: changes are then not recorded.
+    open var undoManager: UndoManager? {
+        didSet { undoRecorder.managerChanged(from: oldValue, to: undoManager, context: self) }
+    }
+    /// Whether saves of the parent, or of other contexts of the coordinator, are merged by themselves.
+    open var automaticallyMergesChangesFromParent = false {
+        didSet { observeParent() }
+    }
+
+    public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
+        queue = ContextQueue(ct)
+        super.init()
+    }
+
+    public convenience init(_ type: NSManagedObjectContext.ConcurrencyType) {
+        self.init(concurrencyType: NSManagedObjectContextConcurrencyType(type))
+    }
+
+    @available(*, deprecated, message: "Use init(concurrencyType:).")
+    public override convenience init() {
+        self.init(concurrencyType: .confinementConcurrencyType)
+    }
+
+    deinit {
+        if let parentObserver { NotificationCenter.default.removeObserver(parentObserver) }
+        parentContext?.childCount -= 1
+        for object in registry.objects { object.context = nil }
+    }
+
+    open var concurrencyType: NSManagedObjectContextConcurrencyType { queue.type }
+
+    /// The coordinator that the context, or the eldest of its parents, reads from and saves to.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { rootCoordinator }
+        set {
+            guard newValue !== coordinator else { return }
+            reset()
+            coordinator = newValue
+            prepareRegistry()
+        }
+    }
+
+    /// The context that this one reads from and saves to, instead of a coordinator.
+    open var parent: NSManagedObjectContext? {
+        get { parentContext }
+        set {
+            guard newValue !== parentContext else { return }
+            reset()
+            parentContext?.childCount -= 1
+            parentContext = newValue
+            newValue?.childCount += 1
+            coordinator = nil
+            prepareRegistry()
+        }
+    }
+
+    final var rootCoordinator: NSPersistentStoreCoordinator? {
+        var context: NSManagedObjectContext = self
+        while let parent = context.parentContext { context = parent }
+        return context.coordinator
+    }
+
+    private func prepareRegistry() {
+        registry = ObjectRegistry(entities: rootCoordinator?.managedObjectModel.orderedEntities ?? [])
+    }
+}
+
+/// The kinds of queue a context may have.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    case confinementConcurrencyType = 0
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
+}
+
+extension NSManagedObjectContextConcurrencyType {
+    init(_ type: NSManagedObjectContext.ConcurrencyType) {
+        self = type == .mainQueue ? .mainQueueConcurrencyType : .privateQueueConcurrencyType
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The kinds of queue, as Swift names them.
+    public struct ConcurrencyType: Hashable, Equatable, RawRepresentable, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        /// The main queue: for what belongs to the user interface.
+        public static let mainQueue = ConcurrencyType(rawValue: 2)
+        /// A queue of the context's own.
+        public static let privateQueue = ConcurrencyType(rawValue: 1)
+    }
+
+    /// When a block given to `perform` runs.
+    public enum ScheduledTaskType: Sendable {
+        /// At once, where the caller is on the context's queue already.
+        case immediate
+        /// After what has been given to the queue before.
+        case enqueued
+    }
+}

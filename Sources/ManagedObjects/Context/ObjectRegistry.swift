@@ -1,0 +1,186 @@
+/// The identity map of a context: one object for each key.
+///
+/// The map owns its objects. Which of them nobody else holds any more is seen by a sweep, now and then, on the context's
+/// own queue: letting objects unregister themselves when they die would have them do so on whichever thread lets them
+/// go. An object that has unsaved changes is never swept.
+struct ObjectRegistry {
+    private var tables: [KeyTable]
+    /// The table of each entity: that of its root.
+    private let tableOfEntity: [Int]
+    /// Registered objects, over all tables; a sweep is due when it has doubled since the last.
+    private(set) var count = 0
+    private var threshold = ObjectRegistry.smallestThreshold
+
+    private static let smallestThreshold = 4096
+
+    init(entities: [NSEntityDescription]) {
+        var ordinals: [ObjectIdentifier: Int] = [:]
+        var tableOfEntity: [Int] = []
+        for entity in entities {
+            let root = ObjectIdentifier(entity.rootEntity)
+            let ordinal = ordinals[root] ?? ordinals.count
+            ordinals[root] = ordinal
+            tableOfEntity.append(ordinal)
+        }
+        self.tableOfEntity = tableOfEntity
+        tables = Array(repeating: KeyTable(), count: max(1, ordinals.count))
+    }
+
+    @inline(__always)
+    func object(for key: ObjectKey) -> NSManagedObject? {
+        tables[tableOfEntity[Int(key.entity)]].object(store: key.store, number: key.number)
+    }
+
+    /// Registers an object under its key, or under another name of it as well.
+    mutating func register(_ object: NSManagedObject, as key: ObjectKey) {
+        tables[tableOfEntity[Int(key.entity)]].insert(object, store: key.store, number: key.number)
+        count += 1
+    }
+
+    mutating func forget(_ key: ObjectKey) {
+        if tables[tableOfEntity[Int(key.entity)]].remove(store: key.store, number: key.number) { count -= 1 }
+    }
+
+    mutating func removeAll() {
+        for index in tables.indices { tables[index] = KeyTable() }
+        count = 0
+        threshold = Self.smallestThreshold
+    }
+
+    var objects: [NSManagedObject] {
+        var result: [NSManagedObject] = []
+        var seen: Set<ObjectIdentifier> = []
+        for table in tables {
+            table.forEach { object in
+                if seen.insert(ObjectIdentifier(object)).inserted { result.append(object) }
+            }
+        }
+        return result
+    }
+
+    var isSweepDue: Bool { count > threshold }
+
+    /// Lets go of the objects that nobody else holds, but for those to be kept. A step for each registered object.
+    mutating func sweep(keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void) {
+        var remaining = 0
+        for index in tables.indices {
+            tables[index].removeUnreferenced(keeping: isKept, release: release)
+            remaining += tables[index].count
+        }
+        count = remaining
+        threshold = max(Self.smallestThreshold, remaining * 2)
+    }
+}
+
+/// Objects by number: open addressing with linear probing.
+private struct KeyTable {
+    private var entries: ContiguousArray<(number: Int64, object: NSManagedObject?)> = []
+    private var mask = 0
+    private(set) var count = 0
+
+    @inline(__always)
+    private func home(_ number: Int64) -> Int {
+        Int(truncatingIfNeeded: (UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
+    }
+
+    @inline(__always)
+    func object(store: UInt16, number: Int64) -> NSManagedObject? {
+        guard count > 0 else { return nil }
+        var slot = home(number)
+        while let object = entries[slot].object {
+            if entries[slot].number == number, number < 0 || object.key.store == store { return object }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    mutating func insert(_ object: NSManagedObject, store: UInt16, number: Int64) {
+        if (count + 1) * 4 > entries.count * 3 { grow() }
+        var slot = home(number)
+        while let other = entries[slot].object {
+            if entries[slot].number == number, other === object { return }
+            slot = (slot + 1) & mask
+        }
+        entries[slot] = (number, object)
+        count += 1
+    }
+
+    @discardableResult
+    mutating func remove(store: UInt16, number: Int64) -> Bool {
+        guard count > 0 else { return false }
+        var slot = home(number)
+        while let object = entries[slot].object {
+            if entries[slot].number == number, number < 0 || object.key.store == store {
+                close(slot)
+                return true
+            }
+            slot = (slot + 1) & mask
+        }
+        return false
+    }
+
+    func forEach(_ body: (NSManagedObject) -> Void) {
+        for entry in entries {
+            if let object = entry.object { body(object) }
+        }
+    }
+
+    mutating func removeUnreferenced(
+        keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
+    ) {
+        guard count > 0 else { return }
+        var kept: ContiguousArray<(number: Int64, object: NSManagedObject?)> = []
+        kept.reserveCapacity(count / 2)
+        for slot in entries.indices where entries[slot].object != nil {
+            // One more name of the same object is one more reference: such objects are kept until a reset.
+            let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
+            guard let object = entries[slot].object else { continue }
+            if !isUnreferenced || isKept(object) {
+                kept.append(entries[slot])
+            } else {
+                release(object)
+            }
+            entries[slot].object = nil
+        }
+        self = KeyTable()
+        var capacity = 16
+        while capacity * 3 < kept.count * 4 + 4 { capacity *= 2 }
+        entries = ContiguousArray(repeating: (0, nil), count: capacity)
+        mask = capacity - 1
+        for entry in kept {
+            var slot = home(entry.number)
+            while entries[slot].object != nil { slot = (slot + 1) & mask }
+            entries[slot] = entry
+        }
+        count = kept.count
+    }
+
+    private mutating func grow() {
+        let old = entries
+        let capacity = max(16, old.count * 2)
+        entries = ContiguousArray(repeating: (0, nil), count: capacity)
+        mask = capacity - 1
+        for entry in old where entry.object != nil {
+            var slot = home(entry.number)
+            while entries[slot].object != nil { slot = (slot + 1) & mask }
+            entries[slot] = entry
+        }
+    }
+
+    /// Empties a slot and moves up what was probed past it.
+    private mutating func close(_ emptied: Int) {
+        var hole = emptied
+        entries[hole].object = nil
+        count -= 1
+        var slot = (hole + 1) & mask
+        while entries[slot].object != nil {
+            let distance = (slot - home(entries[slot].number)) & mask
+            if distance >= (slot - hole) & mask {
+                entries[hole] = entries[slot]
+                entries[slot].object = nil
+                hole = slot
+            }
+            slot = (slot + 1) & mask
+        }
+    }
+}

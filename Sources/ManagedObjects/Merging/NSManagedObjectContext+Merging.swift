@@ -1,0 +1,131 @@
+import Foundation
+
+// What another context has saved, taken into this one.
+
+extension NSManagedObjectContext {
+    /// Takes in what another context has saved: rows that changed are read again, unsaved changes here stay.
+    public func mergeChanges(fromContextDidSave notification: Notification) {
+        guard let userInfo = notification.userInfo else { return }
+        merge(
+            inserted: Self.objectIDs(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+            updated: Self.objectIDs(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
+                + Self.objectIDs(userInfo, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
+            deleted: Self.objectIDs(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey))
+    }
+
+    /// Takes into contexts what was saved elsewhere, told by object IDs or URIs under the keys of the save notification.
+    public class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        for context in contexts {
+            // Unsafe because the caller waits until the context's queue has read it.
+            nonisolated(unsafe) let data = changeNotificationData
+            context.performAndWait {
+                func ids(_ keys: String...) -> [NSManagedObjectID] {
+                    keys.flatMap { key in context.objectIDs(in: data[key]) }
+                }
+                context.merge(
+                    inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+                    updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey),
+                    deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
+            }
+        }
+    }
+
+    private static func objectIDs(_ userInfo: [AnyHashable: Any], _ objects: String, _ ids: String) -> [NSManagedObjectID] {
+        if let ids = userInfo[ids] as? Set<NSManagedObjectID> { return Array(ids) }
+        guard let set = userInfo[objects] as? NSSet else { return [] }
+        return set.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID }
+    }
+
+    private func objectIDs(in value: Any?) -> [NSManagedObjectID] {
+        let values: [Any]
+        switch value {
+        case let set as NSSet: values = set.allObjects
+        case let array as [Any]: values = array
+        default: return []
+        }
+        return values.compactMap { value in
+            switch value {
+            case let id as NSManagedObjectID: id
+            case let object as NSManagedObject: object.objectID
+            case let url as URL: rootCoordinator?.managedObjectID(forURIRepresentation: url)
+            default: nil
+            }
+        }
+    }
+
+    private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+        rowsAhead.removeAll()
+        epoch += 1
+        var event = ObjectChanges()
+        for id in inserted {
+            guard let key = key(for: id) else { continue }
+            event.inserted.append(object(for: key))
+        }
+        for id in updated {
+            guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
+            if object.hasChanges {
+                rebase(object)
+            } else {
+                turnIntoFault(object)
+            }
+            event.refreshed.append(object)
+        }
+        for id in deleted {
+            guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
+            event.deleted.append(object)
+            dropChanges(of: object)
+            object.state.insert(.deleted)
+            registry.forget(object.key)
+            object.state = [.gone, .realised]
+            object.context = nil
+        }
+        guard !event.isEmpty else { return }
+        post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
+        var ids: [AnyHashable: Any] = event.objectIDUserInfo
+        if !event.refreshed.isEmpty { ids[NSRefreshedObjectIDsKey] = Set(event.refreshed.map(\.objectID)) }
+        post(.NSManagedObjectContextDidMergeChangesObjectIDs, ids)
+    }
+
+    /// Begins or ends to listen for saves of the parent, or of the coordinator's other contexts.
+    final func observeParent() {
+        if let parentObserver { NotificationCenter.default.removeObserver(parentObserver) }
+        parentObserver = nil
+        guard automaticallyMergesChangesFromParent else { return }
+        parentObserver = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
+        ) { [weak self] notification in
+            guard let self, let source = notification.object as? NSManagedObjectContext, source !== self,
+                parentContext.map({ source === $0 }) ?? (source.coordinator != nil && source.coordinator === coordinator)
+            else { return }
+            // Unsafe because the objects' IDs are taken on the saving context's queue, before this returns.
+            let userInfo = notification.userInfo ?? [:]
+            let inserted = Self.objectIDs(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey)
+            let updated = Self.objectIDs(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
+            let deleted = Self.objectIDs(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey)
+            perform { [weak self] in self?.merge(inserted: inserted, updated: updated, deleted: deleted) }
+        }
+    }
+
+    // MARK: - Odds and ends
+
+    /// Says which store an unsaved object goes to, where several could take it.
+    public func assign(_ object: Any, to store: NSPersistentStore) {
+        (object as? NSManagedObject)?.assignedStore = store
+    }
+
+    /// Looks whether an object's row has changed since it was read, so that the next save meets the conflict.
+    public func detectConflicts(for object: NSManagedObject) {
+        guard object.context === self, !object.isFaultInternally, !object.hasChanges else { return }
+        recordChange(of: object)
+        object.state.insert(.relationshipChanged)
+    }
+
+    @available(*, deprecated, message: "Use performAndWait(_:).")
+    public func lock() { legacyLock.lock() }
+    @available(*, deprecated, message: "Use performAndWait(_:).")
+    public func unlock() { legacyLock.unlock() }
+    @available(*, deprecated, message: "Use performAndWait(_:).")
+    public func tryLock() -> Bool { legacyLock.try() }
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+/// The kinds of merge policy.
+public enum NSMergePolicyType: UInt, @unchecked Sendable {
+    /// Conflicts are errors.
+    case errorMergePolicyType = 0
+    /// Property by property, the store's change wins.
+    case mergeByPropertyStoreTrumpMergePolicyType = 1
+    /// Property by property, the object's change wins.
+    case mergeByPropertyObjectTrumpMergePolicyType = 2
+    /// The object is written as it is, whole.
+    case overwriteMergePolicyType = 3
+    /// The object's changes are dropped.
+    case rollbackMergePolicyType = 4
+}
+
+/// Settles what stands in the way of a save: rows that somebody else has changed since, and values that must be unique
+/// and are taken. Subclass to settle conflicts in another way; call super for what remains.
+open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immutable
+    open private(set) var mergeType: NSMergePolicyType
+
+    public init(merge ty: NSMergePolicyType) {
+        mergeType = ty
+    }
+
+    open class var error: NSMergePolicy { errorPolicy }
+    open class var mergeByPropertyStoreTrump: NSMergePolicy { storeTrumpPolicy }
+    open class var mergeByPropertyObjectTrump: NSMergePolicy { objectTrumpPolicy }
+    open class var overwrite: NSMergePolicy { overwritePolicy }
+    open class var rollback: NSMergePolicy { rollbackPolicy }
+
+    /// Settles conflicts of both kinds.
+    ///
+    /// - Throws: `NSManagedObjectMergeError` (133020) with the conflicts under `conflictList` where the policy is *error*.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        let stale = list.compactMap { $0 as? NSMergeConflict }
+        let taken = list.compactMap { $0 as? NSConstraintConflict }
+        if !stale.isEmpty { try resolve(optimisticLockingConflicts: stale) }
+        if !taken.isEmpty { try resolve(constraintConflicts: taken) }
+    }
+
+    /// Settles conflicts with rows that have changed, or are gone, since they were read.
+    open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        if mergeType == .errorMergePolicyType {
+            throw CocoaError(
+                .managedObjectMerge,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "\(list.count) objects have been changed in the store since they were read.",
+                    "conflictList": list,
+                ])
+        }
+        for conflict in list { conflict.settle(by: mergeType) }
+    }
+
+    /// Settles values that must be unique and that another object has.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        if mergeType == .errorMergePolicyType {
+            throw CocoaError(
+                .managedObjectConstraintMerge,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "\(list.count) uniqueness constraints do not hold.",
+                    "conflictList": list,
+                ])
+        }
+        for conflict in list { conflict.settle(by: mergeType) }
+    }
+}
+
+private let errorPolicy = NSMergePolicy(merge: .errorMergePolicyType)
+private let storeTrumpPolicy = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+private let objectTrumpPolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+private let overwritePolicy = NSMergePolicy(merge: .overwriteMergePolicyType)
+private let rollbackPolicy = NSMergePolicy(merge: .rollbackMergePolicyType)
+
+/// Conflicts are errors.
+public var NSErrorMergePolicy: AnyObject { errorPolicy }
+/// Property by property, the store's change wins.
+public var NSMergeByPropertyStoreTrumpMergePolicy: AnyObject { storeTrumpPolicy }
+/// Property by property, the object's change wins.
+public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { objectTrumpPolicy }
+/// The object is written as it is, whole.
+public var NSOverwriteMergePolicy: AnyObject { overwritePolicy }
+/// The object's changes are dropped.
+public var NSRollbackMergePolicy: AnyObject { rollbackPolicy }

@@ -1,0 +1,39 @@
+import Foundation
+import Synchronization
+
+/// Finds the entity of a class: what `Note.entity()` and `Note(context:)` need.
+///
+/// A model makes its entities known when a coordinator takes it. Where several models have an entity of the same class,
+/// a context asks its own; without a context the model taken last answers.
+enum EntityClassRegistry {
+    private struct Known: @unchecked Sendable {  // because the models in it are frozen
+        weak var model: NSManagedObjectModel?
+    }
+
+    private static let models = Mutex<[Known]>([])
+
+    static func add(_ model: NSManagedObjectModel) {
+        models.withLock { models in
+            models.removeAll { $0.model == nil || $0.model === model }
+            models.append(Known(model: model))
+        }
+    }
+
+    static func entity(of objectClass: NSManagedObject.Type) -> NSEntityDescription? {
+        let known = models.withLock { $0 }
+        return known.reversed().lazy.compactMap { $0.model.flatMap { entity(of: objectClass, in: $0) } }.first
+    }
+
+    static func entity(of objectClass: NSManagedObject.Type, in model: NSManagedObjectModel) -> NSEntityDescription? {
+        if let entity = model.orderedEntities.first(where: { $0.managedObjectClass == objectClass }),
+            objectClass != NSManagedObject.self
+        {
+            return entity
+        }
+        // A class that its model names without the module, or that has not made itself known.
+        let name = String(describing: objectClass)
+        return model.orderedEntities.first { entity in
+            entity.managedObjectClassName?.split(separator: ".").last.map(String.init) == name
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+/// Where each property of an entity has its place in an object.
+///
+/// Attributes and to-one relationships are *slots* of one array of values; to-many relationships are places of a second
+/// one. What an entity inherits comes first and at the same numbers as in its superentity, so that an accessor that knows
+/// its slot serves subentities too. Hidden slots hold what the store needs and no user sees: an object's position in an
+/// ordered relationship, and the owner of a one-way to-many.
+final class EntityLayout: @unchecked Sendable {  // because it is immutable, and so is the frozen model that it points to
+    /// One value of an object.
+    struct Slot {
+        enum Kind {
+            case integer16, integer32, integer64, boolean, double, float, date
+            case decimal, string, data, uuid, uri, transformable, undefined
+            case toOne
+            /// The order of the object among its to-one destination's members (`Z_FOK_…`).
+            case position
+        }
+
+        let kind: Kind
+        /// The attribute or relationship; for a hidden slot, the relationship it serves: the to-one that a position
+        /// belongs to, or the one-way to-many whose owner is kept.
+        let property: NSPropertyDescription
+        /// The key by which users reach the slot; nil where it is hidden. Elements of a composite attribute are reached
+        /// through the composite: `composite.element`.
+        let name: String?
+        /// The entity that a to-one refers to.
+        let destination: NSEntityDescription?
+        /// False for transient properties: they have no column.
+        let isPersistent: Bool
+        /// The value that a new object starts with.
+        let initial: Value
+
+        var isHidden: Bool { name == nil }
+        var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
+    }
+
+    /// One to-many relationship of an object.
+    struct ToMany {
+        let relationship: NSRelationshipDescription
+        let name: String
+        let isOrdered: Bool
+        let isPersistent: Bool
+        let destination: NSEntityDescription
+
+        /// How the store keeps the relationship. The slots are those of the declared destination, which every
+        /// subentity shares.
+        var storage: Storage {
+            let inverse = relationship.inverseRelationship
+            guard inverse?.isToMany != true else { return .pairs }
+            let link = inverse ?? relationship
+            let slots = destination.layout.slots
+            guard let member = slots.firstIndex(where: { $0.kind == .toOne && $0.property === link }) else {
+                return .pairs
+            }
+            return .memberSlot(member, position: slots.firstIndex { $0.kind == .position && $0.property === link })
+        }
+    }
+
+    enum Storage {
+        /// The members point to their owner by this slot of theirs, and keep their order in that one.
+        case memberSlot(Int, position: Int?)
+        /// Pairs in a table of their own.
+        case pairs
+    }
+
+    enum Place {
+        case slot(Int)
+        case toMany(Int)
+        /// A composite attribute: its elements' slots follow each other.
+        case composite(NSCompositeAttributeDescription, Range<Int>)
+        case fetched(NSFetchedPropertyDescription)
+    }
+
+    unowned let entity: NSEntityDescription
+    let slots: [Slot]
+    let toMany: [ToMany]
+    let places: [String: Place]
+    /// The values that a new object starts with.
+    let initialValues: ContiguousArray<Value>
+
+    convenience init(entity: NSEntityDescription) {
+        var builder = EntityLayoutBuilder()
+        builder.add(entity)
+        self.init(entity: entity, builder: builder)
+    }
+
+    private init(entity: NSEntityDescription, builder: EntityLayoutBuilder) {
+        self.entity = entity
+        slots = builder.slots
+        toMany = builder.toMany
+        places = builder.places
+        initialValues = ContiguousArray(builder.slots.map(\.initial))
+        referenceSlots = builder.slots.indices.filter { builder.slots[$0].kind == .toOne }
+        transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }
+    }
+
+    /// Slots whose values a save looks at one by one: to-one relationships, and transformables.
+    let referenceSlots: [Int]
+    let transformableSlots: [Int]
+
+    /// Where the ends of relationships lie. First asked for when a coordinator takes the model.
+    private(set) lazy var links = RelationshipLinks(layout: self)
+
+    /// The slot that holds the position belonging to a to-one slot, if its inverse is ordered.
+    func positionSlot(of relationship: NSRelationshipDescription) -> Int? {
+        slots.firstIndex { $0.kind == .position && $0.property === relationship }
+    }
+
+    /// The slot of a property, if it has one.
+    func slot(named name: String) -> Int? {
+        if case .slot(let slot)? = places[name] { slot } else { nil }
+    }
+}

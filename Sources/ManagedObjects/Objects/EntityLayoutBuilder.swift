@@ -1,0 +1,117 @@
+import Foundation
+
+// Lays out an entity: superentities first, each level's own properties sorted by name, hidden slots last in each level.
+// Called only by `EntityLayout`.
+struct EntityLayoutBuilder {
+    private(set) var slots: [EntityLayout.Slot] = []
+    private(set) var toMany: [EntityLayout.ToMany] = []
+    private(set) var places: [String: EntityLayout.Place] = [:]
+
+    mutating func add(_ entity: NSEntityDescription) {
+        var lineage: [NSEntityDescription] = []
+        var ancestor: NSEntityDescription? = entity
+        while let level = ancestor {
+            lineage.append(level)
+            ancestor = level.superentity
+        }
+        for level in lineage.reversed() { addLevel(level) }
+    }
+
+    private mutating func addLevel(_ entity: NSEntityDescription) {
+        let properties = Self.ownProperties(of: entity)
+        for property in properties {
+            switch property {
+            case let composite as NSCompositeAttributeDescription:
+                let first = slots.count
+                addElements(of: composite, path: composite.name)
+                places[composite.name] = .composite(composite, first..<slots.count)
+            case let attribute as NSAttributeDescription:
+                places[attribute.name] = .slot(slots.count)
+                slots.append(Self.slot(for: attribute, name: attribute.name))
+            case let fetched as NSFetchedPropertyDescription:
+                places[fetched.name] = .fetched(fetched)
+            default: break
+            }
+        }
+        let relationships = properties.compactMap { $0 as? NSRelationshipDescription }
+        for relationship in relationships where !relationship.isToMany {
+            places[relationship.name] = .slot(slots.count)
+            slots.append(
+                EntityLayout.Slot(
+                    kind: .toOne, property: relationship, name: relationship.name,
+                    destination: relationship.destinationEntity, isPersistent: !relationship.isTransient,
+                    initial: .null))
+        }
+        for relationship in relationships where !relationship.isToMany && !relationship.isTransient {
+            if let inverse = relationship.inverseRelationship, inverse.isToMany, inverse.isOrdered {
+                slots.append(Self.position(of: relationship))
+            }
+        }
+        for (relationship, _) in Self.oneWayToManys(to: entity) {
+            slots.append(
+                EntityLayout.Slot(
+                    kind: .toOne, property: relationship, name: nil, destination: relationship.entity,
+                    isPersistent: true, initial: .null))
+            if relationship.isOrdered { slots.append(Self.position(of: relationship)) }
+        }
+        for relationship in relationships where relationship.isToMany {
+            places[relationship.name] = .toMany(toMany.count)
+            toMany.append(
+                EntityLayout.ToMany(
+                    relationship: relationship, name: relationship.name, isOrdered: relationship.isOrdered,
+                    isPersistent: !relationship.isTransient,
+                    destination: relationship.destinationEntity ?? entity))
+        }
+    }
+
+    private mutating func addElements(of composite: NSCompositeAttributeDescription, path: String) {
+        for element in composite.elements {
+            let elementPath = path + "." + element.name
+            if let nested = element as? NSCompositeAttributeDescription {
+                let first = slots.count
+                addElements(of: nested, path: elementPath)
+                places[elementPath] = .composite(nested, first..<slots.count)
+            } else {
+                places[elementPath] = .slot(slots.count)
+                slots.append(Self.slot(for: element, name: elementPath))
+            }
+        }
+    }
+
+    // MARK: - Parts
+
+    /// The properties that the entity itself declares, sorted by name.
+    private static func ownProperties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
+        let inherited = entity.superentity?.propertiesByName ?? [:]
+        return entity.properties.filter { inherited[$0.name] == nil }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    private static func slot(for attribute: NSAttributeDescription, name: String) -> EntityLayout.Slot {
+        let kind = EntityLayout.Slot.Kind(attribute.attributeType)
+        return EntityLayout.Slot(
+            kind: kind, property: attribute, name: name, destination: nil, isPersistent: !attribute.isTransient,
+            initial: (try? Value(attribute.defaultValue, kind: kind)) ?? .null)
+    }
+
+    private static func position(of relationship: NSRelationshipDescription) -> EntityLayout.Slot {
+        EntityLayout.Slot(
+            kind: .position, property: relationship, name: nil, destination: nil, isPersistent: true, initial: .null)
+    }
+
+    /// To-many relationships without an inverse whose destination is this very entity, in the order of their owners.
+    private static func oneWayToManys(
+        to entity: NSEntityDescription
+    ) -> [(NSRelationshipDescription, NSEntityDescription)] {
+        guard let model = entity.managedObjectModelIfAny else { return [] }
+        return model.orderedEntities.flatMap { owner in
+            owner.properties.compactMap { property in
+                guard let relationship = property as? NSRelationshipDescription, relationship.entity === owner,
+                    relationship.isToMany, relationship.inverseRelationship == nil, !relationship.isTransient,
+                    relationship.destinationEntity === entity
+                else { return nil }
+                return (relationship, owner)
+            }.sorted { $0.0.name.utf8.lexicographicallyPrecedes($1.0.name.utf8) }
+        }
+    }
+}

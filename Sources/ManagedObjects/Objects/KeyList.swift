@@ -1,0 +1,137 @@
+/// Keys of objects without duplicates, in order: the members of a to-many relationship.
+///
+/// Small lists are searched; beyond sixteen members a table of positions is kept.
+struct KeyList {
+    private(set) var keys: ContiguousArray<ObjectKey> = []
+    private var table: PositionTable?
+
+    init() {}
+
+    init(_ keys: ContiguousArray<ObjectKey>) {
+        self.keys = keys
+    }
+
+    var count: Int { keys.count }
+    var isEmpty: Bool { keys.isEmpty }
+
+    /// The position of a key, if it is a member.
+    mutating func position(of key: ObjectKey) -> Int? {
+        guard keys.count > 16 else { return keys.firstIndex(of: key) }
+        if table == nil { table = PositionTable(keys) }
+        return table?.position(of: key, in: keys)
+    }
+
+    mutating func contains(_ key: ObjectKey) -> Bool { position(of: key) != nil }
+
+    /// Adds a key at the end. The caller has seen that it is no member.
+    mutating func append(_ key: ObjectKey) {
+        keys.append(key)
+        if keys.count > 16 { table?.insert(keys.count - 1, of: keys) }
+    }
+
+    mutating func insert(_ key: ObjectKey, at position: Int) {
+        guard position < keys.count else { return append(key) }
+        keys.insert(key, at: position)
+        table = nil
+    }
+
+    /// Removes a key, and says whether it was a member. Order is kept only if asked: it costs as many steps as there
+    /// are members behind the key.
+    @discardableResult
+    mutating func remove(_ key: ObjectKey, keepsOrder: Bool) -> Bool {
+        guard let position = position(of: key) else { return false }
+        if keepsOrder || keys.count <= 16 {
+            keys.remove(at: position)
+            table = nil
+        } else {
+            table?.remove(position, of: keys)
+            let last = keys.count - 1
+            if position != last {
+                table?.move(last, to: position, of: keys)
+                keys[position] = keys[last]
+            }
+            keys.removeLast()
+        }
+        return true
+    }
+
+    mutating func removeAll() {
+        keys.removeAll()
+        table = nil
+    }
+
+    /// Puts other keys in place of some: temporary ones that have become permanent.
+    mutating func replace(_ transform: (ObjectKey) -> ObjectKey) {
+        for index in keys.indices { keys[index] = transform(keys[index]) }
+        table = nil
+    }
+}
+
+/// Where each key of a list stands: open addressing over positions.
+private struct PositionTable {
+    private static let free: Int32 = -1
+    private static let removed: Int32 = -2
+    private var slots: ContiguousArray<Int32>
+    private var mask: Int
+    private var used = 0
+
+    init(_ keys: ContiguousArray<ObjectKey>) {
+        var capacity = 64
+        while capacity < keys.count * 2 { capacity *= 2 }
+        slots = ContiguousArray(repeating: Self.free, count: capacity)
+        mask = capacity - 1
+        for position in keys.indices { place(position, of: keys[position]) }
+    }
+
+    func position(of key: ObjectKey, in keys: ContiguousArray<ObjectKey>) -> Int? {
+        var slot = key.spread & mask
+        while slots[slot] != Self.free {
+            let position = Int(slots[slot])
+            if position >= 0, keys[position] == key { return position }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    mutating func insert(_ position: Int, of keys: ContiguousArray<ObjectKey>) {
+        if (used + 1) * 2 > slots.count {
+            self = PositionTable(keys)
+        } else {
+            place(position, of: keys[position])
+        }
+    }
+
+    mutating func remove(_ position: Int, of keys: ContiguousArray<ObjectKey>) {
+        if let slot = slot(of: position, key: keys[position]) { slots[slot] = Self.removed }
+    }
+
+    mutating func move(_ position: Int, to other: Int, of keys: ContiguousArray<ObjectKey>) {
+        if let slot = slot(of: position, key: keys[position]) { slots[slot] = Int32(other) }
+    }
+
+    private mutating func place(_ position: Int, of key: ObjectKey) {
+        var slot = key.spread & mask
+        while slots[slot] >= 0 { slot = (slot + 1) & mask }
+        if slots[slot] == Self.free { used += 1 }
+        slots[slot] = Int32(position)
+    }
+
+    private func slot(of position: Int, key: ObjectKey) -> Int? {
+        var slot = key.spread & mask
+        while slots[slot] != Self.free {
+            if slots[slot] == Int32(position) { return slot }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+}
+
+extension ObjectKey {
+    /// A number whose low bits are well spread: primary keys follow each other, and a table's order must not depend on
+    /// a seed.
+    @inline(__always)
+    var spread: Int {
+        let mixed = (UInt64(bitPattern: number) ^ (UInt64(entity) << 48)) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: mixed >> 20)
+    }
+}

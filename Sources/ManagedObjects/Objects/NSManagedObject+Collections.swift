@@ -1,0 +1,140 @@
+import Foundation
+
+// Key paths, and to-many relationships as mutable collections: what Foundation declares on Apple's platforms only.
+
+extension NSManagedObject {
+    /// The value at a path of keys: through relationships, with collection operators such as `items.@count`.
+    ///
+    /// Through a to-many relationship the values of all members are collected, into a set or an array.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
+    }
+
+    /// Sets the value at the end of a path of to-one relationships.
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        let steps = keyPath.split(separator: ".").map(String.init)
+        guard let last = steps.last else { return }
+        var owner: NSManagedObject? = self
+        for step in steps.dropLast() { owner = owner?.value(forKey: step) as? NSManagedObject }
+        owner?.setValue(value, forKey: last)
+    }
+
+    /// The values of several properties; `NSNull` for nil.
+    public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Sets several properties; `NSNull` clears one.
+    public func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) {
+            setValue(value is NSNull ? nil : value, forKey: key)
+        }
+    }
+
+    /// A to-many relationship as a set: what is added to it or removed from it is added to or removed from the
+    /// relationship.
+    public func mutableSetValue(forKey key: String) -> NSMutableSet {
+        guard case .toMany(let index)? = place(of: key) else {
+            preconditionFailure("\(entity.name ?? "") has no to-many relationship \"\(key)\".")
+        }
+        return RelationshipSet(owner: self, index: index)
+    }
+
+    /// An ordered to-many relationship as an ordered set that changes it.
+    public func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+        guard case .toMany(let index)? = place(of: key), layout.toMany[index].isOrdered else {
+            preconditionFailure("\(entity.name ?? "") has no ordered to-many relationship \"\(key)\".")
+        }
+        return RelationshipOrderedSet(owner: self, index: index)
+    }
+}
+
+/// The set that ``NSManagedObject/mutableSetValue(forKey:)`` hands out.
+final class RelationshipSet: NSMutableSet, @unchecked Sendable {  // because it belongs to its object's context
+    private var owner: NSManagedObject?
+    private var index = 0
+
+    convenience init(owner: NSManagedObject, index: Int) {
+        self.init(capacity: 0)
+        self.owner = owner
+        self.index = index
+    }
+
+    required init(capacity numItems: Int) { super.init(capacity: numItems) }
+
+    override init(objects: UnsafePointer<AnyObject>?, count: Int) { super.init(objects: objects, count: count) }
+
+    required convenience init?(coder: NSCoder) { nil }
+
+    override var count: Int { owner?.memberKeys(at: index).count ?? 0 }
+
+    override func member(_ object: Any) -> Any? {
+        guard let object = object as? NSManagedObject, let owner else { return nil }
+        return owner.members(at: index).first { $0 === object }
+    }
+
+    override func objectEnumerator() -> NSEnumerator {
+        NSArray(array: owner?.members(at: index) ?? []).objectEnumerator()
+    }
+
+    override func add(_ object: Any) {
+        guard let object = object as? NSManagedObject else { return }
+        owner?.addMember(object, at: index)
+    }
+
+    override func remove(_ object: Any) {
+        guard let object = object as? NSManagedObject else { return }
+        owner?.removeMember(object, at: index)
+    }
+
+    override func removeAllObjects() {
+        for member in owner?.members(at: index) ?? [] { owner?.removeMember(member, at: index) }
+    }
+}
+
+/// The ordered set that ``NSManagedObject/mutableOrderedSetValue(forKey:)`` hands out.
+final class RelationshipOrderedSet: NSMutableOrderedSet, @unchecked Sendable {  // because it belongs to its object's context
+    private var owner: NSManagedObject?
+    private var index = 0
+
+    convenience init(owner: NSManagedObject, index: Int) {
+        self.init(capacity: 0)
+        self.owner = owner
+        self.index = index
+    }
+
+    override init(capacity numItems: Int) { super.init(capacity: numItems) }
+
+    required init(arrayLiteral elements: Any...) { super.init(capacity: elements.count) }
+
+    required init?(coder: NSCoder) { nil }
+
+    override var count: Int { owner?.memberKeys(at: index).count ?? 0 }
+
+    override func object(at position: Int) -> Any {
+        guard let owner, let context = owner.context else {
+            preconditionFailure("The relationship's object has been deleted.")
+        }
+        return context.object(for: owner.memberKeys(at: index)[position])
+    }
+
+    override func index(of object: Any) -> Int {
+        guard let object = object as? NSManagedObject, let owner else { return NSNotFound }
+        return owner.memberKeys(at: index).firstIndex(of: object.key) ?? NSNotFound
+    }
+
+    override func insert(_ object: Any, at position: Int) {
+        guard let object = object as? NSManagedObject else { return }
+        owner?.addMember(object, at: index, position: position)
+    }
+
+    override func removeObject(at position: Int) {
+        guard let object = object(at: position) as? NSManagedObject else { return }
+        owner?.removeMember(object, at: index)
+    }
+
+    override func replaceObject(at position: Int, with object: Any) {
+        removeObject(at: position)
+        insert(object, at: position)
+    }
+}

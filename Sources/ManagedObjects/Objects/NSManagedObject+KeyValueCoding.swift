@@ -1,0 +1,141 @@
+import Foundation
+
+// Key-value coding: Foundation off Apple's platforms has none, so it is declared here, for the properties of the model.
+
+extension NSManagedObject {
+    final func place(of key: String) -> EntityLayout.Place? { layout.places[key] }
+
+    /// The related object that a to-one slot refers to.
+    final func relatedObject(slot: Int) -> NSManagedObject? {
+        realise()
+        if values == nil, let page, state.contains(.realised) {
+            // Straight from the row, remembering from where the object was reached: its fault may load a batch.
+            let cell = page.cell(row: Int(row), slot: slot)
+            guard cell.kind == .reference else { return nil }
+            let target = ObjectKey(store: page.store, entity: cell.entity, number: Int64(bitPattern: cell.payload))
+            return context?.object(for: target, reachedFrom: page, row: row, slot: slot)
+        }
+        guard case .reference(let target) = slotValue(slot) else { return nil }
+        return context?.object(for: target)
+    }
+
+    /// The value of a place, as users see it.
+    final func publicValue(at place: EntityLayout.Place) -> Any? {
+        switch place {
+        case .slot(let slot):
+            let kind = layout.slots[slot].kind
+            if kind == .toOne { return relatedObject(slot: slot) }
+            let value = slotValue(slot).object(kind: kind)
+            return value is UndecodableValue ? nil : value
+        case .toMany(let index):
+            return layout.toMany[index].isOrdered ? orderedMembers(at: index) : memberSet(at: index)
+        case .composite(let composite, let range):
+            return compositeValue(of: composite, slots: range)
+        case .fetched(let fetched):
+            return context?.fetchedValue(of: fetched, source: self) ?? []
+        }
+    }
+
+    final func memberSet(at index: Int) -> NSSet {
+        NSSet(array: members(at: index))
+    }
+
+    final func orderedMembers(at index: Int) -> NSOrderedSet {
+        NSOrderedSet(array: members(at: index))
+    }
+
+    /// A composite attribute as a dictionary of its elements; nil when all of them are.
+    private func compositeValue(of composite: NSCompositeAttributeDescription, slots: Range<Int>) -> [String: Any]? {
+        var result: [String: Any] = [:]
+        let prefix = compositePath(of: composite)
+        for slot in slots {
+            guard let path = layout.slots[slot].name,
+                let value = slotValue(slot).object(kind: layout.slots[slot].kind)
+            else { continue }
+            insert(value, into: &result, path: path.dropFirst(prefix.count + 1).split(separator: ".").map(String.init))
+        }
+        return result.isEmpty ? nil : result
+    }
+
+    private func compositePath(of composite: NSCompositeAttributeDescription) -> String {
+        for (path, place) in layout.places {
+            if case .composite(let other, _) = place, other === composite { return path }
+        }
+        return composite.name
+    }
+
+    private func insert(_ value: Any, into dictionary: inout [String: Any], path: [String]) {
+        guard let first = path.first else { return }
+        if path.count == 1 {
+            dictionary[first] = value
+        } else {
+            var nested = dictionary[first] as? [String: Any] ?? [:]
+            insert(value, into: &nested, path: Array(path.dropFirst()))
+            dictionary[first] = nested
+        }
+    }
+
+    /// Sets a place from a user's value.
+    ///
+    /// - Throws: ``UnacceptableValue`` where the type is not the property's.
+    final func setPublicValue(_ value: Any?, at place: EntityLayout.Place, primitive: Bool) throws {
+        switch place {
+        case .slot(let slot) where layout.slots[slot].kind == .toOne:
+            guard value == nil || value is NSNull || value is NSManagedObject else {
+                throw UnacceptableValue(expected: "NSManagedObject", actual: String(describing: type(of: value)))
+            }
+            let object = value as? NSManagedObject
+            try checkDestination(object, slot: slot)
+            primitive ? setPrimitiveReference(slot: slot, to: object) : setReference(slot: slot, to: object)
+        case .slot(let slot):
+            let converted = try Value(value, kind: layout.slots[slot].kind)
+            primitive ? setPrimitiveSlot(slot, to: converted) : setSlot(slot, to: converted)
+        case .toMany(let index):
+            try setMembers(Self.objects(in: value), at: index, primitive: primitive)
+        case .composite(_, let range):
+            guard value == nil || value is NSNull || value is [String: Any] else {
+                throw UnacceptableValue(expected: "[String: Any]", actual: String(describing: type(of: value)))
+            }
+            try setComposite(value as? [String: Any] ?? [:], slots: range)
+        case .fetched(let fetched):
+            throw UnacceptableValue(expected: "nothing: \(fetched.name) is fetched", actual: "a value")
+        }
+    }
+
+    private func setComposite(_ dictionary: [String: Any], slots: Range<Int>) throws {
+        for slot in slots {
+            guard let path = layout.slots[slot].name?.split(separator: ".").dropFirst() else { continue }
+            var value: Any? = dictionary
+            for part in path { value = (value as? [String: Any])?[String(part)] }
+            setSlot(slot, to: try Value(value, kind: layout.slots[slot].kind))
+        }
+    }
+
+    private func checkDestination(_ object: NSManagedObject?, slot: Int) throws {
+        guard let object, let destination = layout.slots[slot].destination else { return }
+        guard object.entity.isKindOf(entity: destination) else {
+            throw UnacceptableValue(expected: destination.name ?? "", actual: object.entity.name ?? "")
+        }
+    }
+
+    /// The objects of any collection that a user may give for a to-many relationship.
+    private static func objects(in value: Any?) throws -> [NSManagedObject] {
+        switch value {
+        case nil, is NSNull: return []
+        case let set as NSOrderedSet: return try objects(set.array)
+        case let set as NSSet: return try objects(set.allObjects)
+        case let array as [Any]: return try objects(array)
+        case let set as Set<AnyHashable>: return try objects(set.map(\.base))
+        default: throw UnacceptableValue(expected: "NSSet", actual: String(describing: type(of: value)))
+        }
+    }
+
+    private static func objects(_ values: [Any]) throws -> [NSManagedObject] {
+        try values.map { value in
+            guard let object = value as? NSManagedObject else {
+                throw UnacceptableValue(expected: "NSManagedObject", actual: String(describing: type(of: value)))
+            }
+            return object
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import Foundation
+import PredicateLanguage
+
+extension NSManagedObject: PredicateSubject {
+    public func predicateValue(forKey key: String) throws -> Any? {
+        if let place = place(of: key) { return publicValue(at: place) }
+        switch key {
+        case "objectID": return objectID
+        case "entity": return entity
+        case "self": return self
+        default:
+            throw CocoaError(
+                .keyValueValidation,
+                userInfo: [NSLocalizedDescriptionKey: "\(entity.name ?? "") has no property \"\(key)\"."])
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+
+// Editing relationships: every edit keeps both sides right. `set…` functions are what users' code ends in; functions
+// named `…Inverse…` touch one side only and are called from the other.
+
+extension NSManagedObject {
+    // MARK: - Members of a to-many
+
+    final func toManyState(at index: Int) -> ToManyState? {
+        index < toMany.count ? toMany[index] : nil
+    }
+
+    /// The state of a to-many relationship, made if need be; not loaded.
+    final func ensureToManyState(at index: Int) -> ToManyState {
+        if toMany.isEmpty { toMany = ContiguousArray(repeating: nil, count: layout.toMany.count) }
+        if let state = toMany[index] { return state }
+        // An object that no store has can have no members that are not yet loaded.
+        let made = ToManyState(isLoaded: key.isTemporary || context == nil || !layout.toMany[index].isPersistent)
+        toMany[index] = made
+        return made
+    }
+
+    /// The state of a to-many relationship with its members loaded: at most two statements, for a batch of owners.
+    final func loadedToManyState(at index: Int) -> ToManyState {
+        let state = ensureToManyState(at: index)
+        if !state.isLoaded { context?.loadMembers(of: self, at: index, into: state) }
+        return state
+    }
+
+    final func memberKeys(at index: Int) -> ContiguousArray<ObjectKey> {
+        loadedToManyState(at: index).members.keys
+    }
+
+    final func committedMemberKeys(at index: Int) -> ContiguousArray<ObjectKey> {
+        let state = loadedToManyState(at: index)
+        return state.committed ?? state.members.keys
+    }
+
+    final func members(at index: Int) -> [NSManagedObject] {
+        guard let context else { return [] }
+        return memberKeys(at: index).compactMap { context.object(for: $0) }
+    }
+
+    /// Adds an object to a to-many relationship, at a position or at the end.
+    final func addMember(_ member: NSManagedObject, at index: Int, position: Int? = nil) {
+        let place = layout.toMany[index]
+        willChangeValue(forKey: place.name)
+        let memberKey = context.map { $0.key(adopting: member) } ?? member.key
+        let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        if state.add(memberKey, at: position) {
+            self.state.insert(.relationshipChanged)
+            member.joinInverse(of: self, relationship: place.relationship)
+        }
+        didChangeValue(forKey: place.name)
+    }
+
+    final func removeMember(_ member: NSManagedObject, at index: Int) {
+        let place = layout.toMany[index]
+        willChangeValue(forKey: place.name)
+        let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        if state.remove(member.key, keepsOrder: place.isOrdered) {
+            self.state.insert(.relationshipChanged)
+            member.leaveInverse(of: self, relationship: place.relationship)
+        }
+        didChangeValue(forKey: place.name)
+    }
+
+    /// Puts objects in place of all members.
+    final func setMembers(_ objects: [NSManagedObject], at index: Int, primitive: Bool = false) throws {
+        let place = layout.toMany[index]
+        for object in objects where !object.entity.isKindOf(entity: place.destination) {
+            throw UnacceptableValue(expected: place.destination.name ?? "", actual: object.entity.name ?? "")
+        }
+        if !primitive { willChangeValue(forKey: place.name) }
+        var wanted = KeyList()
+        var added: [NSManagedObject] = []
+        let state = loadedToManyState(at: index)
+        for object in objects {
+            let objectKey = context.map { $0.key(adopting: object) } ?? object.key
+            guard !wanted.contains(objectKey) else { continue }
+            wanted.append(objectKey)
+            if !state.members.contains(objectKey) { added.append(object) }
+        }
+        let removed = state.members.keys.filter { !wanted.contains($0) }
+        if !(place.isOrdered ? state.members.keys == wanted.keys : removed.isEmpty && added.isEmpty) {
+            // In the old order as far as members stay, where order does not matter: equal sets stay equal lists.
+            if place.isOrdered {
+                state.replaceMembers(wanted.keys)
+            } else {
+                for removedKey in removed { state.remove(removedKey, keepsOrder: false) }
+                for object in added { state.add(object.key) }
+            }
+            self.state.insert(.relationshipChanged)
+            if !primitive {
+                for removedKey in removed {
+                    context?.object(for: removedKey).leaveInverse(of: self, relationship: place.relationship)
+                }
+                for object in added { object.joinInverse(of: self, relationship: place.relationship) }
+            }
+        }
+        if !primitive { didChangeValue(forKey: place.name) }
+    }
+
+    /// Puts the members of an ordered relationship in another order.
+    final func reorderMembers(_ keys: ContiguousArray<ObjectKey>, at index: Int) {
+        let name = layout.toMany[index].name
+        willChangeValue(forKey: name)
+        loadedToManyState(at: index).replaceMembers(keys)
+        state.insert(.relationshipChanged)
+        didChangeValue(forKey: name)
+    }
+
+    // MARK: - To-one
+
+    /// Sets a to-one relationship and both inverses: the one left and the one joined.
+    final func setReference(slot: Int, to object: NSManagedObject?) {
+        guard let relationship = layout.slots[slot].property as? NSRelationshipDescription else { return }
+        if let name = layout.slots[slot].name { willChangeValue(forKey: name) }
+        let targetKey = object.map { other in context.map { $0.key(adopting: other) } ?? other.key }
+        let before = slotValue(slot)
+        if case .reference(let old) = before, old != targetKey {
+            context?.object(for: old).leaveInverse(of: self, relationship: relationship)
+        }
+        setPrimitiveSlot(slot, to: targetKey.map { .reference($0) } ?? .null)
+        if let object, let targetKey {
+            if case .reference(let old) = before, old == targetKey {
+                // The same object again: nothing joins.
+            } else {
+                object.joinInverse(of: self, relationship: relationship)
+            }
+        }
+        if let name = layout.slots[slot].name { didChangeValue(forKey: name) }
+    }
+
+    final func setPrimitiveReference(slot: Int, to object: NSManagedObject?) {
+        let target = object.map { other in context.map { $0.key(adopting: other) } ?? other.key }
+        setPrimitiveSlot(slot, to: target.map { .reference($0) } ?? .null)
+    }
+
+    // MARK: - The other side
+
+    /// This object has become the destination of `relationship` of `other`: sets this side.
+    fileprivate final func joinInverse(of other: NSManagedObject, relationship: NSRelationshipDescription) {
+        switch layout.links.inverse(of: relationship) {
+        case .none: break
+        case .slot(let slot):
+            let before = slotValue(slot)
+            if case .reference(let old) = before {
+                if old == other.key { return }
+                // One owner at a time: the former owner loses this object.
+                context?.object(for: old).loseDestination(self, by: relationship)
+            }
+            changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .reference(other.key)) }
+        case .toMany(let index):
+            let place = layout.toMany[index]
+            let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+            changeOneSide(named: place.name) { _ = state.add(other.key) }
+            self.state.insert(.relationshipChanged)
+        }
+    }
+
+    /// This object is no longer a destination of `relationship` of `other`: clears this side.
+    fileprivate final func leaveInverse(of other: NSManagedObject, relationship: NSRelationshipDescription) {
+        switch layout.links.inverse(of: relationship) {
+        case .none: break
+        case .slot(let slot):
+            if case .reference(let target) = slotValue(slot), target == other.key {
+                changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .null) }
+            }
+        case .toMany(let index):
+            let place = layout.toMany[index]
+            let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+            changeOneSide(named: place.name) { _ = state.remove(other.key, keepsOrder: place.isOrdered) }
+            self.state.insert(.relationshipChanged)
+        }
+    }
+
+    /// `member` has been taken away by another object: clears `relationship` on this side.
+    private func loseDestination(_ member: NSManagedObject, by relationship: NSRelationshipDescription) {
+        switch layout.links.place(of: relationship) {
+        case .none: break
+        case .slot(let slot):
+            if case .reference(let target) = slotValue(slot), target == member.key {
+                changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .null) }
+            }
+        case .toMany(let index):
+            let place = layout.toMany[index]
+            let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+            changeOneSide(named: place.name) { _ = state.remove(member.key, keepsOrder: place.isOrdered) }
+            self.state.insert(.relationshipChanged)
+        }
+    }
+
+    private func changeOneSide(named name: String?, _ change: () -> Void) {
+        guard let name else {
+            context?.recordChange(of: self)
+            return change()
+        }
+        willChangeValue(forKey: name)
+        change()
+        didChangeValue(forKey: name)
+    }
+}
+
+/// Where the two ends of each relationship lie in objects of an entity.
+struct RelationshipLinks {
+    enum End {
+        case none
+        case slot(Int)
+        case toMany(Int)
+    }
+
+    private var places: [ObjectIdentifier: End] = [:]
+    private var inverses: [ObjectIdentifier: End] = [:]
+
+    init(layout: EntityLayout) {
+        for (index, slot) in layout.slots.enumerated() where slot.kind == .toOne {
+            if slot.isHidden {
+                // The owner of a one-way to-many: the hidden inverse of the relationship.
+                inverses[ObjectIdentifier(slot.property)] = .slot(index)
+            } else {
+                note(slot.property, end: .slot(index))
+            }
+        }
+        for (index, place) in layout.toMany.enumerated() { note(place.relationship, end: .toMany(index)) }
+    }
+
+    private mutating func note(_ property: NSPropertyDescription, end: End) {
+        places[ObjectIdentifier(property)] = end
+        if let inverse = (property as? NSRelationshipDescription)?.inverseRelationship {
+            inverses[ObjectIdentifier(inverse)] = end
+        }
+    }
+
+    /// Where the relationship itself lies.
+    func place(of relationship: NSRelationshipDescription) -> End {
+        places[ObjectIdentifier(relationship)] ?? .none
+    }
+
+    /// Where its inverse lies, seen from its destination.
+    func inverse(of relationship: NSRelationshipDescription) -> End {
+        inverses[ObjectIdentifier(relationship)] ?? .none
+    }
+}

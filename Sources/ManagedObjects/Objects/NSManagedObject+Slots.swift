@@ -1,0 +1,138 @@
+import Foundation
+
+// Reading and writing slots: the path from row to object to attribute. Everything that reads or writes an attribute or a
+// to-one relationship ends here.
+
+extension NSManagedObject {
+    /// Realises a fault.
+    @inline(__always)
+    final func realise() {
+        if values == nil, !state.contains(.realised), key.number != 0 { context?.fire(self) }
+    }
+
+    /// The value of a slot.
+    final func slotValue(_ slot: Int) -> Value {
+        realise()
+        if let values { return values[slot] }
+        if let page, state.contains(.realised) { return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page) }
+        if let committed { return committed[slot] }
+        return layout.initialValues[slot]
+    }
+
+    /// The value of a slot as the store has it: before any unsaved change.
+    final func committedValue(_ slot: Int) -> Value {
+        realise()
+        if let page, state.contains(.realised) { return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page) }
+        if let committed { return committed[slot] }
+        return .null
+    }
+
+    /// Sets a slot, telling the context and observers. To-one relationships go through `setReference`.
+    final func setSlot(_ slot: Int, to value: Value) {
+        guard let name = layout.slots[slot].name else { return setPrimitiveSlot(slot, to: value) }
+        willChangeValue(forKey: name)
+        setPrimitiveSlot(slot, to: value)
+        didChangeValue(forKey: name)
+    }
+
+    /// Sets a slot and tells nobody.
+    @inline(__always)
+    final func setPrimitiveSlot(_ slot: Int, to value: Value) {
+        makeMutable()
+        values?[slot] = value
+    }
+
+    /// Gives the object values of its own.
+    @inline(__always)
+    final func makeMutable() {
+        if values == nil { values = currentValues() }
+    }
+
+    /// All values, as they are now.
+    final func currentValues() -> ContiguousArray<Value> {
+        realise()
+        if let values { return values }
+        if let page, state.contains(.realised) { return page.values(row: Int(row)) }
+        return committed ?? layout.initialValues
+    }
+
+    /// All values as the store has them; nil for an object that no store has.
+    final func committedValues() -> ContiguousArray<Value>? {
+        realise()
+        if let page, state.contains(.realised) { return page.values(row: Int(row)) }
+        return committed
+    }
+
+    final func decodedValue(_ cell: RowPage.Cell, slot: Int, page: RowPage) -> Value {
+        page.value(of: cell, slot: layout.slots[slot])
+    }
+
+    /// The slots whose values differ from the store's.
+    final func changedSlots() -> [Int] {
+        guard let values else { return [] }
+        guard let before = committedValues() else { return Array(values.indices) }
+        return values.indices.filter { !values[$0].isSame(as: before[$0]) }
+    }
+
+    final func persistentChangedSlots() -> [Int] {
+        changedSlots().filter { layout.slots[$0].isPersistent }
+    }
+
+    final func hasChangedToMany(persistent: Bool) -> Bool {
+        zip(toMany, layout.toMany).contains { state, place in
+            state?.isChanged == true && (!persistent || place.isPersistent)
+        }
+    }
+}
+
+extension RowPage {
+    /// The value of a cell, as the slot's kind has it.
+    func value(of cell: Cell, slot: EntityLayout.Slot) -> Value {
+        switch cell.kind {
+        case .null: return .null
+        case .integer:
+            let number = Int64(bitPattern: cell.payload)
+            return slot.kind == .decimal ? .object(ObjectValue(NSDecimalNumber(value: number))) : .integer(number)
+        case .real:
+            let number = Double(bitPattern: cell.payload)
+            return slot.kind == .decimal ? .object(ObjectValue(Self.decimal(number))) : .real(number)
+        case .reference:
+            return .reference(
+                ObjectKey(store: store, entity: cell.entity, number: Int64(bitPattern: cell.payload)))
+        case .text:
+            let text = string(of: cell)
+            switch slot.kind {
+            case .uri: return URL(string: text).map { .object(ObjectValue($0)) } ?? .null
+            case .decimal: return .object(ObjectValue(NSDecimalNumber(string: text)))
+            default: return .string(text)
+            }
+        case .blob:
+            let bytes = bytes(of: cell)
+            switch slot.kind {
+            case .uuid where bytes.count == 16:
+                return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+            case .transformable:
+                let data = Data(bytes)
+                return slot.attribute.map { TransformableCoding.decode(data, attribute: $0) } ?? .data(data)
+            default: return .data(Data(bytes))
+            }
+        }
+    }
+
+    /// All values of a row.
+    func values(row: Int) -> ContiguousArray<Value> {
+        ContiguousArray(unsafeUninitializedCapacity: width) { buffer, count in
+            for slot in 0..<width {
+                let value = value(of: cell(row: row, slot: slot), slot: layout.slots[slot])
+                buffer.initializeElement(at: slot, to: value)
+            }
+            count = width
+        }
+    }
+
+    /// The decimal that a double stands for: the shortest one that reads back as it, as the store keeps decimals in
+    /// binary.
+    private static func decimal(_ number: Double) -> NSDecimalNumber {
+        NSDecimalNumber(string: "\(number)")
+    }
+}

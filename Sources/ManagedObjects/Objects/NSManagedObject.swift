@@ -1,0 +1,377 @@
+import Foundation
+
+/// An object whose values a context tracks and a store keeps.
+///
+/// Objects belong to their context's queue. What a user's class declares as properties is read and written through
+/// ``value(forKey:)``, or through the typed accessors of generated classes, which know their slot.
+open class NSManagedObject: NSObject {
+    // An object is in one of four states, told by the fields below:
+    //   new or changed    `values` holds what it has now
+    //   read              `page` and `row` say where its row lies, and it is realised
+    //   saved, unchanged  `committed` holds what was written last
+    //   fault             nothing; `page` and `row` may say from where it was reached, for loading in batches
+
+    final var key: ObjectKey
+    final let layout: EntityLayout
+    unowned(unsafe) final var context: NSManagedObjectContext?  // because a context clears it when it dies
+    final var page: RowPage?
+    final var row: Int32 = 0
+    /// The slot of `page` through which a fault was reached.
+    final var originSlot: Int16 = -1
+    final var state: ObjectState = []
+    final var values: ContiguousArray<Value>?
+    final var committed: ContiguousArray<Value>?
+    final var version: Int64 = 0
+    final var toMany: ContiguousArray<ToManyState?> = []
+    /// The values before the first change since pending changes were processed; nil when there was none.
+    final var eventStart: EventStart?
+    private final var identifier: NSManagedObjectID?
+    /// The store that the object will be saved to, where `assign(_:to:)` has said so.
+    final weak var assignedStore: NSPersistentStore?
+
+    /// Makes an object of an entity and inserts it into a context, if there is one.
+    ///
+    /// Required, because contexts make objects of users' classes too.
+    public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        layout = entity.layout
+        key = ObjectKey(store: 0, entity: UInt16(truncatingIfNeeded: entity.index), number: 0)
+        super.init()
+        context?.insertNew(self)
+    }
+
+    /// Makes an object of the class's entity in a context.
+    public convenience init(context: NSManagedObjectContext) {
+        self.init(entity: Self.entity(in: context), insertInto: context)
+    }
+
+    // MARK: - Identity
+
+    open var entity: NSEntityDescription { layout.entity }
+
+    unowned(unsafe) open var managedObjectContext: NSManagedObjectContext? { context }
+
+    /// The object's ID: temporary until the object is saved.
+    open var objectID: NSManagedObjectID {
+        if let identifier, identifier.key == key { return identifier }
+        let made = makeObjectID()
+        identifier = made
+        return made
+    }
+
+    private func makeObjectID() -> NSManagedObjectID {
+        if key.number == 0 { key = .temporary(entity: entity.index) }
+        guard !key.isTemporary, let coordinator = context?.rootCoordinator else {
+            return NSManagedObjectID(
+                key: key, entity: entity, storeIdentifier: nil, coordinator: context?.rootCoordinator)
+        }
+        return coordinator.objectID(for: key)
+    }
+
+    /// The entity of the class: the one whose class it is.
+    open class func entity() -> NSEntityDescription {
+        guard let entity = EntityClassRegistry.entity(of: self) else {
+            preconditionFailure(
+                "No entity of a loaded model has the class \(self). Load a model, or use init(entity:insertInto:).")
+        }
+        return entity
+    }
+
+    private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
+        if let model = context.rootCoordinator?.managedObjectModel,
+            let entity = EntityClassRegistry.entity(of: self, in: model)
+        {
+            return entity
+        }
+        return entity()
+    }
+
+    /// A request for the objects of the class's entity.
+    public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = entity()
+        return request
+    }
+
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
+    // MARK: - State
+
+    /// True from insertion until the first save.
+    open var isInserted: Bool { state.contains(.inserted) }
+    /// True when the object has been changed since it was fetched or saved.
+    open var isUpdated: Bool { state.contains(.updated) && !state.contains(.inserted) && !state.contains(.deleted) }
+    /// True from deletion until the save that carries it out.
+    open var isDeleted: Bool { state.contains(.deleted) }
+    /// True while the object's values have not been asked for.
+    open var isFault: Bool { isFaultInternally }
+    final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
+    open var hasChanges: Bool { !state.isDisjoint(with: [.inserted, .updated, .deleted]) }
+    /// True when a save would write something: a persistent property differs from what the store has.
+    open var hasPersistentChangedValues: Bool { !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true) }
+    open var faultingState: Int { isFault ? 1 : 0 }
+
+    // MARK: - Life cycle, for subclasses
+
+    /// Called once when the object is inserted.
+    open func awakeFromInsert() {}
+    /// Called each time the object's values are read from the store.
+    open func awakeFromFetch() {}
+    /// Called when an undo, a rollback or a merge has changed the object's values.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+    /// Called before a save, for every object that will be written; may change values, also of others.
+    open func willSave() {}
+    open func didSave() {}
+    /// Called when the object is about to be deleted, before delete rules are applied.
+    open func prepareForDeletion() {}
+    open func willTurnIntoFault() {}
+    open func didTurnIntoFault() {}
+    /// Called before a value is read; realises a fault.
+    open func willAccessValue(forKey key: String?) { realise() }
+    open func didAccessValue(forKey key: String?) {}
+    /// Called before a value changes. Override to observe; call super.
+    open func willChangeValue(forKey key: String) { context?.recordChange(of: self) }
+    /// Called after a value has changed. Override to observe; call super.
+    open func didChangeValue(forKey key: String) {}
+    open func willChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind, using inObjects: Set<AnyHashable>
+    ) {
+        willChangeValue(forKey: inKey)
+    }
+    open func didChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind, using inObjects: Set<AnyHashable>
+    ) {
+        didChangeValue(forKey: inKey)
+    }
+
+    // MARK: - Values
+
+    /// The value of a property: `NSNumber`, `String`, `Date`, … for attributes, an object for a to-one relationship,
+    /// `NSSet` or `NSOrderedSet` for a to-many. Realises a fault: at most one statement, often none.
+    open func value(forKey key: String) -> Any? {
+        guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        return publicValue(at: place)
+    }
+
+    /// Sets a property, and the inverse of a relationship.
+    ///
+    /// A value of a type that the property does not take is a programmer's error and stops the program with a sentence;
+    /// check data that comes from outside with ``validateValue(_:forKey:)``.
+    open func setValue(_ value: Any?, forKey key: String) {
+        guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
+        do {
+            try setPublicValue(value, at: place, primitive: false)
+        } catch let error as UnacceptableValue {
+            preconditionFailure(
+                "Unacceptable type of value for \(entity.name ?? "").\(key): \(error.expected) was expected, "
+                    + "\(error.actual) was given.")
+        } catch {
+            preconditionFailure("\(entity.name ?? "").\(key) could not be set: \(error)")
+        }
+    }
+
+    /// Called for a key that is no property of the entity: a programmer's error, unless a subclass answers.
+    open func value(forUndefinedKey key: String) -> Any? {
+        preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")
+    }
+
+    /// Called for a key that is no property of the entity: a programmer's error, unless a subclass takes it.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) {
+        preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")
+    }
+
+    /// The value of a property, without telling the object that it is read.
+    open func primitiveValue(forKey key: String) -> Any? {
+        guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        return publicValue(at: place)
+    }
+
+    /// Sets a property without marking the object changed and without touching the inverse.
+    open func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
+        do {
+            try setPublicValue(value, at: place, primitive: true)
+        } catch {
+            preconditionFailure("Unacceptable type of value for \(entity.name ?? "").\(key): \(error)")
+        }
+    }
+
+    /// True while the members, or the object at the other end, have not been read.
+    open func hasFault(forRelationshipNamed key: String) -> Bool {
+        switch place(of: key) {
+        case .toMany(let index): isFault || toManyState(at: index)?.isLoaded != true
+        case .slot(let slot): isFault || relatedObject(slot: slot)?.isFault == true
+        default: false
+        }
+    }
+
+    /// The IDs of related objects; makes no objects and fires no fault but the object's own.
+    open func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        guard let context else { return [] }
+        switch place(of: key) {
+        case .toMany(let index): return memberKeys(at: index).map { context.objectID(for: $0) }
+        case .slot(let slot):
+            guard case .reference(let target) = slotValue(slot) else { return [] }
+            return [context.objectID(for: target)]
+        default: return []
+        }
+    }
+
+    /// Unsaved changes by property: the new values; `NSNull` for nil.
+    open func changedValues() -> [String: Any] {
+        var result: [String: Any] = [:]
+        for slot in changedSlots() {
+            guard let name = topLevelName(ofSlot: slot) else { continue }
+            result[name] = value(forKey: name) ?? NSNull()
+        }
+        for (index, state) in toMany.enumerated() where state?.isChanged == true {
+            result[layout.toMany[index].name] = value(forKey: layout.toMany[index].name)
+        }
+        return result
+    }
+
+    /// What has changed since pending changes were processed: the new values.
+    open func changedValuesForCurrentEvent() -> [String: Any] {
+        guard let eventStart, let values else { return [:] }
+        let before: ContiguousArray<Value>?
+        switch eventStart {
+        case .unchanged: before = committedValues()
+        case .values(let earlier): before = earlier
+        }
+        var result: [String: Any] = [:]
+        for slot in values.indices where before.map({ !$0[slot].isSame(as: values[slot]) }) ?? true {
+            guard let name = topLevelName(ofSlot: slot) else { continue }
+            result[name] = value(forKey: name) ?? NSNull()
+        }
+        return result
+    }
+
+    /// The values that the store has, or had when the object was read; `NSNull` for nil. Nil keys ask for all.
+    open func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        var result: [String: Any] = [:]
+        guard !state.contains(.inserted) else { return result }
+        for name in keys ?? layout.places.keys.sorted() {
+            switch place(of: name) {
+            case .slot(let slot):
+                let value = committedValue(slot)
+                if case .reference(let target) = value {
+                    result[name] = context?.object(for: target) ?? NSNull()
+                } else {
+                    result[name] = value.object(kind: layout.slots[slot].kind) ?? NSNull()
+                }
+            case .toMany(let index):
+                let objects = committedMemberKeys(at: index).compactMap { context?.object(for: $0) }
+                result[name] = layout.toMany[index].isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
+            default: continue
+            }
+        }
+        return result
+    }
+
+    /// The property that users know a slot by: of a composite's element, the composite.
+    final func topLevelName(ofSlot slot: Int) -> String? {
+        layout.slots[slot].name.map { name in name.split(separator: ".").first.map(String.init) ?? name }
+    }
+
+    // MARK: - Validation
+
+    /// Checks every property before the object is inserted into a store. Override to check more; call super.
+    ///
+    /// - Throws: The one mistake, or `NSValidationMultipleErrorsError` (1560) with all of them.
+    open func validateForInsert() throws {
+        var validation = Validation()
+        validation.check(self)
+        try validation.finish()
+    }
+
+    /// Checks every property before the object's changes are written.
+    open func validateForUpdate() throws {
+        var validation = Validation()
+        validation.check(self)
+        try validation.finish()
+    }
+
+    /// Checks that the object may be deleted: relationships with the rule *deny* must be empty.
+    open func validateForDelete() throws {
+        var validation = Validation()
+        validation.checkDeletion(of: self)
+        try validation.finish()
+    }
+
+    // MARK: - Description
+
+    open override var description: String {
+        let content: String
+        if isFault {
+            content = "<fault>"
+        } else {
+            content = layout.places.keys.sorted().map { name in
+                "    \(name) = \(describedValue(forKey: name));"
+            }.joined(separator: "\n")
+        }
+        return "<\(type(of: self))> (entity: \(entity.name ?? ""); id: \(objectID); data: {\n\(content)\n})"
+    }
+
+    private func describedValue(forKey name: String) -> String {
+        switch layout.places[name] {
+        case .toMany(let index) where toManyState(at: index)?.isLoaded != true: "\"<relationship fault>\""
+        case .fetched: "\"<fetched property>\""
+        case .toMany(let index):
+            "(\(toManyState(at: index)?.members.count ?? 0) objects)"
+        case .slot(let slot) where layout.slots[slot].kind == .toOne:
+            relatedObject(slot: slot).map { $0.objectID.description } ?? "nil"
+        default: value(forKey: name).map { String(describing: $0) } ?? "nil"
+        }
+    }
+}
+
+/// Flags of an object's life; what they mean together is told by computed properties.
+struct ObjectState: OptionSet {
+    let rawValue: UInt16
+    /// Inserted since the last save.
+    static let inserted = ObjectState(rawValue: 1)
+    /// Changed since it was fetched or saved.
+    static let updated = ObjectState(rawValue: 2)
+    static let deleted = ObjectState(rawValue: 4)
+    /// Its values have been read.
+    static let realised = ObjectState(rawValue: 8)
+    /// Listed among its context's changed objects.
+    static let listed = ObjectState(rawValue: 16)
+    /// Changed since pending changes were processed.
+    static let changedInEvent = ObjectState(rawValue: 32)
+    /// Deleted, and delete rules have been applied.
+    static let deletionPropagated = ObjectState(rawValue: 64)
+    /// Its row has been found missing.
+    static let inaccessible = ObjectState(rawValue: 128)
+    /// Its deletion has been saved, or its context was reset.
+    static let gone = ObjectState(rawValue: 256)
+    /// Inserted since pending changes were processed.
+    static let insertedInEvent = ObjectState(rawValue: 512)
+    /// A to-many relationship has changed: the version goes up though no column may differ.
+    static let relationshipChanged = ObjectState(rawValue: 1024)
+    /// A merge policy has said that the next save writes the object whatever its row's version is.
+    static let overwrites = ObjectState(rawValue: 2048)
+}
+
+/// What an object was before the current event.
+enum EventStart {
+    /// It had no values of its own: its row, or its committed values, say what they were.
+    case unchanged
+    case values(ContiguousArray<Value>)
+}
+
+/// Why an object's values have changed without its user: see ``NSManagedObject/awake(fromSnapshotEvents:)``.
+public struct NSSnapshotEventType: OptionSet, @unchecked Sendable {  // because it is a number
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static var undoInsertion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 1) }
+    public static var undoDeletion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 2) }
+    public static var undoUpdate: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 3) }
+    public static var rollback: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 4) }
+    public static var refresh: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 5) }
+    public static var mergePolicy: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 6) }
+}
+
+/// The life of change observation in sets, as key-value observing names it.
+public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    case union = 1, minus, intersect, set
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// Names a managed object: in its context, in its store, and, as a URI, outside of both.
+///
+/// Two IDs are equal when they name the same row of the same store, also if different coordinators made them.
+open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // because it is immutable
+    final let key: ObjectKey
+    private let ownEntity: NSEntityDescription
+    /// The UUID of the store; nil while the ID is temporary.
+    final let storeIdentifier: String?
+    private weak let coordinator: NSPersistentStoreCoordinator?
+
+    init(
+        key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?,
+        coordinator: NSPersistentStoreCoordinator?
+    ) {
+        self.key = key
+        ownEntity = entity
+        self.storeIdentifier = storeIdentifier
+        self.coordinator = coordinator
+    }
+
+    /// The object's own entity.
+    open var entity: NSEntityDescription { ownEntity }
+
+    /// The store that holds the object; nil while the ID is temporary, or when the store has been removed.
+    open weak var persistentStore: NSPersistentStore? {
+        coordinator?.persistentStore(number: key.store)
+    }
+
+    /// True until the object is saved or its permanent ID is obtained.
+    open var isTemporaryID: Bool { key.isTemporary }
+
+    /// The ID as a URI: `x-coredata://STORE-UUID/Entity/pN`, or with a `t` and no store while it is temporary.
+    open func uriRepresentation() -> URL {
+        let host = storeIdentifier ?? ""
+        let last =
+            key.isTemporary ? "t\(NSManagedObjectID.processIdentifier)\(key.number.magnitude)" : "p\(key.number)"
+        var components = URLComponents()
+        components.scheme = "x-coredata"
+        components.host = host
+        components.path = "/\(ownEntity.name ?? "")/\(last)"
+        return components.url ?? URL(fileURLWithPath: "/")
+    }
+
+    /// What temporary URIs of this process have in common.
+    static let processIdentifier = UUID().uuidString
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectID else { return false }
+        if self === other { return true }
+        guard key.number == other.key.number else { return false }
+        if key.isTemporary { return true }
+        return storeIdentifier == other.storeIdentifier
+            && ownEntity.rootEntity.name == other.ownEntity.rootEntity.name
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(key.number)
+        return hasher.finalize()
+    }
+
+    open override var description: String {
+        "0x\(String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)) <\(uriRepresentation().absoluteString)>"
+    }
+}

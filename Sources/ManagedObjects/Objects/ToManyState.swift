@@ -1,0 +1,116 @@
+import Foundation
+
+/// One to-many relationship of one object: its members, as loaded and as changed.
+///
+/// A relationship that nobody has looked at can still gain and lose members (the other side of an edit): such changes
+/// are kept apart until it is loaded, so that setting a to-one never loads the inverse.
+final class ToManyState {
+    /// The members now, where they are loaded.
+    var members = KeyList()
+    /// The members as the store has them; nil when unchanged.
+    var committed: ContiguousArray<ObjectKey>?
+    var isLoaded: Bool
+    /// What has changed while not loaded.
+    var added = KeyList()
+    var removed = KeyList()
+    /// Positions in an ordered relationship kept in pairs, parallel to the committed members.
+    var positions: ContiguousArray<Int64> = []
+
+    init(isLoaded: Bool) {
+        self.isLoaded = isLoaded
+    }
+
+    /// The members' new positions, parallel to `members`, as the plan of a save has assigned them.
+    var newPositions: ContiguousArray<Int64>?
+
+    /// The new position of a member, where the plan of a save has assigned one.
+    func newPosition(of key: ObjectKey) -> Int64? {
+        guard let newPositions, let index = members.position(of: key), index < newPositions.count else { return nil }
+        return newPositions[index]
+    }
+
+    var isChanged: Bool { committed != nil || !added.isEmpty || !removed.isEmpty }
+
+    /// Takes the members that the store has, and applies what has changed meanwhile.
+    func load(_ stored: ContiguousArray<ObjectKey>, positions: ContiguousArray<Int64>) {
+        self.positions = positions
+        members = KeyList(stored)
+        isLoaded = true
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        committed = stored
+        for key in removed.keys { members.remove(key, keepsOrder: true) }
+        for key in added.keys where !members.contains(key) { members.append(key) }
+        added.removeAll()
+        removed.removeAll()
+    }
+
+    /// Adds a member at a position, or at the end; says whether it was none before.
+    @discardableResult
+    func add(_ key: ObjectKey, at position: Int? = nil) -> Bool {
+        guard isLoaded else {
+            if removed.remove(key, keepsOrder: true) { return true }
+            guard !added.contains(key) else { return false }
+            added.append(key)
+            return true
+        }
+        guard !members.contains(key) else { return false }
+        remember()
+        if let position { members.insert(key, at: position) } else { members.append(key) }
+        return true
+    }
+
+    /// Removes a member; says whether it may have been one.
+    @discardableResult
+    func remove(_ key: ObjectKey, keepsOrder: Bool) -> Bool {
+        guard isLoaded else {
+            if added.remove(key, keepsOrder: true) { return true }
+            guard !removed.contains(key) else { return false }
+            removed.append(key)
+            return true
+        }
+        guard members.contains(key) else { return false }
+        remember()
+        return members.remove(key, keepsOrder: keepsOrder)
+    }
+
+    /// Puts the loaded members in another order, or others in their place.
+    func replaceMembers(_ keys: ContiguousArray<ObjectKey>) {
+        remember()
+        members = KeyList(keys)
+    }
+
+    /// Members gained and lost since the store was read.
+    func differences() -> (added: ContiguousArray<ObjectKey>, removed: ContiguousArray<ObjectKey>) {
+        guard isLoaded else { return (added.keys, removed.keys) }
+        guard let committed else { return ([], []) }
+        var before = KeyList(committed)
+        return (
+            ContiguousArray(members.keys.filter { !before.contains($0) }),
+            ContiguousArray(committed.filter { !members.contains($0) })
+        )
+    }
+
+    /// The members as they are now are what the store has.
+    func commit() {
+        committed = nil
+        if let assigned = newPositions { positions = assigned }
+        newPositions = nil
+        guard !isLoaded else { return }
+        added.removeAll()
+        removed.removeAll()
+    }
+
+    func copy() -> ToManyState {
+        let copy = ToManyState(isLoaded: isLoaded)
+        copy.members = members
+        copy.committed = committed
+        copy.added = added
+        copy.removed = removed
+        copy.positions = positions
+        return copy
+    }
+
+    private func remember() {
+        if committed == nil { committed = members.keys }
+    }
+}

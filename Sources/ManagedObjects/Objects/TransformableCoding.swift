@@ -1,0 +1,63 @@
+import Foundation
+
+/// Between a transformable attribute's value and the bytes that a store keeps.
+///
+/// A user's transformer makes data of values; the built-in ones, which unarchive, are used in reverse, as Core Data does.
+enum TransformableCoding {
+    /// The value of stored bytes. Bytes that the transformer cannot read stay what they are, are handed out as nil, and
+    /// are written back unchanged.
+    static func decode(_ data: Data, attribute: NSAttributeDescription) -> Value {
+        let transformer = transformer(of: attribute)
+        let decoded =
+            transformer is NSSecureUnarchiveFromDataTransformer
+            ? transformer?.transformedValue(data) : transformer?.reverseTransformedValue(data)
+        guard let value = decoded else {
+            return .object(ObjectValue(UndecodableValue(data: data), encoded: data))
+        }
+        return .object(ObjectValue(value, encoded: data))
+    }
+
+    /// The bytes of a value.
+    ///
+    /// - Throws: A validation error that names entity and attribute when the transformer is missing or gives no data.
+    static func encode(_ value: ObjectValue, attribute: NSAttributeDescription) throws -> Data {
+        if let encoded = value.encoded { return encoded }
+        if let undecodable = value.value as? UndecodableValue { return undecodable.data }
+        let name = "\(attribute.entity.name ?? "").\(attribute.name)"
+        guard let transformer = transformer(of: attribute) else {
+            throw CocoaError(
+                .coreData,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "No value transformer \"\(attribute.valueTransformerName ?? "")\" is registered for \(name)."
+                ])
+        }
+        let encoded =
+            transformer is NSSecureUnarchiveFromDataTransformer
+            ? transformer.reverseTransformedValue(value.value) : transformer.transformedValue(value.value)
+        guard let data = encoded as? Data else {
+            throw CocoaError(
+                .coreData,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "The value transformer of \(name) made no data of a value of type \(type(of: value.value))."
+                ])
+        }
+        return data
+    }
+
+    private static func transformer(of attribute: NSAttributeDescription) -> ValueTransformer? {
+        let name = attribute.valueTransformerName.flatMap { $0.isEmpty ? nil : $0 }
+        return ValueTransformer(
+            forName: name.map { NSValueTransformerName($0) } ?? .secureUnarchiveFromDataTransformerName)
+    }
+}
+
+/// Stored bytes that no transformer here can read. A user's code sees nil.
+final class UndecodableValue {
+    let data: Data
+
+    init(data: Data) {
+        self.data = data
+    }
+}

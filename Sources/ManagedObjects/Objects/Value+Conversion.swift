@@ -1,0 +1,184 @@
+import Foundation
+
+// Between the engine's values and what users see through key-value coding: `NSNumber`, `String`, `Date`, `Data`, `UUID`,
+// `URL`, `NSDecimalNumber`, as Core Data hands them out.
+
+extension EntityLayout.Slot.Kind {
+    init(_ type: NSAttributeType) {
+        switch type {
+        case .integer16AttributeType: self = .integer16
+        case .integer32AttributeType: self = .integer32
+        case .integer64AttributeType: self = .integer64
+        case .booleanAttributeType: self = .boolean
+        case .doubleAttributeType: self = .double
+        case .floatAttributeType: self = .float
+        case .dateAttributeType: self = .date
+        case .decimalAttributeType: self = .decimal
+        case .stringAttributeType: self = .string
+        case .binaryDataAttributeType: self = .data
+        case .UUIDAttributeType: self = .uuid
+        case .URIAttributeType: self = .uri
+        case .transformableAttributeType: self = .transformable
+        default: self = .undefined
+        }
+    }
+
+    /// What a value of this kind is called in messages.
+    var expectation: String {
+        switch self {
+        case .integer16, .integer32, .integer64, .double, .float, .position: "NSNumber"
+        case .boolean: "Bool"
+        case .date: "Date"
+        case .decimal: "NSDecimalNumber"
+        case .string: "String"
+        case .data: "Data"
+        case .uuid: "UUID"
+        case .uri: "URL"
+        case .transformable, .undefined: "any object"
+        case .toOne: "NSManagedObject"
+        }
+    }
+}
+
+/// A value is not of the type that its attribute declares.
+struct UnacceptableValue: Error {
+    let expected: String
+    let actual: String
+}
+
+extension Value {
+    /// The engine's form of a user's value.
+    ///
+    /// - Throws: ``UnacceptableValue`` where Core Data raises "Unacceptable type of value for attribute".
+    init(_ value: Any?, kind: EntityLayout.Slot.Kind) throws {
+        guard let value, !(value is NSNull) else {
+            self = .null
+            return
+        }
+        switch kind {
+        case .integer16, .integer32, .integer64, .position:
+            guard let number = Self.integer(value) else { throw Self.unacceptable(value, kind) }
+            self = .integer(number)
+        case .boolean:
+            if let flag = value as? Bool {
+                self = .integer(flag ? 1 : 0)
+            } else if let number = value as? NSNumber {
+                self = .integer(number.boolValue ? 1 : 0)
+            } else {
+                throw Self.unacceptable(value, kind)
+            }
+        case .double:
+            guard let number = Self.real(value) else { throw Self.unacceptable(value, kind) }
+            self = .real(number)
+        case .float:
+            guard let number = Self.real(value) else { throw Self.unacceptable(value, kind) }
+            self = .real(Double(Float(number)))
+        case .date:
+            guard let date = value as? Date else { throw Self.unacceptable(value, kind) }
+            self = .real(date.timeIntervalSinceReferenceDate)
+        case .decimal:
+            if let number = value as? NSDecimalNumber {
+                self = .object(ObjectValue(number))
+            } else if let decimal = value as? Decimal {
+                self = .object(ObjectValue(NSDecimalNumber(decimal: decimal)))
+            } else if let number = value as? NSNumber {
+                self = .object(ObjectValue(NSDecimalNumber(decimal: number.decimalValue)))
+            } else {
+                throw Self.unacceptable(value, kind)
+            }
+        case .string:
+            guard let string = value as? String else { throw Self.unacceptable(value, kind) }
+            self = .string(string)
+        case .data:
+            guard let data = value as? Data else { throw Self.unacceptable(value, kind) }
+            self = .data(data)
+        case .uuid:
+            guard let uuid = value as? UUID else { throw Self.unacceptable(value, kind) }
+            self = .uuid(uuid)
+        case .uri:
+            guard let url = value as? URL else { throw Self.unacceptable(value, kind) }
+            self = .object(ObjectValue(url))
+        case .transformable, .undefined:
+            self = .object(ObjectValue(value))
+        case .toOne:
+            throw Self.unacceptable(value, kind)
+        }
+    }
+
+    /// What key-value coding hands out; a reference is the context's to resolve, and nil here.
+    func object(kind: EntityLayout.Slot.Kind) -> Any? {
+        switch self {
+        case .null, .reference: nil
+        case .integer(let number):
+            switch kind {
+            case .boolean: NSNumber(value: number != 0)
+            case .integer16: NSNumber(value: Int16(truncatingIfNeeded: number))
+            case .integer32: NSNumber(value: Int32(truncatingIfNeeded: number))
+            default: NSNumber(value: number)
+            }
+        case .real(let number):
+            switch kind {
+            case .date: Date(timeIntervalSinceReferenceDate: number)
+            case .float: NSNumber(value: Float(number))
+            default: NSNumber(value: number)
+            }
+        case .string(let string): string
+        case .data(let data): data
+        case .uuid(let uuid): uuid
+        case .object(let box): box.value
+        }
+    }
+
+    private static func integer(_ value: Any) -> Int64? {
+        switch value {
+        case let number as Int: Int64(number)
+        case let number as Int64: number
+        case let number as Int32: Int64(number)
+        case let number as Int16: Int64(number)
+        case let number as NSNumber: number.int64Value
+        case let number as any BinaryInteger: Int64(exactly: number)
+        default: nil
+        }
+    }
+
+    private static func real(_ value: Any) -> Double? {
+        switch value {
+        case let number as Double: number
+        case let number as NSNumber: number.doubleValue
+        case let number as Float: Double(number)
+        case let number as any BinaryInteger: Double(number)
+        default: nil
+        }
+    }
+
+    private static func unacceptable(_ value: Any, _ kind: EntityLayout.Slot.Kind) -> UnacceptableValue {
+        UnacceptableValue(expected: kind.expectation, actual: String(describing: type(of: value)))
+    }
+}
+
+extension Value {
+    private static func isEqual(_ one: Any, _ two: Any) -> Bool {
+        if let one = one as? NSObject { return one.isEqual(two) }
+        if let one = one as? AnyHashable, let two = two as? AnyHashable { return one == two }
+        return (one as AnyObject) === (two as AnyObject)
+    }
+
+    /// Whether two values are the same to a store: what decides if an attribute has changed.
+    func isSame(as other: Value) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.integer(let one), .integer(let two)): one == two
+        // By bits, so that a NaN equals itself and -0.0 differs from 0.0: both are what would be written.
+        case (.real(let one), .real(let two)): one.bitPattern == two.bitPattern
+        case (.string(let one), .string(let two)):
+            // By code units: canonically equivalent texts are different texts to a store.
+            one.utf8.elementsEqual(two.utf8)
+        case (.data(let one), .data(let two)): one == two
+        case (.uuid(let one), .uuid(let two)): one == two
+        case (.reference(let one), .reference(let two)): one == two
+        case (.object(let one), .object(let two)):
+            one === two || Self.isEqual(one.value, two.value)
+        default: false
+        }
+    }
+}

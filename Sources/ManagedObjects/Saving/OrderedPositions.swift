@@ -1,0 +1,83 @@
+/// Where members of an ordered relationship stand, as numbers that a store sorts by.
+///
+/// The first member gets 2048, each further one 1024 more; a member put between two others gets a number in the gap, and
+/// only where a gap is used up are the members behind it numbered anew. So a save writes what has moved and little else.
+/// (Seen in stores that Apple's framework wrote.)
+enum OrderedPositions {
+    private static let first: Int64 = 2048
+    private static let step: Int64 = 1024
+
+    /// New positions for members in order; nil stands for a member that has none yet.
+    static func assign(_ existing: ContiguousArray<Int64?>) -> ContiguousArray<Int64> {
+        let kept = longestIncreasing(existing)
+        var result = ContiguousArray<Int64>(repeating: 0, count: existing.count)
+        var index = 0
+        var previous: Int64 = 0
+        while index < existing.count {
+            if kept[index], let position = existing[index], position > previous {
+                result[index] = position
+                previous = position
+                index += 1
+                continue
+            }
+            // A run of members to be placed between `previous` and the next one that keeps its number.
+            var end = index
+            while end < existing.count, !(kept[end] && (existing[end] ?? 0) > previous) { end += 1 }
+            let count = Int64(end - index)
+            if end < existing.count, let next = existing[end], next - previous > count {
+                let gap = next - previous
+                for offset in 0..<count {
+                    result[index + Int(offset)] = previous + gap * (offset + 1) / (count + 1)
+                }
+                previous = result[end - 1]
+                index = end
+            } else if end < existing.count {
+                // No room: the one that follows is moved too.
+                let start = previous == 0 ? first : previous + step
+                for offset in 0...count { result[index + Int(offset)] = start + offset * step }
+                previous = result[end]
+                index = end + 1
+            } else {
+                let start = previous == 0 ? first : previous + step
+                for offset in 0..<count { result[index + Int(offset)] = start + offset * step }
+                index = end
+            }
+        }
+        return result
+    }
+
+    /// Which members can keep their numbers: a longest increasing run of them.
+    private static func longestIncreasing(_ positions: ContiguousArray<Int64?>) -> ContiguousArray<Bool> {
+        var kept = ContiguousArray(repeating: false, count: positions.count)
+        // The everyday cases: nothing has a number yet, or all that have one are in order.
+        var last: Int64 = .min
+        var isIncreasing = true
+        for case .some(let position) in positions {
+            if position <= last { isIncreasing = false }
+            last = position
+        }
+        if isIncreasing {
+            for index in positions.indices { kept[index] = positions[index] != nil }
+            return kept
+        }
+        var tails: [Int] = []
+        var predecessors = [Int](repeating: -1, count: positions.count)
+        for index in positions.indices {
+            guard let position = positions[index] else { continue }
+            var low = 0
+            var high = tails.count
+            while low < high {
+                let middle = (low + high) / 2
+                if (positions[tails[middle]] ?? 0) < position { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { predecessors[index] = tails[low - 1] }
+            if low == tails.count { tails.append(index) } else { tails[low] = index }
+        }
+        var index = tails.last ?? -1
+        while index >= 0 {
+            kept[index] = true
+            index = predecessors[index]
+        }
+        return kept
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+
+/// Makes the plan of a save for one store from the objects that have changed. Reads objects, writes only hidden slots
+/// (the positions that ordered relationships give to their members).
+struct SavePlanBuilder {
+    private let context: NSManagedObjectContext
+    private let store: UInt16
+    private var inserts: [Int: SavePlan.Group<SavePlan.Insert>] = [:]
+    private var updates: [Int: SavePlan.Group<SavePlan.Update>] = [:]
+    private var deletes: [Int: SavePlan.Group<SavePlan.Delete>] = [:]
+    private var pairs: [ObjectIdentifier: SavePlan.PairGroup] = [:]
+    private var pairOrder: [ObjectIdentifier] = []
+    /// Objects whose rows the plan writes, beside those it inserts and deletes.
+    private(set) var updated: ContiguousArray<NSManagedObject> = []
+
+    init(context: NSManagedObjectContext, store: UInt16) {
+        self.context = context
+        self.store = store
+    }
+
+    /// The plan for objects of this store. All of them have permanent keys.
+    mutating func plan(for objects: ContiguousArray<NSManagedObject>) throws -> SavePlan {
+        for object in objects where !object.state.contains(.deleted) { numberMembers(of: object) }
+        for object in objects { try add(object) }
+        return SavePlan(
+            inserts: inserts.sorted { $0.key < $1.key }.map(\.value),
+            updates: updates.sorted { $0.key < $1.key }.map(\.value),
+            deletes: deletes.sorted { $0.key < $1.key }.map(\.value),
+            pairs: pairOrder.compactMap { pairs[$0] },
+            metadata: nil, author: context.transactionAuthor, contextName: context.name)
+    }
+
+    private mutating func add(_ object: NSManagedObject) throws {
+        let index = object.entity.index
+        let isNew = object.state.contains(.inserted)
+        if object.state.contains(.deleted) {
+            guard !isNew else { return }
+            addPairs(of: object)
+            deletes[index, default: .init(entity: object.entity, changes: [])].changes.append(
+                SavePlan.Delete(
+                    key: object.key.number, version: object.version,
+                    checksVersion: !object.state.contains(.overwrites)))
+            return
+        }
+        if isNew {
+            inserts[index, default: .init(entity: object.entity, changes: [])].changes.append(
+                SavePlan.Insert(key: object.key.number, values: try storedValues(of: object)))
+            addPairs(of: object)
+            return
+        }
+        let slots = object.persistentChangedSlots()
+        addPairs(of: object)
+        guard !slots.isEmpty || object.hasChangedToMany(persistent: true) else { return }
+        updates[index, default: .init(entity: object.entity, changes: [])].changes.append(
+            SavePlan.Update(
+                key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots,
+                checksVersion: !object.state.contains(.overwrites)))
+        updated.append(object)
+    }
+
+    /// An object's values as the store takes them: transformables as bytes.
+    private func storedValues(of object: NSManagedObject) throws -> ContiguousArray<Value> {
+        var values = object.currentValues()
+        for slot in object.layout.transformableSlots {
+            guard case .object(let value) = values[slot], let attribute = object.layout.slots[slot].attribute else {
+                continue
+            }
+            values[slot] = .data(try TransformableCoding.encode(value, attribute: attribute))
+        }
+        return values
+    }
+
+    // MARK: - Order
+
+    /// Gives members of changed ordered relationships their positions.
+    private mutating func numberMembers(of object: NSManagedObject) {
+        for (index, place) in object.layout.toMany.enumerated() where place.isOrdered && place.isPersistent {
+            guard let state = object.toManyState(at: index), state.isChanged else { continue }
+            switch place.storage {
+            case .memberSlot(_, let slot?): numberBySlot(slot, members: state.members.keys)
+            case .pairs: numberPairs(of: state)
+            default: continue
+            }
+        }
+    }
+
+    private func numberBySlot(_ slot: Int, members: ContiguousArray<ObjectKey>) {
+        let objects = members.map { context.object(for: $0) }
+        let existing = ContiguousArray(
+            objects.map { object -> Int64? in
+                if case .integer(let position) = object.slotValue(slot), position > 0 { position } else { nil }
+            })
+        let assigned = OrderedPositions.assign(existing)
+        for (member, object) in objects.enumerated() where existing[member] != assigned[member] {
+            context.recordChange(of: object)
+            object.setPrimitiveSlot(slot, to: .integer(assigned[member]))
+        }
+    }
+
+    private func numberPairs(of state: ToManyState) {
+        var before: [ObjectKey: Int64] = [:]
+        for (key, position) in zip(state.committed ?? [], state.positions) { before[key] = position }
+        state.newPositions = OrderedPositions.assign(ContiguousArray(state.members.keys.map { before[$0] }))
+    }
+
+    // MARK: - Pairs
+
+    private mutating func addPairs(of object: NSManagedObject) {
+        for (index, place) in object.layout.toMany.enumerated() where place.isPersistent {
+            guard let state = object.toManyState(at: index), state.isChanged, case .pairs = place.storage else {
+                continue
+            }
+            let relationship = place.relationship
+            let inverse = relationship.inverseRelationship
+            if isFirstSide(relationship) {
+                addDifferences(of: object, state: state, relationship: relationship)
+            }
+            if place.isOrdered {
+                addMoves(of: object, state: state, relationship: relationship, inverse: inverse)
+            }
+        }
+    }
+
+    /// Each pair is told by one of its sides; both have changed.
+    private func isFirstSide(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, inverse !== relationship else { return true }
+        let own = (relationship.entity.index, relationship.name)
+        let other = (inverse.entity.index, inverse.name)
+        return own < other
+    }
+
+    private mutating func addDifferences(
+        of object: NSManagedObject, state: ToManyState, relationship: NSRelationshipDescription
+    ) {
+        let (added, removed) = state.differences()
+        let isReflexive = relationship.inverseRelationship === relationship
+        for key in removed {
+            // Of a relationship that is its own inverse both objects tell the same pair.
+            if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
+            append(
+                SavePlan.Pair(kind: .delete, source: object.key.number, destination: key.number), to: relationship)
+        }
+        for key in added {
+            if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
+            append(
+                SavePlan.Pair(
+                    kind: .insert, source: object.key.number, destination: key.number,
+                    position: state.newPosition(of: key),
+                    inversePosition: inversePosition(of: object, in: key, relationship: relationship)),
+                to: relationship)
+        }
+    }
+
+    private func isChanged(_ key: ObjectKey, _ relationship: NSRelationshipDescription) -> Bool {
+        guard let object = context.registeredObject(for: key),
+            case .toMany(let index)? = object.layout.places[relationship.name]
+        else { return false }
+        return object.toManyState(at: index)?.isChanged == true
+    }
+
+    private func inversePosition(
+        of object: NSManagedObject, in key: ObjectKey, relationship: NSRelationshipDescription
+    ) -> Int64? {
+        guard let inverse = relationship.inverseRelationship, inverse.isOrdered,
+            let member = context.registeredObject(for: key),
+            case .toMany(let index)? = member.layout.places[inverse.name]
+        else { return nil }
+        return member.toManyState(at: index)?.newPosition(of: object.key)
+    }
+
+    private mutating func addMoves(
+        of object: NSManagedObject, state: ToManyState, relationship: NSRelationshipDescription,
+        inverse: NSRelationshipDescription?
+    ) {
+        guard let committed = state.committed, let newPositions = state.newPositions else { return }
+        var before: [ObjectKey: Int64] = [:]
+        for (key, position) in zip(committed, state.positions) { before[key] = position }
+        for (key, position) in zip(state.members.keys, newPositions) {
+            guard let old = before[key], old != position else { continue }
+            if isFirstSide(relationship) {
+                append(
+                    SavePlan.Pair(
+                        kind: .move, source: object.key.number, destination: key.number, position: position),
+                    to: relationship)
+            } else if let inverse {
+                append(
+                    SavePlan.Pair(
+                        kind: .move, source: key.number, destination: object.key.number, inversePosition: position),
+                    to: inverse)
+            }
+        }
+    }
+
+    private mutating func append(_ pair: SavePlan.Pair, to relationship: NSRelationshipDescription) {
+        let id = ObjectIdentifier(relationship)
+        if pairs[id] == nil {
+            pairs[id] = SavePlan.PairGroup(relationship: relationship, pairs: [])
+            pairOrder.append(id)
+        }
+        pairs[id]?.pairs.append(pair)
+    }
+}

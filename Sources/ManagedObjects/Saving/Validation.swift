@@ -1,0 +1,172 @@
+import Foundation
+
+/// Checks an object against its model before it is written.
+///
+/// Every property is looked at, so that one save reports every mistake: a single one as its own error, several together
+/// as `NSValidationMultipleErrorsError` with the list under `NSDetailedErrorsKey`.
+struct Validation {
+    private(set) var errors: [NSError] = []
+
+    mutating func check(_ object: NSManagedObject) {
+        let layout = object.layout
+        for (slot, description) in layout.slots.enumerated() {
+            guard let name = description.name, description.isPersistent else { continue }
+            check(object.slotValue(slot), of: object, slot: description, name: name)
+        }
+        for (index, place) in layout.toMany.enumerated() {
+            check(toMany: place, at: index, of: object)
+        }
+    }
+
+    /// Relationships with the rule *deny* that still have members, of an object about to be deleted.
+    mutating func checkDeletion(of object: NSManagedObject) {
+        for (index, place) in object.layout.toMany.enumerated()
+        where place.relationship.deleteRule == .denyDeleteRule {
+            let remaining = object.members(at: index).filter { !$0.isDeleted }
+            if !remaining.isEmpty {
+                add(NSValidationRelationshipDeniedDeleteError, object, place.name, "still has \(remaining.count) objects")
+            }
+        }
+        for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {
+            guard let relationship = description.property as? NSRelationshipDescription, let name = description.name,
+                relationship.deleteRule == .denyDeleteRule,
+                let target = object.relatedObject(slot: slot), !target.isDeleted
+            else { continue }
+            add(NSValidationRelationshipDeniedDeleteError, object, name, "still refers to an object")
+        }
+    }
+
+    mutating func check(_ value: Value, of object: NSManagedObject, slot: EntityLayout.Slot, name: String) {
+        if value.isNull {
+            let isRequired = slot.kind == .toOne ? isRequiredToOne(slot) : !slot.property.isOptional
+            if isRequired, slot.property as? NSDerivedAttributeDescription == nil {
+                add(NSValidationMissingMandatoryPropertyError, object, name, "is required and has no value")
+            }
+            return
+        }
+        checkRange(value, of: object, slot: slot, name: name)
+        checkPredicates(value, of: object, slot: slot, name: name)
+    }
+
+    private func isRequiredToOne(_ slot: EntityLayout.Slot) -> Bool {
+        guard let relationship = slot.property as? NSRelationshipDescription else { return false }
+        return !relationship.isOptional
+    }
+
+    private mutating func checkRange(
+        _ value: Value, of object: NSManagedObject, slot: EntityLayout.Slot, name: String
+    ) {
+        switch (slot.kind, value) {
+        case (.integer16, .integer(let number)) where Int16(exactly: number) == nil,
+            (.integer32, .integer(let number)) where Int32(exactly: number) == nil:
+            let code = number > 0 ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError
+            add(code, object, name, "is \(number), which \(slot.kind.bits) bits cannot hold", value: value, slot: slot)
+        case (.double, .real(let number)) where number.isNaN, (.float, .real(let number)) where number.isNaN,
+            (.date, .real(let number)) where number.isNaN:
+            add(NSManagedObjectValidationError, object, name, "is not a number, which no store can keep")
+        default: break
+        }
+    }
+
+    private mutating func checkPredicates(
+        _ value: Value, of object: NSManagedObject, slot: EntityLayout.Slot, name: String
+    ) {
+        let predicates = slot.property.validationPredicates
+        guard !predicates.isEmpty, let subject = value.object(kind: slot.kind) else { return }
+        let warnings = slot.property.validationWarnings
+        for (index, predicate) in predicates.enumerated() where !predicate.evaluate(with: subject) {
+            let warning = index < warnings.count ? warnings[index] : nil
+            let code = (warning as? NSNumber)?.intValue ?? NSManagedObjectValidationError
+            let sentence = warning as? String ?? "does not satisfy \(predicate.predicateFormat)"
+            add(code, object, name, sentence, value: value, slot: slot, predicate: predicate)
+        }
+    }
+
+    private mutating func check(toMany place: EntityLayout.ToMany, at index: Int, of object: NSManagedObject) {
+        let relationship = place.relationship
+        let minimum = relationship.minCount
+        let maximum = relationship.maxCount
+        let isRequired = !relationship.isOptional
+        guard isRequired || minimum > 0 || maximum > 0 else { return }
+        // Counting the members of a relationship that nobody touched would read the store for every object saved.
+        guard object.isInserted || object.toManyState(at: index)?.isChanged == true else { return }
+        let count = object.memberKeys(at: index).count
+        if count == 0 {
+            if isRequired {
+                add(NSValidationMissingMandatoryPropertyError, object, place.name, "is required and is empty")
+            }
+        } else if count < minimum {
+            add(NSValidationRelationshipLacksMinimumCountError, object, place.name, "has \(count) objects of at least \(minimum)")
+        } else if maximum > 0, count > maximum {
+            add(NSValidationRelationshipExceedsMaximumCountError, object, place.name, "has \(count) objects of at most \(maximum)")
+        }
+    }
+
+    // MARK: - Errors
+
+    mutating func add(_ error: any Error) {
+        let error = error as NSError
+        if error.code == NSValidationMultipleErrorsError, let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] {
+            errors += details
+        } else {
+            errors.append(error)
+        }
+    }
+
+    private mutating func add(
+        _ code: Int, _ object: NSManagedObject, _ name: String, _ sentence: String, value: Value = .null,
+        slot: EntityLayout.Slot? = nil, predicate: NSPredicate? = nil
+    ) {
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey:
+                "\(object.entity.name ?? "") \(object.objectID.uriRepresentation().absoluteString): \"\(name)\" \(sentence).",
+            NSValidationObjectErrorKey: object,
+            NSValidationKeyErrorKey: name,
+        ]
+        if let slot, let value = value.object(kind: slot.kind) { userInfo[NSValidationValueErrorKey] = value }
+        if let predicate { userInfo[NSValidationPredicateErrorKey] = predicate }
+        errors.append(NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo))
+    }
+
+    /// Throws what has been found, if anything.
+    func finish() throws {
+        guard let first = errors.first else { return }
+        guard errors.count > 1 else { throw first }
+        throw NSError(
+            domain: NSCocoaErrorDomain, code: NSValidationMultipleErrorsError,
+            userInfo: [
+                NSLocalizedDescriptionKey: "\(errors.count) values are not valid. The first: \(first.localizedDescription)",
+                NSDetailedErrorsKey: errors,
+            ])
+    }
+}
+
+extension EntityLayout.Slot.Kind {
+    fileprivate var bits: Int { self == .integer16 ? 16 : 32 }
+}
+
+extension NSManagedObject {
+    /// Checks one value for a property, and may put another in its place.
+    ///
+    /// - Throws: A validation error of Core Data's codes (1550 to 1680), or `NSManagedObjectValidationError` for a value
+    ///   of a type that the property does not take.
+    public func validateValue(_ value: inout Any?, forKey key: String) throws {
+        guard case .slot(let index)? = place(of: key), layout.slots[index].kind != .toOne else { return }
+        let slot = layout.slots[index]
+        let converted: Value
+        do {
+            converted = try Value(value, kind: slot.kind)
+        } catch let error as UnacceptableValue {
+            throw NSError(
+                domain: NSCocoaErrorDomain, code: NSManagedObjectValidationError,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "\(entity.name ?? "").\(key) takes \(error.expected), not \(error.actual).",
+                    NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: key,
+                ])
+        }
+        var validation = Validation()
+        validation.check(converted, of: self, slot: slot, name: key)
+        try validation.finish()
+    }
+}

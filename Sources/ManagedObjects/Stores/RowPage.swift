@@ -1,0 +1,145 @@
+import Foundation
+
+/// Rows of one entity as they came from a store: immutable, shared by the objects made from them.
+///
+/// A fetch fills pages, not objects: each row is one cell per slot of the entity's layout, plain bytes that need no
+/// reference counting; texts and binary data lie in one arena. Strings, dates and numbers are made when an object is
+/// asked for them, and an object that is never changed never has values of its own. A page is also the batch in which
+/// relationships are loaded: see `RelationshipLoader`.
+final class RowPage {
+    /// One value of one row, sixteen plain bytes.
+    struct Cell {
+        enum Kind: UInt8 {
+            case null, integer, real
+            /// UTF-8 text in the arena.
+            case text
+            /// Binary data in the arena; a UUID's sixteen bytes too.
+            case blob
+            /// A to-one relationship: `payload` is the primary key, `entity` the destination's own entity.
+            case reference
+        }
+
+        var kind: Kind
+        var entity: UInt16
+        /// The number of bytes of a text or blob.
+        var length: UInt32
+        /// An integer, the bits of a double, a primary key, or an offset into the arena.
+        var payload: UInt64
+
+        static let null = Cell(kind: .null, entity: 0, length: 0, payload: 0)
+        @inline(__always) static func integer(_ value: Int64) -> Cell {
+            Cell(kind: .integer, entity: 0, length: 0, payload: UInt64(bitPattern: value))
+        }
+        @inline(__always) static func real(_ value: Double) -> Cell {
+            Cell(kind: .real, entity: 0, length: 0, payload: value.bitPattern)
+        }
+        @inline(__always) static func reference(_ key: Int64, entity: Int) -> Cell {
+            Cell(
+                kind: .reference, entity: UInt16(truncatingIfNeeded: entity), length: 0,
+                payload: UInt64(bitPattern: key))
+        }
+    }
+
+    /// The layout of the rows' own (leaf) entity.
+    let layout: EntityLayout
+    /// The number of the store in its coordinator.
+    let store: UInt16
+    /// Cells in a row: the entity's slots.
+    let width: Int
+    /// Primary keys and optimistic-locking versions (`Z_OPT`), a row each.
+    private(set) var keys: ContiguousArray<Int64> = []
+    private(set) var versions: ContiguousArray<Int64> = []
+    // Unsafe because a cell is read for every attribute of every row: bounds are the layout's, and rows are appended by
+    // the store only, before anyone else sees the page.
+    private var cells: UnsafeMutablePointer<Cell>
+    private var cellCapacity: Int
+    private var arena: UnsafeMutableRawPointer
+    private var arenaCapacity: Int
+    private var arenaCount = 0
+    /// Batches of relationships already loaded for the rows, by the loader that owns them.
+    var loaded: RelationshipBatches?
+
+    init(layout: EntityLayout, store: UInt16, rowCapacity: Int = 16, arenaCapacity: Int = 256) {
+        self.layout = layout
+        self.store = store
+        width = layout.slots.count
+        cellCapacity = max(1, rowCapacity * width)
+        cells = .allocate(capacity: cellCapacity)
+        self.arenaCapacity = max(16, arenaCapacity)
+        arena = .allocate(byteCount: self.arenaCapacity, alignment: 8)
+        keys.reserveCapacity(rowCapacity)
+        versions.reserveCapacity(rowCapacity)
+    }
+
+    deinit {
+        cells.deallocate()
+        arena.deallocate()
+    }
+
+    var count: Int { keys.count }
+    /// Bytes held by cells and arena: what a store looks at to begin a new page.
+    var byteCount: Int { keys.count * (width * MemoryLayout<Cell>.stride + 16) + arenaCount }
+
+    // MARK: - Filling, by a store
+
+    /// Begins a row; its cells are null until `set` gives them values.
+    func append(key: Int64, version: Int64) {
+        let needed = (keys.count + 1) * width
+        if needed > cellCapacity {
+            let capacity = max(needed, cellCapacity * 2)
+            let grown = UnsafeMutablePointer<Cell>.allocate(capacity: capacity)
+            grown.moveInitialize(from: cells, count: keys.count * width)
+            cells.deallocate()
+            cells = grown
+            cellCapacity = capacity
+        }
+        (cells + keys.count * width).initialize(repeating: .null, count: width)
+        keys.append(key)
+        versions.append(version)
+    }
+
+    /// Sets a cell of the row appended last.
+    @inline(__always)
+    func set(_ cell: Cell, slot: Int) {
+        cells[(keys.count - 1) * width + slot] = cell
+    }
+
+    /// Copies bytes into the arena and sets the cell of the row appended last to them.
+    @inline(__always)
+    func setBytes(_ bytes: UnsafeRawBufferPointer, kind: Cell.Kind, slot: Int) {
+        if arenaCount + bytes.count > arenaCapacity { growArena(by: bytes.count) }
+        if let base = bytes.baseAddress, bytes.count > 0 {
+            (arena + arenaCount).copyMemory(from: base, byteCount: bytes.count)
+        }
+        cells[(keys.count - 1) * width + slot] = Cell(
+            kind: kind, entity: 0, length: UInt32(truncatingIfNeeded: bytes.count), payload: UInt64(arenaCount))
+        arenaCount += bytes.count
+    }
+
+    private func growArena(by count: Int) {
+        let capacity = max(arenaCount + count, arenaCapacity * 2)
+        let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        grown.copyMemory(from: arena, byteCount: arenaCount)
+        arena.deallocate()
+        arena = grown
+        arenaCapacity = capacity
+    }
+
+    // MARK: - Reading
+
+    @inline(__always)
+    func cell(row: Int, slot: Int) -> Cell {
+        cells[row * width + slot]
+    }
+
+    /// The bytes of a text or blob cell; valid as long as the page.
+    @inline(__always)
+    func bytes(of cell: Cell) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: arena + Int(cell.payload), count: Int(cell.length))
+    }
+
+    /// The string of a text cell. Bytes that are no UTF-8 are repaired, as SQLite does not check what is put into it.
+    func string(of cell: Cell) -> String {
+        String(decoding: bytes(of: cell), as: UTF8.self)
+    }
+}

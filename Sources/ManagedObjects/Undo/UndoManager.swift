@@ -1,0 +1,134 @@
+import Foundation
+
+/// Records operations so that they can be taken back and done again: Foundation's class, which it lacks off Apple's
+/// platforms.
+///
+/// Operations registered between the outermost ``beginUndoGrouping()`` and ``endUndoGrouping()`` are taken back
+/// together. Without a run loop there is no end of an event that could close a group: an operation registered outside of
+/// any group is a group of its own.
+open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs to whoever registers with it
+    private struct Operation {
+        weak var target: AnyObject?
+        var perform: () -> Void
+    }
+
+    private struct Group {
+        var name = ""
+        var operations: [Operation] = []
+    }
+
+    private var undoGroups: [Group] = []
+    private var redoGroups: [Group] = []
+    private var openGroups: [Group] = []
+    private var disabledCount = 0
+    open private(set) var isUndoing = false
+    open private(set) var isRedoing = false
+    /// How many groups are kept; 0 is no limit.
+    open var levelsOfUndo = 0 {
+        didSet { trim() }
+    }
+    open var groupsByEvent = true
+
+    public override init() {}
+
+    open var canUndo: Bool { !undoGroups.isEmpty || openGroups.contains { !$0.operations.isEmpty } }
+    open var canRedo: Bool { !redoGroups.isEmpty }
+    open var groupingLevel: Int { openGroups.count }
+    open var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
+    open var undoActionName: String { undoGroups.last?.name ?? "" }
+    open var redoActionName: String { redoGroups.last?.name ?? "" }
+
+    open func disableUndoRegistration() { disabledCount += 1 }
+    open func enableUndoRegistration() { disabledCount = max(0, disabledCount - 1) }
+
+    open func beginUndoGrouping() { openGroups.append(Group()) }
+
+    open func endUndoGrouping() {
+        guard let group = openGroups.popLast() else { return }
+        if openGroups.isEmpty {
+            close(group)
+        } else {
+            openGroups[openGroups.count - 1].operations += group.operations
+        }
+    }
+
+    open func setActionName(_ actionName: String) {
+        if !openGroups.isEmpty {
+            openGroups[openGroups.count - 1].name = actionName
+        } else if !undoGroups.isEmpty {
+            undoGroups[undoGroups.count - 1].name = actionName
+        }
+    }
+
+    /// Records what takes an operation back. The target is not kept alive.
+    public func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
+        guard isUndoRegistrationEnabled else { return }
+        let operation = Operation(
+            target: target,
+            perform: { [weak target] in
+                if let target { handler(target) }
+            })
+        if openGroups.isEmpty {
+            close(Group(operations: [operation]))
+        } else {
+            openGroups[openGroups.count - 1].operations.append(operation)
+        }
+    }
+
+    private func close(_ group: Group) {
+        guard !group.operations.isEmpty else { return }
+        if isUndoing {
+            redoGroups.append(group)
+        } else {
+            undoGroups.append(group)
+            if !isRedoing { redoGroups = [] }
+            trim()
+        }
+    }
+
+    private func trim() {
+        if levelsOfUndo > 0, undoGroups.count > levelsOfUndo { undoGroups.removeFirst(undoGroups.count - levelsOfUndo) }
+    }
+
+    open func undo() {
+        while !openGroups.isEmpty { endUndoGrouping() }
+        guard let group = undoGroups.popLast() else { return }
+        isUndoing = true
+        run(group)
+        isUndoing = false
+    }
+
+    open func undoNestedGroup() { undo() }
+
+    open func redo() {
+        guard let group = redoGroups.popLast() else { return }
+        isRedoing = true
+        run(group)
+        isRedoing = false
+    }
+
+    private func run(_ group: Group) {
+        beginUndoGrouping()
+        for operation in group.operations.reversed() { operation.perform() }
+        setActionName(group.name)
+        endUndoGrouping()
+    }
+
+    open func removeAllActions() {
+        undoGroups = []
+        redoGroups = []
+        openGroups = []
+    }
+
+    open func removeAllActions(withTarget target: Any) {
+        func without(_ groups: [Group]) -> [Group] {
+            groups.compactMap { group in
+                var group = group
+                group.operations.removeAll { $0.target === target as AnyObject || $0.target == nil }
+                return group.operations.isEmpty ? nil : group
+            }
+        }
+        undoGroups = without(undoGroups)
+        redoGroups = without(redoGroups)
+    }
+}
