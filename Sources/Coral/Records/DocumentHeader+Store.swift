@@ -1,0 +1,25 @@
+import CoreData
+import GraphDocuments
+
+extension DocumentHeader {
+    /// What a document of a model's objects says of itself.
+    ///
+    /// - Parameter store: The store that the ids name. What a program keeps in its metadata is part of the header of a
+    ///   whole store; what the framework keeps there follows from the model.
+    init(
+        shape: DocumentShape, idScheme: IDScheme, model: NSManagedObjectModel, store: NSPersistentStore?,
+        isWholeStore: Bool
+    ) {
+        self.init(
+            shape: shape, idScheme: idScheme, storeUUID: store?.identifier,
+            modelVersionIdentifiers: model.versionIdentifiers.map { "\($0)" }.filter { !$0.isEmpty }.sorted(),
+            entityVersionHashes: model.entityVersionHashesByName)
+        guard isWholeStore, let content = store?.metadata else { return }
+        let kept = content.filter { key, _ in
+            !["NSStore", "_NS", "NSPersistence"].contains { key.hasPrefix($0) }
+        }
+        metadata = kept.sorted { $0.key < $1.key }.map {
+            ReadableValue.Member(name: $0.key, value: ReadableValue(propertyList: $0.value))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import CoreData
+
+extension NSManagedObjectModel {
+    /// A copy of the model whose transformable attributes hold the bytes of the store, as `Data`, instead of the values that
+    /// an app's transformers would make of them.
+    ///
+    /// No transformer of the app is needed to read such a store, no class is instantiated, and bytes that nobody here
+    /// understands survive. Version hashes know nothing of transformers, so that the store opens with the copy as well.
+    public func keepingStoredArchives() -> NSManagedObjectModel {
+        StoredBytesTransformer.register()
+        guard let copy = copy() as? NSManagedObjectModel else { return self }
+        for entity in copy.entities {
+            for attribute in entity.attributesByName.values {
+                var pending = [attribute]
+                while let attribute = pending.popLast() {
+                    pending += attribute.compositeElements
+                    guard attribute.attributeType == .transformableAttributeType else { continue }
+                    attribute.valueTransformerName = StoredBytesTransformer.name.rawValue
+                    attribute.attributeValueClassName = nil
+                }
+            }
+        }
+        return copy
+    }
+}
+
+/// Hands bytes through, both ways.
+final class StoredBytesTransformer: ValueTransformer, @unchecked Sendable {  // because it has no state
+    static let name = NSValueTransformerName("CoralStoredBytes")
+
+    private static let registration: Void = ValueTransformer.setValueTransformer(StoredBytesTransformer(), forName: name)
+
+    static func register() { registration }
+
+    override class func transformedValueClass() -> AnyClass { NSData.self }
+    override class func allowsReverseTransformation() -> Bool { true }
+    override func transformedValue(_ value: Any?) -> Any? { value as? Data }
+    override func reverseTransformedValue(_ value: Any?) -> Any? { value as? Data }
+}

@@ -1,0 +1,31 @@
+import GraphDocuments
+
+/// What an export has written.
+public struct ExportResult: Sendable, Hashable {
+    /// The records of each entity.
+    public internal(set) var counts: [String: Int] = [:]
+    /// The number of references to objects that do not exist: they stand in the document as null, or are not listed.
+    public internal(set) var danglingCount = 0
+    /// The first hundred of these references, in the document's order.
+    public internal(set) var danglingReferences: [DanglingReference] = []
+
+    /// The records written.
+    public var recordCount: Int { counts.values.reduce(0, +) }
+
+    mutating func note(_ reference: DanglingReference) {
+        danglingCount += 1
+        if danglingReferences.count < 100 { danglingReferences.append(reference) }
+    }
+}
+
+/// A relationship that leads to an object that does not exist. Stores that were written with raw SQL, or migrated with
+/// mistakes, have some.
+public struct DanglingReference: Sendable, Hashable, CustomStringConvertible {
+    /// The object that has the relationship.
+    public var id: RecordID
+    public var relationship: String
+    /// What the missing object was called.
+    public var target: RecordID
+
+    public var description: String { "\(id).\(relationship) leads to \(target), which does not exist." }
+}

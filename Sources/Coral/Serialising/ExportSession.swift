@@ -1,0 +1,197 @@
+import CoreData
+import GraphDocuments
+
+/// One run of an exporter: walks, records and writes.
+final class ExportSession {
+    let context: NSManagedObjectContext
+    let plan: ShapePlan
+    let recorder: ObjectRecorder
+    let layout: DocumentShape
+    private let exporter: GraphExporter
+    private let store: NSPersistentStore?
+    private let model: NSManagedObjectModel
+    private(set) var result = ExportResult()
+    private var progress: Progress?
+
+    init(_ exporter: GraphExporter, context: NSManagedObjectContext, store: NSPersistentStore?) throws {
+        guard let model = ExportSession.model(of: context) else {
+            throw ExportError(.noContext, "The context has no persistent store coordinator.")
+        }
+        self.exporter = exporter
+        self.context = context
+        self.store = store
+        self.model = model
+        layout = exporter.layout ?? exporter.format.defaultShape
+        plan = try ShapePlan(exporter.shape, model: model)
+        recorder = ObjectRecorder(plan: plan, names: RecordNames(store: store?.identifier))
+    }
+
+    private static func model(of context: NSManagedObjectContext) -> NSManagedObjectModel? {
+        sequence(first: context, next: \.parent).lazy.compactMap { $0.persistentStoreCoordinator?.managedObjectModel }
+            .first
+    }
+
+    // MARK: - What is exported
+
+    func export(
+        from roots: [NSManagedObjectID], to sink: any ByteSink, progress: Progress?
+    ) throws -> ExportResult {
+        self.progress = progress
+        let loader = makeLoader(countsRows: false)
+        let included = roots.filter { plan.includes($0.entity) }
+        let header = DocumentHeader(
+            shape: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
+        var writer = try makeWriter(to: sink)
+        try writer.begin(header)
+        if layout == .nested {
+            progress?.totalUnitCount = Int64(included.count)
+            var nested = NestedExport(self, loader: loader)
+            try nested.write(included, to: &writer)
+        } else {
+            let walker = GraphWalker(recorder: recorder, loader: loader) { [unowned self] _ in try checkCancelled() }
+            // Unsaved objects are numbered in the order in which the walk met them, whatever the order of writing.
+            let ids = try walker.ids(from: included)
+            for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
+            progress?.totalUnitCount = Int64(ids.count)
+            let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
+            for (_, ids) in groups.sorted(by: { $0.key < $1.key }) {
+                try write(sortedForWriting(ids), with: loader, to: &writer)
+            }
+        }
+        try writer.finish()
+        return result
+    }
+
+    func exportStore(to sink: any ByteSink, progress: Progress?) throws -> ExportResult {
+        self.progress = progress
+        let loader = makeLoader(countsRows: true)
+        let header = DocumentHeader(
+            shape: layout, idScheme: .stored, model: model,
+            store: context.persistentStoreCoordinator?.persistentStores.count == 1 ? store : nil, isWholeStore: true)
+        var writer = try makeWriter(to: sink)
+        try writer.begin(header)
+        let entities = storedEntities
+        progress?.totalUnitCount = Int64(try entities.reduce(0) { try $0 + count(of: $1) })
+        for entity in layout == .nested ? try ownersFirst(entities) : entities {
+            let ids = try loader.ids(of: entity)
+            if layout == .nested {
+                if nested == nil { nested = NestedExport(self, loader: loader) }
+                try nested?.write(ids, to: &writer)
+            } else {
+                try write(ids, with: loader, to: &writer) { [context] in context.reset() }
+            }
+        }
+        try writer.finish()
+        return result
+    }
+
+    private var nested: NestedExport?
+
+    /// The entities that have rows of their own, sorted by name.
+    private var storedEntities: [NSEntityDescription] {
+        model.entities.filter { !$0.isAbstract && plan.includes($0) }.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    }
+
+    /// Entities that nothing embeds come first, so that what is embedded stands inside its owner.
+    private func ownersFirst(_ entities: [NSEntityDescription]) throws -> [NSEntityDescription] {
+        var owned: Set<String> = []
+        for entity in entities {
+            for relationship in try plan.plan(for: entity).relationships where relationship.isEmbedded {
+                var pending = [entity.relationshipsByName[relationship.name]?.destinationEntity].compactMap { $0 }
+                while let destination = pending.popLast() {
+                    if destination !== entity { owned.insert(destination.name ?? "") }
+                    pending += destination.subentities
+                }
+            }
+        }
+        return entities.filter { !owned.contains($0.name ?? "") } + entities.filter { owned.contains($0.name ?? "") }
+    }
+
+    private func count(of entity: NSEntityDescription) throws -> Int {
+        let request = NSFetchRequest<NSFetchRequestResult>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        return try context.count(for: request)
+    }
+
+    /// What the ids of a document of these objects are made from. Others may be met on the way.
+    private func scheme(of roots: [NSManagedObjectID]) -> IDScheme {
+        if roots.allSatisfy(\.isTemporaryID) { return .walk }
+        let stores = context.persistentStoreCoordinator?.persistentStores.count ?? 1
+        return context.insertedObjects.isEmpty && stores <= 1 ? .stored : .mixed
+    }
+
+    /// Saved objects by key, then unsaved ones as they were met.
+    private func sortedForWriting(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+        ids.filter { !$0.isTemporaryID }.map { (ObjectName($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+            + ids.filter(\.isTemporaryID)
+    }
+
+    // MARK: - Writing
+
+    private func write(
+        _ ids: [NSManagedObjectID], with loader: ObjectLoader, to writer: inout any GraphWriter,
+        afterBatch: () -> Void = {}
+    ) throws {
+        for start in stride(from: 0, to: ids.count, by: loader.batchSize) {
+            try autoreleasing {
+                let batch = Array(ids[start..<min(start + loader.batchSize, ids.count)])
+                let objects = try loader.objects(with: batch).compactMap { $0 }
+                for record in try records(of: objects, with: loader) {
+                    try checkCancelled()
+                    try writer.write(record, of: plan.schema.entity(record.entity))
+                    didWrite(record)
+                }
+            }
+            afterBatch()
+        }
+    }
+
+    /// The records of loaded objects, their dangling references noted and left out.
+    func records(of objects: [NSManagedObject], with loader: ObjectLoader) throws -> [GraphRecord] {
+        let drafts = try objects.map(recorder.draft(of:))
+        let missing = try loader.missing(among: drafts.lazy.flatMap { $0.targets.lazy.flatMap { $0 } })
+        return drafts.map { draft in
+            if !missing.isEmpty { noteMissing(missing, in: draft) }
+            return recorder.record(of: draft, missing: missing)
+        }
+    }
+
+    private func noteMissing(_ missing: Set<NSManagedObjectID>, in draft: ObjectRecorder.Draft) {
+        for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
+            for target in targets where missing.contains(target.objectID) {
+                result.note(
+                    DanglingReference(
+                        id: recorder.names.name(of: draft.id), relationship: relationship.name,
+                        target: recorder.names.name(of: target.objectID)))
+            }
+        }
+    }
+
+    func didWrite(_ record: GraphRecord) {
+        result.counts[record.entity, default: 0] += 1
+        progress?.completedUnitCount += 1
+    }
+
+    func checkCancelled() throws {
+        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+    }
+
+    private func makeLoader(countsRows: Bool) -> ObjectLoader {
+        ObjectLoader(
+            context: context, plan: plan, batchSize: exporter.batchSize, storeIdentifier: store?.identifier,
+            countsRows: countsRows)
+    }
+
+    private func makeWriter(to sink: any ByteSink) throws -> any GraphWriter {
+        try exporter.format.writer(to: ByteOutput(to: sink), shape: layout)
+    }
+}
+
+/// Frees what Foundation handed out for later, where Foundation does that.
+func autoreleasing<Result>(_ body: () throws -> Result) rethrows -> Result {
+    #if canImport(Darwin)
+        try autoreleasepool(invoking: body)
+    #else
+        try body()
+    #endif
+}

@@ -1,0 +1,104 @@
+import CoreData
+import GraphDocuments
+
+/// Writes graphs of managed objects to documents: some objects and what belongs to them, what a fetch finds, or whole stores.
+///
+///     let exporter = GraphExporter(format: .json, shape: .everything)
+///     try exporter.export([note], to: url)
+///
+/// The same data give the same bytes. Objects that are not saved are written as they are in their context. Call it where the
+/// context may be used: on its queue. Every method takes a `Progress`, counted in objects; cancelling it makes the method
+/// throw `CocoaError.userCancelled`, and leaves no file.
+public struct GraphExporter: Sendable {
+    public var format: DocumentFormat
+    /// How records are laid out; nil for the format's own, which is flat, or lines.
+    public var layout: DocumentShape?
+    /// Which part of the graph is written. A whole store is written whole, but for what the shape excludes or omits.
+    public var shape: GraphShape
+    /// The number of objects that are loaded together, and at most held in memory by a flat or line export.
+    public var batchSize: Int
+
+    public init(
+        format: DocumentFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
+        batchSize: Int = 500
+    ) {
+        self.format = format
+        self.layout = layout
+        self.shape = shape
+        self.batchSize = batchSize
+    }
+
+    // MARK: - Objects
+
+    /// Writes objects and what the shape embeds to a file, which is replaced when all is written.
+    ///
+    /// Throws `ExportError` where the objects have no context or several, `ShapeError`, `DocumentError` where the file cannot
+    /// be written, and what fetching throws.
+    @discardableResult
+    public func export(
+        _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
+    ) throws -> ExportResult {
+        try export(objects, to: AtomicFile(path: url.path), progress: progress)
+    }
+
+    /// Objects and what the shape embeds as a document in memory. Throws as `export(_:to:progress:)` does.
+    public func data(_ objects: [NSManagedObject], progress: Progress? = nil) throws -> Data {
+        let sink = MemorySink()
+        try export(objects, to: sink, progress: progress)
+        return sink.data
+    }
+
+    /// Writes objects and what the shape embeds to any sink of bytes.
+    @discardableResult
+    public func export(
+        _ objects: [NSManagedObject], to sink: any ByteSink, progress: Progress? = nil
+    ) throws -> ExportResult {
+        let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
+        guard contexts.count <= 1, let context = objects.first?.managedObjectContext else {
+            throw ExportError(.noContext, "Objects to export must be of one context, and there must be one.")
+        }
+        let session = try ExportSession(self, context: context, store: objects.first?.objectID.persistentStore)
+        return try session.export(from: objects.map(\.objectID), to: sink, progress: progress)
+    }
+
+    /// Writes what a fetch finds, and what the shape embeds. The request's sort descriptors decide the order of roots in the
+    /// nested shape.
+    @discardableResult
+    public func export(
+        _ request: NSFetchRequest<NSManagedObjectID>, in context: NSManagedObjectContext, to sink: any ByteSink,
+        progress: Progress? = nil
+    ) throws -> ExportResult {
+        request.resultType = .managedObjectIDResultType
+        let ids = try context.fetch(request)
+        let session = try ExportSession(self, context: context, store: ids.first?.persistentStore)
+        return try session.export(from: ids, to: sink, progress: progress)
+    }
+
+    // MARK: - Whole stores
+
+    /// Writes all that the coordinator's stores hold to a file, which is replaced when all is written.
+    @discardableResult
+    public func exportStore(
+        of coordinator: NSPersistentStoreCoordinator, to url: URL, progress: Progress? = nil
+    ) throws -> ExportResult {
+        try exportStore(of: coordinator, to: AtomicFile(path: url.path), progress: progress)
+    }
+
+    /// Writes all that the coordinator's stores hold, entity by entity, in the order of names and keys, through a context of
+    /// its own. What other contexts have not saved is not part of it.
+    ///
+    /// Cost: for each entity a statement for its keys; for each batch a statement for the rows and one for each to-many
+    /// relationship. Memory holds one batch, and the keys of one entity.
+    @discardableResult
+    public func exportStore(
+        of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
+    ) throws -> ExportResult {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        return try context.performAndWait {
+            let session = try ExportSession(self, context: context, store: coordinator.persistentStores.first)
+            return try session.exportStore(to: sink, progress: progress)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import CoreData
+
+/// Finds the objects of a graph: the roots, and what the shape's embedded relationships lead to.
+///
+/// The walk keeps a list of its own and goes generation by generation, so that a chain of a million objects costs no stack,
+/// and so that the objects of one generation are loaded together.
+final class GraphWalker {
+    private let recorder: ObjectRecorder
+    private let loader: ObjectLoader
+    private let willLoad: (Int) throws -> Void
+
+    /// - Parameter willLoad: Called before each batch with the number of objects found so far; throws to stop.
+    init(recorder: ObjectRecorder, loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void) {
+        self.recorder = recorder
+        self.loader = loader
+        self.willLoad = willLoad
+    }
+
+    /// The IDs of all objects of the graph, roots first, then in the order in which they were met. Roots that do not exist
+    /// are left out.
+    ///
+    /// Cost: for each generation and batch one statement for each entity and each of its to-many relationships. Memory
+    /// grows with the number of IDs, not with what the objects hold.
+    func ids(from roots: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
+        var met: Set<NSManagedObjectID> = []
+        var order: [NSManagedObjectID] = []
+        var generation = roots.filter { met.insert($0).inserted }
+        while !generation.isEmpty {
+            var next: [NSManagedObjectID] = []
+            for start in stride(from: 0, to: generation.count, by: loader.batchSize) {
+                let batch = Array(generation[start..<min(start + loader.batchSize, generation.count)])
+                try willLoad(order.count)
+                let objects = try loader.objects(with: batch).compactMap { $0 }
+                order += objects.map(\.objectID)
+                for object in objects {
+                    for relationship in try recorder.plan.plan(for: object.entity).relationships
+                    where relationship.isEmbedded {
+                        for target in try recorder.targets(of: object, by: relationship)
+                        where met.insert(target.objectID).inserted {
+                            next.append(target.objectID)
+                        }
+                    }
+                }
+            }
+            generation = next
+        }
+        return order
+    }
+}

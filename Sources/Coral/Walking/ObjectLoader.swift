@@ -1,0 +1,106 @@
+import CoreData
+
+/// Loads objects of one context in batches, a fetch for each entity and batch, and finds out which do not exist.
+final class ObjectLoader {
+    let context: NSManagedObjectContext
+    private let plan: ShapePlan
+    let batchSize: Int
+    /// The rows of entities that have been counted in full; for others the store is asked.
+    private var known: [String: PrimaryKeyRanges] = [:]
+    private let storeIdentifier: String?
+    /// Whether all rows of an entity are counted before the first of them is looked for: right for a whole store.
+    private let countsRows: Bool
+
+    init(
+        context: NSManagedObjectContext, plan: ShapePlan, batchSize: Int, storeIdentifier: String?, countsRows: Bool
+    ) {
+        self.countsRows = countsRows
+        self.context = context
+        self.plan = plan
+        self.batchSize = max(batchSize, 1)
+        self.storeIdentifier = storeIdentifier
+    }
+
+    /// The IDs of an entity's objects, without those of entities that inherit from it, sorted by key. One statement.
+    func ids(of entity: NSEntityDescription, in stores: [NSPersistentStore]? = nil) throws -> [NSManagedObjectID] {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+        request.resultType = .managedObjectIDResultType
+        request.includesSubentities = false
+        request.affectedStores = stores
+        let ids = try context.fetch(request)
+        let named = ids.map { (ObjectName($0), $0) }.sorted { $0.0 < $1.0 }
+        if stores == nil, named.allSatisfy({ $0.0.store == storeIdentifier && $0.0.primaryKey != nil }) {
+            known[entity.name ?? ""] = PrimaryKeyRanges(named.compactMap(\.0.primaryKey))
+        }
+        return named.map(\.1)
+    }
+
+    /// The objects of these IDs, loaded, in the same order; nil for one that does not exist (any more).
+    ///
+    /// One statement for each entity among those that are not loaded yet, and one for each of its to-many relationships.
+    func objects(with ids: [NSManagedObjectID]) throws -> [NSManagedObject?] {
+        var loaded: [NSManagedObjectID: NSManagedObject] = [:]
+        var absent: [NSEntityDescription: [NSManagedObjectID]] = [:]
+        for id in ids {
+            if let object = context.registeredObject(for: id), !object.isFault {
+                loaded[id] = object
+            } else {
+                absent[id.entity, default: []].append(id)
+            }
+        }
+        for (entity, ids) in absent {
+            for object in try fetch(ids, of: entity) { loaded[object.objectID] = object }
+        }
+        return ids.map { id in loaded[id].flatMap { $0.isDeleted ? nil : $0 } }
+    }
+
+    private func fetch(_ ids: [NSManagedObjectID], of entity: NSEntityDescription) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.predicate = NSPredicate(format: "SELF IN %@", ids as NSArray)
+        request.includesSubentities = false
+        request.returnsObjectsAsFaults = false
+        request.relationshipKeyPathsForPrefetching = try plan.plan(for: entity).toManyNames
+        return try context.fetch(request)
+    }
+
+    /// Which of the objects do not exist. Only faults are in doubt: what is loaded, or was never saved, is there.
+    func missing(among objects: some Sequence<NSManagedObject>) throws -> Set<NSManagedObjectID> {
+        var missing: Set<NSManagedObjectID> = []
+        var doubtful: [NSEntityDescription: Set<NSManagedObjectID>] = [:]
+        for object in objects where object.isFault {
+            let id = object.objectID
+            if id.isTemporaryID { continue }
+            if let rows = try rows(of: id.entity) {
+                let name = ObjectName(id)
+                if name.store == storeIdentifier {
+                    if let key = name.primaryKey, !rows.contains(key) { missing.insert(id) }
+                    continue
+                }
+            }
+            doubtful[id.entity, default: []].insert(id)
+        }
+        for (entity, ids) in doubtful { missing.formUnion(try absent(ids, of: entity)) }
+        return missing
+    }
+
+    private func rows(of entity: NSEntityDescription) throws -> PrimaryKeyRanges? {
+        if countsRows, known[entity.name ?? ""] == nil { _ = try ids(of: entity) }
+        return known[entity.name ?? ""]
+    }
+
+    private func absent(
+        _ ids: Set<NSManagedObjectID>, of entity: NSEntityDescription
+    ) throws -> Set<NSManagedObjectID> {
+        var rest = ids
+        let list = Array(ids)
+        for start in stride(from: 0, to: list.count, by: batchSize) {
+            let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+            request.resultType = .managedObjectIDResultType
+            request.includesSubentities = false
+            request.predicate = NSPredicate(
+                format: "SELF IN %@", Array(list[start..<min(start + batchSize, list.count)]) as NSArray)
+            rest.subtract(try context.fetch(request))
+        }
+        return rest
+    }
+}

@@ -1,0 +1,129 @@
+import CoreData
+import GraphDocuments
+
+/// A shape, resolved against a model once: for every entity which properties are read, and how.
+final class ShapePlan {
+    let model: NSManagedObjectModel
+    let schema: GraphSchema
+    let shape: GraphShape
+    private let excludedEntities: Set<String>
+    private let excludedProperties: Set<String>
+    private let rules: [String: RelationshipRule]
+    private var entities: [String: EntityPlan] = [:]
+
+    /// Throws `ShapeError` where the shape names what the model does not have.
+    init(_ shape: GraphShape, model: NSManagedObjectModel) throws {
+        self.model = model
+        self.shape = shape
+        schema = GraphSchema(model)
+        let paths = KeyPathResolver(model)
+        excludedEntities = try paths.descendants(of: shape.excludedEntities)
+        excludedProperties = Set(try shape.excludedProperties.map { try paths.place(of: $0.keyPath) })
+        var rules: [String: RelationshipRule] = [:]
+        // In the order of their names, so that two rules for one place always give the same.
+        for (target, rule) in shape.rules.sorted(by: { $0.key.keyPath < $1.key.keyPath }) {
+            rules[try paths.place(of: target.keyPath, requiresRelationship: true)] = rule
+        }
+        self.rules = rules
+        for (entity, names) in shape.onlyProperties { try paths.require(names, of: entity) }
+    }
+
+    /// Whether objects of an entity are part of any document of this shape.
+    func includes(_ entity: NSEntityDescription) -> Bool {
+        !excludedEntities.contains(entity.name ?? "")
+    }
+
+    /// What is read of an entity's objects. Decided when it is first asked.
+    func plan(for entity: NSEntityDescription) throws -> EntityPlan {
+        let name = entity.name ?? ""
+        if let plan = entities[name] { return plan }
+        let plan = try makePlan(for: entity, named: name)
+        entities[name] = plan
+        return plan
+    }
+
+    private func makePlan(for entity: NSEntityDescription, named name: String) throws -> EntityPlan {
+        let described = schema.entity(name)
+        var attributes: [EntityPlan.Attribute] = []
+        for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
+            guard isIncluded(attribute, of: entity), let type = described?.attribute(key) else { continue }
+            let reader = type.type == .transformable ? TransformableReader(attribute) : nil
+            attributes.append(EntityPlan.Attribute(name: key, type: type, transformable: reader))
+        }
+        var relationships: [EntityPlan.Relationship] = []
+        for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
+            guard isIncluded(relationship, of: entity) else { continue }
+            let rule = try rule(for: relationship, of: entity)
+            if rule == .omit { continue }
+            relationships.append(
+                EntityPlan.Relationship(
+                    name: key, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
+                    isEmbedded: rule == .embed))
+        }
+        return EntityPlan(entity: entity, name: name, attributes: attributes, relationships: relationships)
+    }
+
+    private func isIncluded(_ property: NSPropertyDescription, of entity: NSEntityDescription) -> Bool {
+        let lineage = Array(sequence(first: entity) { $0.superentity })
+        if lineage.contains(where: { excludedProperties.contains("\($0.name ?? "").\(property.name)") }) { return false }
+        for ancestor in lineage {
+            if let only = shape.onlyProperties[ancestor.name ?? ""] { return only.contains(property.name) }
+        }
+        if property.isTransient, !shape.includesTransientAttributes { return false }
+        if property is NSDerivedAttributeDescription, !shape.includesDerivedAttributes { return false }
+        return !(property is NSAttributeDescription && directive(of: property) == RelationshipRule.omit.rawValue)
+    }
+
+    private func rule(
+        for relationship: NSRelationshipDescription, of entity: NSEntityDescription
+    ) throws -> RelationshipRule {
+        if let destination = relationship.destinationEntity, !includes(destination) { return .omit }
+        for ancestor in sequence(first: entity, next: { $0.superentity }) {
+            if let rule = rules["\(ancestor.name ?? "").\(relationship.name)"] { return rule }
+        }
+        if let directive = directive(of: relationship) {
+            guard let rule = RelationshipRule(rawValue: directive) else {
+                let place = "\(entity.name ?? "").\(relationship.name)"
+                throw ShapeError(
+                    .wrongKind,
+                    "The directive \(GraphShape.userInfoKey) of \(place) is \"\(directive)\"; it must be embed, reference or omit.",
+                    at: place)
+            }
+            return rule
+        }
+        return switch shape.base {
+        case .everything: .embed
+        case .roots: .reference
+        case .ownership: relationship.deleteRule == .cascadeDeleteRule ? .embed : .reference
+        }
+    }
+
+    private func directive(of property: NSPropertyDescription) -> String? {
+        shape.honoursUserInfo ? property.userInfo?[GraphShape.userInfoKey] as? String : nil
+    }
+}
+
+/// What is read of the objects of one entity.
+struct EntityPlan {
+    struct Attribute {
+        var name: String
+        var type: GraphSchema.Attribute
+        /// What reads the value of a transformable attribute.
+        var transformable: TransformableReader?
+    }
+
+    struct Relationship {
+        var name: String
+        var isToMany: Bool
+        var isOrdered: Bool
+        var isEmbedded: Bool
+    }
+
+    var entity: NSEntityDescription
+    var name: String
+    var attributes: [Attribute]
+    var relationships: [Relationship]
+
+    /// The to-many relationships: what a fetch of many objects had better load with them.
+    var toManyNames: [String] { relationships.filter(\.isToMany).map(\.name) }
+}
