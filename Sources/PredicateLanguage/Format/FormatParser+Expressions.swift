@@ -20,25 +20,22 @@ extension FormatParser {
     }
 
     private mutating func unary() throws -> FormatTerm {
-        let offset = token.offset
-        let selector: String
-        if token.isSymbol("-") {
+        if token.isSymbol("-") || token.isSymbol("~") { return try signed() }
+        let operand = try primary()
+        return token.isSymbol(".") || token.isSymbol("[") ? try postfix(operand) : operand
+    }
+
+    private mutating func signed() throws -> FormatTerm {
+        let sign = token
+        advance()
+        if sign.isSymbol("-"), case .number(let value) = token.kind {
             advance()
-            if case .number(let value) = token.kind {
-                advance()
-                return try postfix(term(.constant(value: Arithmetic.negated(value).value), at: offset))
-            }
-            selector = KnownFunction.changeSign.rawValue
-        } else if token.isSymbol("~") {
-            advance()
-            selector = KnownFunction.onesComplement.rawValue
-        } else {
-            return try postfix(primary())
+            return try postfix(term(.constant(value: Arithmetic.negated(value).value), at: sign.offset))
         }
-        return try nested { parser in
-            let operand = try parser.expression(in: parser.unary())
-            return try parser.term(.function(selector, arguments: [operand.node]), above: [operand.height], at: offset)
-        }
+        let function: KnownFunction = sign.isSymbol("-") ? .changeSign : .onesComplement
+        let operand = try nested { try $0.expression(in: $0.unary()) }
+        return try term(
+            .function(function.rawValue, arguments: [operand.node]), above: [operand.height], at: sign.offset)
     }
 
     // MARK: - Keys and elements
@@ -97,46 +94,77 @@ extension FormatParser {
     // MARK: - Operands
 
     private mutating func primary() throws -> FormatTerm {
-        let start = token
-        switch start.kind {
-        case .symbol("("):
+        switch token.kind {
+        case .symbol: try enclosed()
+        case .identifier, .selector: try named()
+        default: try literal()
+        }
+    }
+
+    private mutating func enclosed() throws -> FormatTerm {
+        let offset = token.offset
+        if token.isSymbol("(") {
             advance()
             var enclosed = try nested { try $0.disjunction() }
             try expect(")")
-            enclosed.offset = start.offset
+            enclosed.offset = offset
             return enclosed
-        case .symbol("{"):
-            let (elements, heights) = try list(from: "{", to: "}")
-            return try term(.aggregate(elements), above: heights, at: start.offset)
-        case .string(let text):
-            advance()
-            return try term(.constant(value: text), at: start.offset)
-        case .number(let value):
-            advance()
-            return try term(.constant(value: value.value), at: start.offset)
-        case .variable(let name):
-            advance()
-            return try term(.variable(name), at: start.offset)
+        }
+        guard token.isSymbol("{") else { throw unexpected("an expression") }
+        let (elements, heights) = try list(from: "{", to: "}")
+        return try term(.aggregate(elements), above: heights, at: offset)
+    }
+
+    private mutating func literal() throws -> FormatTerm {
+        let start = token
+        let node: ExpressionNode
+        switch start.kind {
+        case .string(let text): node = .constant(value: text)
+        case .number(let value): node = .constant(value: value.value)
+        case .variable(let name): node = .variable(name)
         case .argument(let value):
             advance()
             return try argument(value, at: start.offset)
         case .keyArgument(let keys):
-            advance()
             // Key-value coding knows `self` as a key, and nothing is lost by leaving it out.
             let isSelf = keys.count == 1 && keys[0].uppercased() == ReservedWord.`self`.rawValue
-            let node = isSelf ? ExpressionNode.evaluatedObject : .keyPath(base: .evaluatedObject, keys: keys)
-            return try term(node, at: start.offset)
+            node = isSelf ? .evaluatedObject : .keyPath(base: .evaluatedObject, keys: keys)
+        default: throw unexpected("an expression")
+        }
+        advance()
+        return try term(node, at: start.offset)
+    }
+
+    /// A key, a function, or what a reserved word stands for.
+    private mutating func named() throws -> FormatTerm {
+        let start = token
+        switch start.kind {
         case .selector(let name):
             advance()
             guard token.isSymbol("(") else { throw unexpected("“(” after the function \(name)") }
             return try function(name, at: start.offset)
         case .identifier(let name, let isEscaped):
-            if !isEscaped, let word = start.keyword { return try reserved(word, at: start.offset) }
+            if let word = start.keyword {
+                return try tokenAfter.isSymbol("(")
+                    ? construct(word, at: start.offset) : reserved(word, at: start.offset)
+            }
             advance()
             if !isEscaped, token.isSymbol("(") { return try function(name, at: start.offset) }
             return try term(.keyPath(base: .evaluatedObject, keys: [name]), at: start.offset)
-        default:
-            throw unexpected("an expression")
+        default: throw unexpected("an expression")
+        }
+    }
+
+    /// A reserved word before a parenthesis.
+    private mutating func construct(_ word: ReservedWord, at offset: Int) throws -> FormatTerm {
+        switch word {
+        case .subquery: return try subquery(at: offset)
+        case .function: return try call(at: offset)
+        case .ternary: return try conditional(at: offset)
+        case .cast:
+            advance()
+            return try function(KnownFunction.cast.rawValue, at: offset)
+        default: return try reserved(word, at: offset)
         }
     }
 
@@ -150,15 +178,6 @@ extension FormatParser {
     }
 
     private mutating func reserved(_ word: ReservedWord, at offset: Int) throws -> FormatTerm {
-        switch word {
-        case .subquery where tokenAfter.isSymbol("("): return try subquery(at: offset)
-        case .cast where tokenAfter.isSymbol("("):
-            advance()
-            return try function(KnownFunction.cast.rawValue, at: offset)
-        case .function where tokenAfter.isSymbol("("): return try call(at: offset)
-        case .ternary where tokenAfter.isSymbol("("): return try conditional(at: offset)
-        default: break
-        }
         let node: ExpressionNode
         switch word {
         case .true, .yes: node = .constant(value: true)

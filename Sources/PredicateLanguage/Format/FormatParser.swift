@@ -27,27 +27,52 @@ struct FormatParser {
 
     // MARK: - Predicates
 
+    /// Parts between `AND` and `OR`; a single part is itself. Both in one step, because the stack of this recursion is
+    /// what limits the depth of formats.
     mutating func disjunction() throws -> FormatTerm {
-        try chain(of: .or, "||", PredicateNode.or) { try $0.conjunction() }
-    }
-
-    private mutating func conjunction() throws -> FormatTerm {
-        try chain(of: .and, "&&", PredicateNode.and) { try $0.negation() }
-    }
-
-    /// Parts between one operator; a single part is itself.
-    private mutating func chain(
-        of word: ReservedWord, _ symbol: String, _ compound: ([PredicateNode]) -> PredicateNode,
-        part: (inout FormatParser) throws -> FormatTerm
-    ) throws -> FormatTerm {
-        let first = try part(&self)
-        guard token.keyword == word || token.isSymbol(symbol) else { return first }
-        var parts = [try predicate(in: first)]
-        while token.keyword == word || token.isSymbol(symbol) {
+        let first = try negation()
+        if !isAtConnective { return first }
+        var alternatives = Compound(PredicateNode.or)
+        var parts = Compound(PredicateNode.and)
+        parts.append(try predicate(in: first))
+        while isAtConnective {
+            if token.keyword == .or || token.isSymbol("||") {
+                alternatives.append(parts.whole)
+                parts = Compound(PredicateNode.and)
+            }
             advance()
-            parts.append(try predicate(in: part(&self)))
+            parts.append(try predicate(in: negation()))
         }
-        return try term(compound(parts.map(\.node)), above: parts.map(\.height), at: first.offset)
+        alternatives.append(parts.whole)
+        return try term(alternatives.whole.node, above: [alternatives.whole.height - 1], at: first.offset)
+    }
+
+    private var isAtConnective: Bool {
+        switch token.keyword {
+        case .and, .or: true
+        default: token.isSymbol("&&", "||")
+        }
+    }
+
+    /// The parts of a compound and the height of the highest.
+    private struct Compound {
+        private let make: ([PredicateNode]) -> PredicateNode
+        private var parts: [PredicateNode] = []
+        private var height = 0
+
+        init(_ make: @escaping ([PredicateNode]) -> PredicateNode) {
+            self.make = make
+        }
+
+        mutating func append(_ part: (node: PredicateNode, height: Int)) {
+            parts.append(part.node)
+            height = max(height, part.height)
+        }
+
+        /// The compound; a single part is itself.
+        var whole: (node: PredicateNode, height: Int) {
+            parts.count == 1 ? (parts[0], height) : (make(parts), height + 1)
+        }
     }
 
     private mutating func negation() throws -> FormatTerm {
@@ -151,7 +176,10 @@ struct FormatParser {
 
     // MARK: - Terms
 
-    func predicate(in term: FormatTerm) throws -> (node: PredicateNode, height: Int) {
+    // The two below are mutating for the sake of order: written `predicate(in: negation())`, one that is not would look at
+    // the parser as it was before the argument was read.
+
+    mutating func predicate(in term: FormatTerm) throws -> (node: PredicateNode, height: Int) {
         switch term.kind {
         case .predicate(let node): return (node, term.height)
         // The comparison lacks its operator, which should stand where reading has stopped.
@@ -159,7 +187,7 @@ struct FormatParser {
         }
     }
 
-    func expression(in term: FormatTerm) throws -> (node: ExpressionNode, height: Int) {
+    mutating func expression(in term: FormatTerm) throws -> (node: ExpressionNode, height: Int) {
         switch term.kind {
         case .expression(let node): return (node, term.height)
         case .predicate:

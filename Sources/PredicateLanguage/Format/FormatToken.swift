@@ -21,14 +21,20 @@ struct FormatToken {
         case end
     }
 
-    var kind: Kind
+    let kind: Kind
     /// In UTF-8 bytes from the start of the format.
-    var offset: Int
-
+    let offset: Int
     /// The keyword, when this is an identifier that is one.
-    var keyword: ReservedWord? {
-        guard case .identifier(let text, isEscaped: false) = kind else { return nil }
-        return ReservedWord(text: text)
+    let keyword: ReservedWord?
+
+    init(kind: Kind, offset: Int) {
+        self.kind = kind
+        self.offset = offset
+        if case .identifier(let text, isEscaped: false) = kind {
+            keyword = ReservedWord(text: text)
+        } else {
+            keyword = nil
+        }
     }
 
     /// Whether this is one of some symbols.

@@ -94,8 +94,8 @@ extension ExpressionNode {
         }
         switch (selector, arguments.count) {
         case (KnownFunction.cast.rawValue, 2): return "CAST(\(list(arguments)))"
-        case (KnownFunction.changeSign.rawValue, 1): return "-\(arguments[0].negatedFormat)"
-        case (KnownFunction.onesComplement.rawValue, 1): return "~\(arguments[0].negatedFormat)"
+        case (KnownFunction.changeSign.rawValue, 1): return "-\(arguments[0].operandFormat)"
+        case (KnownFunction.onesComplement.rawValue, 1): return "~\(arguments[0].operandFormat)"
         default: return "\(selector)(\(list(arguments)))"
         }
     }
@@ -121,17 +121,14 @@ extension ExpressionNode {
         return needsParentheses ? "(\(predicateFormat))" : predicateFormat
     }
 
-    /// The text after a sign. A number stands in parentheses, or it would be read as a negative number.
-    private var negatedFormat: String {
-        if case .constant = self { return "(\(predicateFormat))" }
-        return operandFormat
-    }
-
-    /// The text before a key or an index.
+    /// The text before a key or an index, and after a sign. A number needs parentheses in both places.
     private var operandFormat: String {
         switch self {
         case .constant(let constant):
-            if case .string = PredicateValue(constant.value) { predicateFormat } else { "(\(predicateFormat))" }
+            switch PredicateValue(constant.value) {
+            case .string, .collection: predicateFormat
+            default: "(\(predicateFormat))"
+            }
         case .function(KnownFunction.changeSign.rawValue, _), .function(KnownFunction.onesComplement.rawValue, _):
             "(\(predicateFormat))"
         default: binaryOperator == nil ? predicateFormat : "(\(predicateFormat))"

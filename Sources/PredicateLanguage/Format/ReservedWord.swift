@@ -42,7 +42,9 @@ enum ReservedWord: String, CaseIterable {
     /// The reserved word of a text, nil for any other.
     init?(text: String) {
         // None is longer; most keys are told apart by this alone.
-        guard text.utf8.count <= 15 else { return nil }
-        self.init(rawValue: text.uppercased())
+        guard text.utf8.count <= 15, let word = ReservedWord.words[text.uppercased()] else { return nil }
+        self = word
     }
+
+    private static let words = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
 }

@@ -19,9 +19,16 @@ extension PredicateNode {
         }
     }
 
-    /// The tree with every predicate and expression replaced by what the functions make of it, parts first.
+    /// The tree with every expression replaced by what the function makes of it, parts first.
+    public func mapExpressions(
+        _ transform: (ExpressionNode) throws -> ExpressionNode
+    ) rethrows -> PredicateNode {
+        try map(predicates: { $0 }, expressions: transform)
+    }
+
+    /// The tree with every predicate and every expression replaced by what the functions make of it, parts first.
     public func map(
-        predicates: (PredicateNode) throws -> PredicateNode = { $0 },
+        predicates: (PredicateNode) throws -> PredicateNode,
         expressions: (ExpressionNode) throws -> ExpressionNode
     ) rethrows -> PredicateNode {
         switch self {
@@ -67,9 +74,16 @@ extension ExpressionNode {
         }
     }
 
-    /// The tree with every predicate and expression replaced by what the functions make of it, parts first.
+    /// The tree with every expression replaced by what the function makes of it, parts first.
+    public func mapExpressions(
+        _ transform: (ExpressionNode) throws -> ExpressionNode
+    ) rethrows -> ExpressionNode {
+        try map(predicates: { $0 }, expressions: transform)
+    }
+
+    /// The tree with every predicate and every expression replaced by what the functions make of it, parts first.
     public func map(
-        predicates: (PredicateNode) throws -> PredicateNode = { $0 },
+        predicates: (PredicateNode) throws -> PredicateNode,
         expressions: (ExpressionNode) throws -> ExpressionNode
     ) rethrows -> ExpressionNode {
         switch self {
