@@ -36,12 +36,13 @@ final class SQLiteConnection: Sendable {
                 options.journalMode == "wal" ? .pool : .queue
             }
         self.mode = mode
-        let readsAlone = mode == .readOnly && !SQLiteFile(url).hasSharedMemory
+        let access = SQLiteFile(url).readOnlyAccess
+        let readsLogAlone = mode == .readOnly && access == .logAlone
         configuration.prepareDatabase { database in
             for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
             PredicateFunctions.add(to: database)
             // Before anything else: without it SQLite would make a file to share the log with others.
-            if readsAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            if readsLogAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             if mode != .readOnly, !database.configuration.readonly {
                 try database.execute(sql: "PRAGMA auto_vacuum = 2; PRAGMA page_size = 4096")
             }
@@ -55,9 +56,8 @@ final class SQLiteConnection: Sendable {
             database = try DatabaseQueue(configuration: configuration)
         case .readOnly:
             configuration.readonly = true
-            let parameters = readsAlone ? "mode=ro&vfs=unix-none" : "mode=ro"
             database = try DatabaseQueue(
-                path: SQLiteFile.uri(of: url, parameters: parameters), configuration: configuration)
+                path: SQLiteFile.uri(of: url, parameters: access.parameters), configuration: configuration)
         case .queue:
             let queue = try DatabaseQueue(path: url.path, configuration: configuration)
             try queue.writeWithoutTransaction { database in

@@ -35,6 +35,31 @@ struct SQLiteFile: Sendable {
         return "The store has no journal: everything is in the one file."
     }
 
+    /// How a store is read without changing anything.
+    enum ReadOnlyAccess {
+        /// Beside others, who may write.
+        case shared
+        /// With its log, that nobody has open. SQLite must not share it, for which it would make a file.
+        case logAlone
+        /// As it is: there is no log, and none must be made.
+        case immutable
+
+        /// The parameters of the store's URI.
+        var parameters: String {
+            switch self {
+            case .shared: "mode=ro"
+            case .logAlone: "mode=ro&vfs=unix-none"
+            case .immutable: "mode=ro&immutable=1"
+            }
+        }
+    }
+
+    var readOnlyAccess: ReadOnlyAccess {
+        if hasSharedMemory { return .shared }
+        let hasJournal = ["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: url.path + $0) }
+        return hasJournal ? .logAlone : .immutable
+    }
+
     private static func size(atPath path: String) -> UInt64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.uint64Value ?? 0

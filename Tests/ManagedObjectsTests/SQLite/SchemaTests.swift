@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ManagedObjects
+
+@Suite("The schema of a store", .enabled(if: CorpusStores.isPresent, "the corpus is not beside the package"))
+struct SchemaTests {
+    /// Why a store of Apple's has what a new one of ours has not, or the other way round.
+    enum Reason: String {
+        case history = "the history's tables are made when tracking is asked for"
+        case oldFramework = "up to framework 754 indexes and constraints had other forms"
+        case selfRelation = "which side of a many-to-many between an entity and itself owns the table is arbitrary"
+        case positions = "the order of position columns is arbitrary"
+        case blank = "Apple writes two blanks after WHERE"
+        case repeatedIndex = "framework 973 indexed attributes once more beside their fetch index"
+        case privateFeature = "triggers and indexes of Apple's apps, made from private user info or by hand"
+    }
+
+    /// What is different, by the end of the store's path and a prefix of the name.
+    static let known: [(path: String, prefix: String, reason: Reason)] = [
+        ("", "ACHANGE", .history), ("", "ATRANSACTION", .history), ("", "Z_TRANSACTION", .history),
+        (".moody", "Z", .oldFramework),
+        ("Bookmarks_V4.sqlite", "Z_1FAVORITE", .selfRelation),
+        ("Photos.sqlite", "ZGENERICASSET", .positions), ("Photos.sqlite", "ZCLOUDSHAREDCOMMENT", .positions),
+        ("Photos.sqlite", "Z_GenericAsset_byMonthHighlightBeingFirstAsset", .blank),
+        ("Photos.sqlite", "RADAR_", .privateFeature), ("Photos.sqlite", "ZT_", .privateFeature),
+        ("Photos.sqlite", "Z_RT_", .privateFeature), ("Photos.sqlite", "Z_", .repeatedIndex),
+    ]
+
+    @Test("that is new is the one that Apple's framework made from the same model", arguments: CorpusStores.withModel)
+    func isApplesOwn(path: String) throws {
+        let folder = try CorpusStores.copy(path)
+        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        model.freeze()
+        let actual = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
+        var made: [String: String] = [:]
+        for statement in SQLSchemaBuilder.schema(of: model).createStatements {
+            let words = statement.split(separator: " ")
+            made[String(words[1] == "UNIQUE" ? words[3] : words[2])] = statement
+        }
+        for name in Set(made.keys).union(actual.statements.keys).sorted() where made[name] != actual.statements[name] {
+            let reason = Self.known.first { path.hasSuffix($0.path) && name.hasPrefix($0.prefix) }?.reason
+            #expect(
+                reason != nil,
+                "\(name)\nmade:  \(made[name] ?? "nothing")\nApple: \(actual.statements[name] ?? "nothing")")
+            if reason == .positions {
+                // The same columns all the same.
+                #expect(Self.columns(made[name]) == Self.columns(actual.statements[name]))
+            }
+            // Nothing is made that Apple does not make, but for what was said in another form.
+            if reason == .repeatedIndex || reason == .privateFeature { #expect(made[name] == nil, "\(name)") }
+        }
+    }
+
+    private static func columns(_ statement: String?) -> Set<String> {
+        let list = statement?.split(separator: "(").last?.split(separator: ")").first
+        return Set((list ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+    }
+
+    @Test("that exists is found column by column", arguments: CorpusStores.withModel)
+    func isFound(path: String) throws {
+        let folder = try CorpusStores.copy(path)
+        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        model.freeze()
+        let catalog = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
+        let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog)
+        #expect(schema.missing.isEmpty)
+        for entity in schema.entities {
+            let known = try #require(catalog.columns[entity.table])
+            for column in entity.columns.compactMap({ $0 }) {
+                #expect(known.contains(column.name))
+                #expect(column.companion.map(known.contains) ?? true)
+            }
+        }
+        for table in schema.joinTables {
+            let known = try #require(catalog.columns[table.name])
+            #expect(Set(table.columns).isSubset(of: known))
+        }
+    }
+
+    @Test("knows a renamed entity by the name that the store still has for it")
+    func findsRenamedEntity() throws {
+        let folder = try CorpusStores.copy(CorpusStores.renamed)
+        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        model.freeze()
+        let catalog = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
+        #expect(catalog.numbers["LuxuryCar"] == nil)
+        let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog)
+        let renamed = try #require(model.entitiesByName["LuxuryCar"])
+        #expect(schema.entity(renamed)?.number == catalog.numbers["ExpensiveSportCar"])
+    }
+}
