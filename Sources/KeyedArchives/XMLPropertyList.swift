@@ -11,7 +11,7 @@ public enum XMLPropertyList {
     /// Throws ``ArchiveError`` when the XML is malformed or is no property list.
     public static func read(_ data: Data) throws -> PropertyListValue {
         let reader = XMLPropertyListReader()
-        let parser = XMLParser(data: data)
+        let parser = XMLParser(data: try XMLText.utf8(data))
         parser.delegate = reader
         parser.shouldResolveExternalEntities = false
         _ = parser.parse()

@@ -33,6 +33,8 @@ enum Corpus {
         var store: String
         var model: String
         var version: String?
+        /// Whether other versions of the model have the same properties, so that the index cannot tell which it was.
+        var isAmbiguous = false
         var testDescription: String { "\(store) <- \(model)\(version.map { "#" + $0 } ?? "")" }
     }
 
@@ -46,9 +48,12 @@ enum Corpus {
             for model in columns[columns.count - 1].components(separatedBy: " · ") {
                 let isTrusted = model.hasPrefix("exact: ") || model.hasPrefix("**hash**: ")
                 guard isTrusted, let text = model.components(separatedBy: ": ").last else { continue }
-                let parts = text.replacingOccurrences(of: " (+1 equal)", with: "").components(separatedBy: "#")
+                let note = " (+1 equal)"
+                let parts = text.replacingOccurrences(of: note, with: "").components(separatedBy: "#")
                 pairs.append(
-                    Pair(store: store, model: project + "/" + parts[0], version: parts.count > 1 ? parts[1] : nil))
+                    Pair(
+                        store: store, model: project + "/" + parts[0], version: parts.count > 1 ? parts[1] : nil,
+                        isAmbiguous: text.hasSuffix(note)))
             }
         }
         return pairs

@@ -45,9 +45,13 @@ struct ModelArchiveReader {
         entity.versionHashModifier = try object.string("NSVersionHashModifier")
         entity.userInfo = try userInfo(object)
         entity.uniquenessConstraints = try names(object.object("NSUniqueTuples"))
-        entity.compoundIndexes = try names(object.object("NSCompoundIndexes"))
         entity.fetchIndexes = try (object.object("NSFetchIndexDescriptions")?.members ?? []).compactMap { $0 }
             .map(fetchIndex)
+        // Compilers repeat each index of several properties in the older form.
+        let indexed = entity.fetchIndexes.map { $0.elements.map(\.target) }
+        entity.compoundIndexes = try names(object.object("NSCompoundIndexes")).filter { names in
+            !indexed.contains(names.map { .property($0) })
+        }
         // A cached model repeats what is inherited.
         let inherited = Set(try (parent?.object("NSProperties")?.pairs ?? []).compactMap { try $0.key?.string })
         for (key, value) in try object.object("NSProperties")?.pairs ?? [] {

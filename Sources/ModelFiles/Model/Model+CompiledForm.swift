@@ -46,11 +46,12 @@ extension ModelEntity {
         return entity
     }
 
-    /// Whether there is an index of this property and nothing else.
+    /// Whether there is an ascending index of this property and nothing else.
     private func isIndexedAlone(_ name: String) -> Bool {
         fetchIndexes.contains { index in
             index.elements.count == 1 && index.elements[0].target == .property(name)
-                && index.elements[0].collation == .binary && index.partialIndexPredicate == nil
+                && index.elements[0].isAscending && index.elements[0].collation == .binary
+                && index.partialIndexPredicate == nil
         }
     }
 }

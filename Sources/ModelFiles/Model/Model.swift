@@ -5,7 +5,7 @@ import KeyedArchives
 /// An entity holds its own properties only; inherited ones are found through ``ancestors(of:)``. References between
 /// entities are names, so a model is a value that can be compared, changed and sent anywhere.
 public struct Model: Sendable, Equatable {
-    /// The entities. Readers give them sorted by name.
+    /// The entities. Those of compiled models are sorted by name, those of source models stand as in the file.
     public var entities: [ModelEntity]
     /// Named groups of entities. The unnamed default configuration, which holds all entities, is not listed.
     public var configurations: [ModelConfiguration]

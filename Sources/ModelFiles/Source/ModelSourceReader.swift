@@ -34,7 +34,6 @@ public struct ModelSourceReader {
             default: break
             }
         }
-        model.entities.sort { $0.name < $1.name }
         let identifier = root.attributes["userDefinedModelVersionIdentifier"]
         model.versionIdentifiers = identifier.map { [$0] } ?? []
         model.source.attributes = root.attributes.filter { $0.key != "userDefinedModelVersionIdentifier" }

@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchives
 
 #if canImport(FoundationXML)
     import FoundationXML  // because XMLParser lives apart from Foundation off Apple's platforms
@@ -35,7 +36,8 @@ final class SourceElementReader: NSObject, XMLParserDelegate {
     /// Reads the root element. Throws ``ModelError`` with the line when the XML is malformed.
     static func read(_ data: Data, file: String?) throws -> SourceElement {
         let reader = SourceElementReader()
-        let parser = XMLParser(data: data)
+        let text = try ModelArchive.reportingErrors(in: file) { try XMLText.utf8(data) }
+        let parser = XMLParser(data: text)
         parser.delegate = reader
         parser.shouldResolveExternalEntities = false
         _ = parser.parse()
