@@ -46,6 +46,24 @@ if engineIsBuilt {
     products += [.library(name: "CoreData", targets: ["CoreData"])]
 }
 
+/// Core Data itself: the framework where there is one, else our facade.
+let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
+
+targets += [
+    // The toolkit, on Core Data's public API.
+    .target(name: "Coral", dependencies: coreData + ["GraphDocuments", "KeyedArchives"]),
+    // The command `coral`. Named apart from the library by more than case, which macOS would not tell apart.
+    .executableTarget(
+        name: "CoralCommand",
+        dependencies: [
+            "Coral", "PredicateLanguage", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]),
+]
+products += [
+    .library(name: "Coral", targets: ["Coral"]),
+    .executable(name: "coral", targets: ["CoralCommand"]),
+]
+
 // MARK: - Tests
 
 targets += [
@@ -54,6 +72,13 @@ targets += [
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
     .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments"]),
 ]
+
+if engineIsBuilt {
+    targets += [
+        .testTarget(name: "ManagedObjectsTests", dependencies: ["ManagedObjects"]),
+        .testTarget(name: "ParityTests", dependencies: ["CoreData"]),
+    ]
+}
 
 let package = Package(
     name: "coral",

@@ -178,5 +178,6 @@
 @_exported import struct ManagedObjects.NSValueTransformerName
 @_exported import let ManagedObjects.NSXMLStoreType
 @_exported import struct ManagedObjects.Selector
+@_exported import struct ManagedObjects.StoreInspection
 @_exported import class ManagedObjects.UndoManager
 @_exported import class ManagedObjects.ValueTransformer

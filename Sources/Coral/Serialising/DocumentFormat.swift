@@ -7,6 +7,15 @@ public enum DocumentFormat: String, Sendable, Hashable, CaseIterable {
     /// JSON Lines: the header on the first line, then a record a line.
     case jsonLines = "jsonl"
 
+    /// The format of files with this ending; nil for one that no format has.
+    public init?(fileExtension: String) {
+        switch fileExtension.lowercased() {
+        case "json": self = .json
+        case "jsonl", "ndjson": self = .jsonLines
+        default: return nil
+        }
+    }
+
     /// The shape that a format has where none is asked for.
     public var defaultShape: DocumentShape { self == .jsonLines ? .lines : .flat }
 

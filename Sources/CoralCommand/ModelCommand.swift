@@ -1,0 +1,77 @@
+import ArgumentParser
+import Coral
+
+/// `coral model`: what concerns models alone.
+struct ModelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "model", abstract: "Shows models.", subcommands: [ModelShowCommand.self])
+}
+
+/// `coral model show`: a model in words.
+struct ModelShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a model: its entities, attributes, relationships.",
+        discussion: "Takes a store, for the model that it keeps of itself, or a model file of any kind.")
+
+    @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.")
+    var path: String
+
+    @Option(name: .long, help: "Show only this entity.")
+    var entity: String?
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        var description = ModelDescription(try model())
+        if let entity {
+            let names = description.entities.map(\.name)
+            guard names.contains(entity) else {
+                throw CommandError(
+                    "The model has no entity \"\(entity)\".\(NameSuggestion.question(for: entity, in: names))")
+            }
+            description.entities.removeAll { $0.name != entity }
+        }
+        if json { return try JSONOutput.write(description) }
+        StandardOutput.write(Self.text(of: description))
+    }
+
+    private func model() throws -> NSManagedObjectModel {
+        let url = URL(fileURLWithPath: path)
+        let isModel = ["mom", "momd", "omo", "xcdatamodel", "xcdatamodeld"].contains(url.pathExtension.lowercased())
+        let isPart = ["contents", "elements"].contains(url.lastPathComponent)
+        if isModel || isPart { return try ModelSource.model(at: path) }
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CommandError("There is no store or model at \(path).")
+        }
+        return try ModelSource.ownModel(of: url)
+    }
+
+    private static func text(of model: ModelDescription) -> String {
+        var text = ""
+        if !model.versionIdentifiers.isEmpty {
+            text += "Version identifiers: \(model.versionIdentifiers.joined(separator: ", "))\n\n"
+        }
+        for entity in model.entities {
+            var title = entity.name
+            if let parent = entity.parent { title += " : \(parent)" }
+            if entity.isAbstract { title += " (abstract)" }
+            if let className = entity.className, className != entity.name { title += ", class \(className)" }
+            text += title + "\n"
+            let width = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).map(\.count).max() ?? 0
+            let lines =
+                entity.attributes.map { ($0.name, $0.summary) } + entity.relationships.map { ($0.name, $0.summary) }
+            for (name, summary) in lines {
+                text += "    \(name)\(String(repeating: " ", count: width - name.count))  \(summary)\n"
+            }
+            for constraint in entity.uniquenessConstraints {
+                text += "    unique: \(constraint.joined(separator: ", "))\n"
+            }
+            for (key, value) in entity.userInfo.sorted(by: { $0.key < $1.key }) {
+                text += "    user info: \(key) = \(value)\n"
+            }
+            text += "\n"
+        }
+        return text.hasSuffix("\n\n") ? String(text.dropLast()) : text
+    }
+}

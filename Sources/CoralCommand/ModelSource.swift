@@ -1,0 +1,48 @@
+import ArgumentParser
+import Coral
+
+/// Where a command takes a store's model from.
+struct ModelSource: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The store's model: a .momd, .mom, .xcdatamodeld or .xcdatamodel. Without it, the model that the store keeps.",
+            valueName: "path"))
+    var model: String?
+
+    /// The model of a file.
+    ///
+    /// Throws `CommandError` or an error of Core Data's, with the file and the reason.
+    static func model(at path: String) throws -> NSManagedObjectModel {
+        let url = URL(fileURLWithPath: path)
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CommandError("There is no model at \(path).")
+        }
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            guard let model = NSManagedObjectModel(contentsOf: url) else {
+                throw CommandError("\(path) is no compiled model that can be read.")
+            }
+            return model
+        #else
+            return try NSManagedObjectModel.model(contentsOf: url)
+        #endif
+    }
+
+    /// The model for a store: the given one, else the store's own.
+    func model(for store: URL) throws -> NSManagedObjectModel {
+        try model.map(Self.model(at:)) ?? Self.ownModel(of: store)
+    }
+
+    /// The model that a store keeps of itself.
+    static func ownModel(of store: URL) throws -> NSManagedObjectModel {
+        #if canImport(Darwin)
+            throw CommandError("Give the model of \(store.path) with --model.")
+        #else
+            guard let cached = try StoreInspection(url: store).cachedModel else {
+                throw CommandError(
+                    "\(store.path) keeps no model of itself, as stores of old systems do not: give it with --model.")
+            }
+            return cached
+        #endif
+    }
+}

@@ -1,0 +1,21 @@
+/// Numbers with units, for people.
+enum Quantity {
+    /// `3.4 MB`: a size in bytes, by thousands.
+    static func bytes(_ count: Int64) -> String {
+        let units = ["bytes", "kB", "MB", "GB", "TB"]
+        var value = Double(count)
+        var unit = 0
+        while value >= 1000, unit < units.count - 1 {
+            value /= 1000
+            unit += 1
+        }
+        if unit == 0 { return count == 1 ? "1 byte" : "\(count) bytes" }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// `1 object`, `12 objects`.
+    static func count(_ number: Int, _ noun: String) -> String {
+        number == 1 ? "1 \(noun)" : "\(number) \(noun.hasSuffix("y") ? noun.dropLast() + "ies" : noun + "s")"
+    }
+}

@@ -1,0 +1,32 @@
+/// A table for a terminal: columns as wide as they need to be.
+struct TextTable {
+    enum Alignment { case leading, trailing }
+
+    private let titles: [String]
+    private let alignments: [Alignment]
+    private var rows: [[String]] = []
+
+    init(_ columns: [(title: String, alignment: Alignment)]) {
+        titles = columns.map(\.title)
+        alignments = columns.map(\.alignment)
+    }
+
+    mutating func add(_ cells: [String]) { rows.append(cells) }
+
+    /// The lines, each ending with a line break, without spaces at their ends.
+    var text: String {
+        let all = [titles] + rows
+        let widths = titles.indices.map { column in
+            all.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        }
+        return all.map { row in
+            let cells = zip(row, zip(widths, alignments)).map { cell, form in
+                let padding = String(repeating: " ", count: form.0 - cell.count)
+                return form.1 == .leading ? cell + padding : padding + cell
+            }
+            var line = cells.joined(separator: "  ")
+            while line.hasSuffix(" ") { line.removeLast() }
+            return line + "\n"
+        }.joined()
+    }
+}
