@@ -38,6 +38,7 @@ struct PlanWriter {
         }
         if history != nil { noteChangedPairs(plan.pairs) }
         for group in plan.deletes { try delete(group) }
+        try vacate(plan.updates)
         for group in plan.updates { try update(group) }
         for group in plan.inserts { try insert(group) }
         guard conflicts.stale.isEmpty, conflicts.taken.isEmpty else { throw conflicts }
@@ -122,7 +123,6 @@ struct PlanWriter {
         let entity = try place(group.entity)
         let derivations = OwnDerivations(group.entity)
         var finder = ConstraintFinder(entity, schema: schema, store: store)
-        try vacate(group, entity: entity, constrained: finder.slots)
         var statement: (slots: [Int], checksVersion: Bool, prepared: SQLStatement)?
         defer { statement?.prepared.finish() }
         for update in group.changes {
@@ -170,19 +170,25 @@ struct PlanWriter {
     }
 
     /// Clears unique values of all rows that get others, so that rows can exchange theirs.
-    private func vacate(
-        _ group: SavePlan.Group<SavePlan.Update>, entity: SQLEntity, constrained: Set<Int>
-    ) throws {
-        guard !constrained.isEmpty else { return }
-        let touched = group.changes.filter { $0.slots.contains(where: constrained.contains) }
-        guard touched.count > 1 else { return }
-        for update in touched {
-            let columns = update.slots.filter(constrained.contains).compactMap { entity.columns[$0]?.name }
-            let statement = try SQLStatement(
-                "UPDATE \(entity.table) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE Z_PK = ?",
-                in: database)
-            statement.bind(update.key, at: 1)
-            try statement.run()
+    private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
+        var touched: [String: [(key: Int64, columns: [String])]] = [:]
+        for group in groups {
+            let entity = try place(group.entity)
+            let constrained = ConstraintFinder(entity, schema: schema, store: store).slots
+            guard !constrained.isEmpty else { continue }
+            for update in group.changes {
+                let columns = update.slots.filter(constrained.contains).compactMap { entity.columns[$0]?.name }
+                if !columns.isEmpty { touched[entity.table, default: []].append((update.key, columns)) }
+            }
+        }
+        // A row alone has nobody to exchange with.
+        for (table, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.count > 1 {
+            for row in rows {
+                let cleared = row.columns.map { "\($0) = NULL" }.joined(separator: ", ")
+                let statement = try SQLStatement("UPDATE \(table) SET \(cleared) WHERE Z_PK = ?", in: database)
+                statement.bind(row.key, at: 1)
+                try statement.run()
+            }
         }
     }
 
