@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: 0..<16 as Range<UInt64>)
     func printedTreesAreReadAgain(seed: UInt64) throws {
         var generator = TreeGenerator(seed: seed)
-        for round in 0..<400 {
+        for round in 0..<200 {
             let node = generator.predicate(depth: 1 + round % 6)
             let text = node.predicateFormat
             let read = try PredicateParser.parse(text)

@@ -66,9 +66,9 @@ import Testing
     func nestingIsLimited(opening: String, middle: String, closing: String) {
         for count in [1, 10, PredicateParser.depthLimit, 10_000] {
             let format = String(repeating: opening, count: count) + middle + String(repeating: closing, count: count)
-            let whole = closing.hasSuffix("== 1") ? format : format
+
             do {
-                _ = try PredicateParser.parse(whole)
+                _ = try PredicateParser.parse(format)
             } catch {
                 #expect(error is PredicateSyntaxError)
                 if count == 10_000 { #expect((error as? PredicateSyntaxError)?.code == .tooDeep, "\(opening)") }
@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: [" + 1", " ** 1", " UNION b", "[0]", "[0].a", " - (1)"])
     func chainsAreLimited(link: String) {
         let error = #expect(throws: PredicateSyntaxError.self) {
-            try PredicateParser.parse("a" + String(repeating: link, count: 50_000) + " == 1")
+            try PredicateParser.parse("a" + String(repeating: link, count: 10_000) + " == 1")
         }
         #expect(error?.code == .tooDeep)
         #expect(throws: Never.self) {

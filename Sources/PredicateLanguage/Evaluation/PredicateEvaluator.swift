@@ -27,8 +27,20 @@ public struct PredicateEvaluator: @unchecked Sendable {
         try test(EvaluationScope(subject: PredicateValue(subject), variables: variables))
     }
 
-    /// Those of some subjects for which the predicate holds, in their order.
+    /// Whether the predicate holds for a subject; as above, without asking what kind of value it is.
+    public func evaluate(_ subject: any PredicateSubject, variables: [String: Any?] = [:]) throws -> Bool {
+        try test(EvaluationScope(subject: .object(subject), variables: variables))
+    }
+
+    /// Those of some values for which the predicate holds, in their order.
     public func filter<Subject>(_ subjects: [Subject], variables: [String: Any?] = [:]) throws -> [Subject] {
+        try subjects.filter { try evaluate($0 as Any, variables: variables) }
+    }
+
+    /// Those of some subjects for which the predicate holds, in their order.
+    public func filter<Subject: PredicateSubject>(
+        _ subjects: [Subject], variables: [String: Any?] = [:]
+    ) throws -> [Subject] {
         try subjects.filter { try evaluate($0, variables: variables) }
     }
 }

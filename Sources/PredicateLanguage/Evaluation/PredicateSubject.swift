@@ -3,7 +3,8 @@ import Foundation
 /// What a predicate can ask for the values of keys. Managed objects and dictionaries conform.
 public protocol PredicateSubject {
     /// The value of an attribute or a relationship: nil (or `NSNull`), a number, a string, a date, another subject, a
-    /// collection of such. Throws when there is no such key.
+    /// collection of such. Throws when there is no such key. A subject that knows the kinds of its values may return a
+    /// ``PredicateValue``, which spares finding them out: much, for collections of subjects.
     func predicateValue(forKey key: String) throws -> Any?
 
     /// What stands for this subject when two are compared for equality and when one is looked up in a collection.

@@ -53,22 +53,22 @@ extension PredicateValue {
             self = .url(value)
         } else if type == PredicateValue.self, let value = value as? PredicateValue {
             self = value
+        } else if type == Float.self, let value = value as? Float {
+            self = .double(Double(value))
+        } else if type == Substring.self, let value = value as? Substring {
+            self = .string(String(value))
         } else if type == AnyHashable.self, let value = value as? AnyHashable {
             self = PredicateValue(value.base)
         } else if let value = value as? any PredicateSubject {
             self = .object(value)
         } else if type is AnyClass, let object = value as? NSObject {
             self = PredicateValue(foundation: object)
+        } else if let elements = value as? any Collection {
+            self = PredicateValue(elements: elements)
         } else if let optional = value as? any OptionalValue {
             self = PredicateValue(optional.wrappedValue)
         } else if let number = value as? any BinaryInteger {
             self = Int64(exactly: number).map(PredicateValue.integer) ?? .decimal(Decimal(string: "\(number)") ?? .nan)
-        } else if let value = value as? Float {
-            self = .double(Double(value))
-        } else if let value = value as? Substring {
-            self = .string(String(value))
-        } else if let elements = value as? any Collection {
-            self = PredicateValue(elements: elements)
         } else {
             self = .other(value)
         }
