@@ -24,7 +24,9 @@ extension NSPersistentStoreCoordinator {
         if store.type == storeType, let origin = store.url, Self.isSame(origin, URL) {
             throw CocoaError(.persistentStoreOperation, "A store cannot be moved to where it is.", url: URL)
         }
-        let copiesFiles = store.type == NSSQLiteStoreType && storeType == NSSQLiteStoreType
+        let copiesFiles =
+            store.type == NSSQLiteStoreType && storeType == NSSQLiteStoreType
+            && ![store.url, URL].contains { $0.map(SQLiteFile.isMemory) ?? true }
         if copiesFiles, let origin = store.url { try StoreFiles(url: URL).replace(with: StoreFiles(url: origin)) }
         let target = storeClass.init(
             persistentStoreCoordinator: self, configurationName: store.configurationIfAny, at: URL, options: options)

@@ -43,17 +43,41 @@ struct StoreFiles {
         do {
             try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            var configuration = Configuration()
-            configuration.readonly = true
-            let origin = try DatabaseQueue(path: source.path, configuration: configuration)
-            try origin.backup(to: Self.open(path))
-            let manager = FileManager.default
-            if manager.fileExists(atPath: supportDirectory.path) { try manager.removeItem(at: supportDirectory) }
-            if manager.fileExists(atPath: source.supportDirectory.path) {
-                try manager.copyItem(at: source.supportDirectory, to: supportDirectory)
+            // Large values come first and leave last: a row never names a file that is not there.
+            let largeValues = try source.copyLargeValues(to: self)
+            try SQLiteStore.withDatabase(at: source.url) { origin in
+                try Self.open(path).writeWithoutTransaction { try origin.backup(to: $0) }
             }
+            try removeLargeValues(but: largeValues)
         } catch {
             throw Self.failure(error, "The store could not be copied.", url)
+        }
+    }
+
+    /// The files of large values, by their paths within the folder.
+    private var largeValues: Set<String> {
+        Set(FileManager.default.subpaths(atPath: supportDirectory.path) ?? []).filter { path in
+            var isDirectory: ObjCBool = false
+            let file = supportDirectory.appendingPathComponent(path).path
+            return FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) && !isDirectory.boolValue
+        }
+    }
+
+    /// Copies the files that the other store does not have; their names are unique and their content never changes.
+    private func copyLargeValues(to other: StoreFiles) throws -> Set<String> {
+        let present = other.largeValues
+        for path in largeValues.subtracting(present).sorted() {
+            let target = other.supportDirectory.appendingPathComponent(path)
+            try FileManager.default.createDirectory(
+                at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: supportDirectory.appendingPathComponent(path), to: target)
+        }
+        return largeValues
+    }
+
+    private func removeLargeValues(but kept: Set<String>) throws {
+        for path in largeValues.subtracting(kept).sorted() {
+            try FileManager.default.removeItem(at: supportDirectory.appendingPathComponent(path))
         }
     }
 
