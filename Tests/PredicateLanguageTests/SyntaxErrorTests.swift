@@ -87,23 +87,30 @@ import Testing
         }
     }
 
-    /// Everything below the limit is read, printed, evaluated and released on a quarter of a thread's usual stack.
-    @Test(arguments: [("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("", "a + abs(", ")")])
+    /// The deepest format that is read is also printed, evaluated and released on a quarter of a thread's usual stack.
+    @Test(arguments: [
+        ("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("a + abs(", "1", ")"), ("-", "a", ""), ("{", "1", "}"),
+        ("a[", "0", "]"),
+        ("TERNARY(a == ", "1", ", 1, 2)"), ("(SUBQUERY(a, $x, $x == ", "1", ").@count + 1)"),
+        ("NOT (b == 2 OR ", "a == 1", ")"),
+        ("FUNCTION(a, 'isEqual:', ", "1", ")"), ("b == 1 AND (b == 2 OR ", "a == 1", ")"),
+    ])
     func limitFitsASmallStack(opening: String, middle: String, closing: String) async {
-        let count = PredicateParser.depthLimit - 4
-        let format =
-            opening.isEmpty
-            ? String(repeating: middle, count: count / 2) + "1" + String(repeating: closing, count: count / 2) + " > 1"
-            : String(repeating: opening, count: count) + middle + String(repeating: closing, count: count)
+        let ending = middle.contains("==") ? "" : " == 1"
         await withCheckedContinuation { continuation in
             let thread = Thread {
-                do {
-                    let node = try PredicateParser.parse(format)
-                    #expect(try PredicateParser.parse(node.predicateFormat) == node)
-                    _ = try PredicateEvaluator(node).evaluate(["a": 1])
-                } catch {
-                    Issue.record(error)
+                var count = PredicateParser.depthLimit
+                while count > 0 {
+                    count -= 1
+                    let format =
+                        String(repeating: opening, count: count) + middle + String(repeating: closing, count: count)
+                        + ending
+                    guard let node = try? PredicateParser.parse(format) else { continue }
+                    #expect((try? PredicateParser.parse(node.predicateFormat)) == node)
+                    _ = try? PredicateEvaluator(node).evaluate(["a": ["b"]])
+                    break
                 }
+                #expect(count > 40)
                 continuation.resume()
             }
             thread.stackSize = 2 << 20

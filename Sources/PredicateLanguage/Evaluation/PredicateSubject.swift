@@ -12,8 +12,8 @@ public protocol PredicateSubject {
     /// hashable value's the value itself.
     var predicateIdentity: AnyHashable? { get }
 
-    /// The result of a method call: `FUNCTION(subject, "selector", …)` and custom selectors. By default a method without
-    /// arguments is a key, and any other an error.
+    /// The result of a method call: `FUNCTION(subject, "selector", …)` and custom selectors. By default a method
+    /// without arguments is a key, and any other an error.
     func predicateValue(calling selector: String, with arguments: [Any?]) throws -> Any?
 }
 

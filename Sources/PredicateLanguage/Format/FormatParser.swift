@@ -176,7 +176,7 @@ struct FormatParser {
 
     // MARK: - Terms
 
-    // The two below are mutating for the sake of order: written `predicate(in: negation())`, one that is not would look at
+    // The two below are mutating for the sake of order: in `predicate(in: negation())`, one that is not would look at
     // the parser as it was before the argument was read.
 
     mutating func predicate(in term: FormatTerm) throws -> (node: PredicateNode, height: Int) {

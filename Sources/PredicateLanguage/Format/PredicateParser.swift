@@ -1,8 +1,8 @@
 /// Reads the format language of predicates and expressions.
 public enum PredicateParser {
     /// How deep parentheses, arguments, negations and chained operators may nest. What goes deeper is an error rather
-    /// than a full stack, here and in everything that walks the tree afterwards: less than 2 MB, unoptimised, for all of
-    /// them. `AND` and `OR` chains are flat.
+    /// than a full stack, here and in everything that walks the tree afterwards; 2 MB are enough for all of them even
+    /// in a debug build. `AND` and `OR` chains are flat.
     public static let depthLimit = 200
 
     /// Reads a predicate, such as `age > %d AND name BEGINSWITH[cd] %@`. Time grows with the length of the format.

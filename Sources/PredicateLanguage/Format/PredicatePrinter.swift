@@ -94,8 +94,8 @@ extension ExpressionNode {
         }
         switch (selector, arguments.count) {
         case (KnownFunction.cast.rawValue, 2): return "CAST(\(list(arguments)))"
-        case (KnownFunction.changeSign.rawValue, 1): return "-\(arguments[0].operandFormat)"
-        case (KnownFunction.onesComplement.rawValue, 1): return "~\(arguments[0].operandFormat)"
+        case (KnownFunction.changeSign.rawValue, 1): return "-\(arguments[0].signedFormat)"
+        case (KnownFunction.onesComplement.rawValue, 1): return "~\(arguments[0].signedFormat)"
         default: return "\(selector)(\(list(arguments)))"
         }
     }
@@ -119,6 +119,16 @@ extension ExpressionNode {
     private func format(inside precedence: Int) -> String {
         let needsParentheses = binaryOperator.map { $0.precedence < precedence } ?? false
         return needsParentheses ? "(\(predicateFormat))" : predicateFormat
+    }
+
+    /// The text after a sign. Signs follow each other without parentheses, which would make the text nest deeper than
+    /// the tree does.
+    private var signedFormat: String {
+        switch self {
+        case .function(KnownFunction.changeSign.rawValue, _), .function(KnownFunction.onesComplement.rawValue, _):
+            predicateFormat
+        default: operandFormat
+        }
     }
 
     /// The text before a key or an index, and after a sign. A number needs parentheses in both places.
