@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+import class ManagedObjects.NSSortDescriptor
+
+@testable import ManagedObjects
+
+/// Uniqueness constraints, as every store checks them.
+@Suite struct RowUniquenessTests {
+    private func bench(_ type: String) throws -> RowBench {
+        let person = NotesModel.entity(
+            "Person",
+            [NotesModel.attribute("email", .stringAttributeType), NotesModel.attribute("age", .integer32AttributeType)])
+        person.uniquenessConstraints = [["email"]]
+        let model = NSManagedObjectModel()
+        model.entities = [person]
+        return try RowBench(type, model: model)
+    }
+
+    @Test(arguments: RowStoreTests.types) func aTakenValueIsRefused(type: String) throws {
+        let bench = try bench(type)
+        try bench.insert("Person", [["email": .string("a@x")], ["email": .null], ["email": .null]])
+        let error = #expect(throws: SaveConflicts.self) { try bench.insert("Person", [["email": .string("a@x")]]) }
+        let taken = try #require(error?.taken.first)
+        #expect(taken.constraint == ["email"])
+        #expect(taken.key == 4)
+        #expect(taken.holder == bench.key("Person", 1))
+        #expect(try bench.rows.count(matching: bench.query("Person"), generation: nil) == 3)
+    }
+
+    @Test(arguments: RowStoreTests.types) func twoRowsOfOnePlanCannotShareAValue(type: String) throws {
+        let bench = try bench(type)
+        let error = #expect(throws: SaveConflicts.self) {
+            try bench.insert("Person", [["email": .string("a@x")], ["email": .string("a@x")]])
+        }
+        let taken = try #require(error?.taken.first)
+        #expect([taken.key, taken.holder.number].sorted() == [1, 2])
+    }
+
+    @Test(arguments: RowStoreTests.types) func aValueIsFreeWhenItsRowIsDeletedOrChanges(type: String) throws {
+        let bench = try bench(type)
+        let keys = try bench.insert("Person", [["email": .string("a@x")], ["email": .string("b@x")]])
+        try bench.update("Person", keys[0], version: 1, ["email": .string("c@x")])
+        try bench.insert("Person", [["email": .string("a@x")]])
+        var plan = SavePlan()
+        let entity = bench.entity("Person")
+        plan.deletes = [SavePlan.Group(entity: entity, changes: [SavePlan.Delete(key: keys[1], version: 1)])]
+        let key = try bench.rows.reserveKeys(entity: entity, count: 1).lowerBound
+        plan.inserts = [
+            SavePlan.Group(
+                entity: entity,
+                changes: [SavePlan.Insert(key: key, values: bench.values("Person", ["email": .string("b@x")]))])
+        ]
+        _ = try bench.rows.write(plan)
+        let emails = try bench.read(
+            bench.query("Person", sort: [NSSortDescriptor(key: "email", ascending: true)]), "email")
+        #expect(emails == ["a@x", "b@x", "c@x"])
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+import class ManagedObjects.NSExpression
+import class ManagedObjects.NSPredicate
+import class ManagedObjects.NSSortDescriptor
+
+@testable import ManagedObjects
+
+/// Queries for dictionaries: columns, groups and aggregates.
+@Suite struct RowValuesTests {
+    private func bench(_ type: String) throws -> RowBench {
+        let bench = try RowBench(type)
+        let folders = try bench.insert("Folder", [["name": .string("Work")], ["name": .string("Home")]])
+        try bench.insert(
+            "Note",
+            [
+                ["title": .string("a"), "count": .integer(1), "folder": .reference(bench.key("Folder", folders[0]))],
+                ["title": .string("a"), "count": .integer(5), "folder": .reference(bench.key("Folder", folders[0]))],
+                ["title": .string("b"), "folder": .reference(bench.key("Folder", folders[1]))],
+            ])
+        return bench
+    }
+
+    private func column(_ name: String, _ format: String, _ type: NSAttributeType) -> NSExpressionDescription {
+        let column = NSExpressionDescription()
+        column.name = name
+        column.expression = NSExpression(format: format)
+        column.expressionResultType = type
+        return column
+    }
+
+    private func texts(_ rows: [[Any?]]) -> [String] {
+        rows.map { $0.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: " ") }
+    }
+
+    @Test(arguments: RowStoreTests.types) func plainColumns(type: String) throws {
+        let bench = try bench(type)
+        let note = bench.entity("Note")
+        let columns = ["title", "count"].compactMap { note.propertiesByName[$0] }
+        var query = ValueQuery(query: bench.query("Note"), columns: columns)
+        #expect(texts(try bench.rows.values(matching: query, generation: nil)) == ["a 1", "a 5", "b nil"])
+        query.columns = [columns[0]]
+        query.isDistinct = true
+        query.query.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
+        #expect(texts(try bench.rows.values(matching: query, generation: nil)) == ["b", "a"])
+    }
+
+    @Test(arguments: RowStoreTests.types) func aToOneRelationshipIsAnID(type: String) throws {
+        let bench = try bench(type)
+        let folder = try #require(bench.entity("Note").propertiesByName["folder"])
+        let query = ValueQuery(query: bench.query("Note", limit: 1), columns: [folder])
+        let values = try bench.rows.values(matching: query, generation: nil)
+        #expect(values.first?.first as? NSManagedObjectID == bench.coordinator.objectID(for: bench.key("Folder", 1)))
+    }
+
+    @Test(arguments: RowStoreTests.types) func aggregatesOfAllRows(type: String) throws {
+        let bench = try bench(type)
+        let query = ValueQuery(
+            query: bench.query("Note"),
+            columns: [
+                column("total", "sum:(count)", .integer64AttributeType),
+                column("greatest", "max:(count)", .integer64AttributeType),
+                column("mean", "average:(count)", .doubleAttributeType),
+                column("number", "count:(title)", .integer64AttributeType),
+            ])
+        #expect(texts(try bench.rows.values(matching: query, generation: nil)) == ["6 5 3.0 3"])
+    }
+
+    @Test(arguments: RowStoreTests.types) func aggregatesOfGroups(type: String) throws {
+        let bench = try bench(type)
+        let title = try #require(bench.entity("Note").propertiesByName["title"])
+        var query = ValueQuery(
+            query: bench.query("Note"), columns: [title, column("number", "count:(title)", .integer64AttributeType)],
+            groupBy: [title])
+        #expect(texts(try bench.rows.values(matching: query, generation: nil)) == ["a 2", "b 1"])
+        query.having = NSPredicate(format: "count:(title) > 1")
+        #expect(texts(try bench.rows.values(matching: query, generation: nil)) == ["a 2"])
+    }
+}
