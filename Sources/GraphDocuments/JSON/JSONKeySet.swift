@@ -33,7 +33,7 @@ struct JSONKeySet {
     /// Forgets the innermost object's keys.
     mutating func removeAll(from start: Int) {
         if large.last?.start == start { large.removeLast() }
-        hashes.removeSubrange(start...)
+        hashes.removeLast(hashes.count - start)
     }
 
     private static func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {

@@ -135,7 +135,7 @@ public struct JSONReader {
         try string(limit: limits.keyLength, name: "key")
         let top = frames.count - 1
         let start = frames[top].pathStart
-        path.removeSubrange(start...)
+        path.removeLast(path.count - start)
         path.append(contentsOf: text)
         guard keys.insert(text, from: frames[top].keysStart) else {
             throw error(.duplicateKey, "The key \"\(string())\" stands twice in one object.")
@@ -194,7 +194,7 @@ public struct JSONReader {
         input.window.pointee.position += 1
         let frame = frames.removeLast()
         if frame.isObject {
-            path.removeSubrange(frame.pathStart...)
+            path.removeLast(path.count - frame.pathStart)
             keys.removeAll(from: frame.keysStart)
         }
         afterValue()

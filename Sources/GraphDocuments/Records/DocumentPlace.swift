@@ -27,12 +27,17 @@ public struct DocumentPlace: Sendable, Hashable {
     }
 
     /// The path to the place as a JSON pointer (RFC 6901) such as `/Note/3/title`; empty for the document as a whole.
-    /// Below 64 levels only the last 64 steps are given, after `…`.
+    /// One longer than 1,024 bytes loses its first steps, for which `…` stands.
     public var pointer: String {
         var text = container
         if index >= 0 { text += "/\(index)" }
         if let member { text += "/" + DocumentPlace.escaped(member) }
-        return text
+        guard text.utf8.count > 1024 else { return text }
+        // Half is cut at once, so that a path that grows step by step is not cut at every step.
+        let bytes = text.utf8
+        let middle = bytes.index(bytes.startIndex, offsetBy: bytes.count / 2)
+        guard let slash = bytes[middle...].firstIndex(of: UInt8(ascii: "/")) else { return text }
+        return "…" + text[slash...]
     }
 
     /// The same place one member further in.

@@ -35,7 +35,6 @@ extension TokenRecordReader {
 
     /// Reads an object in the place of a value: a composite, or a value that says its type.
     private mutating func readObject(_ attribute: GraphSchema.Attribute) throws -> GraphValue {
-        let place = source.place
         var elements: [GraphAttribute] = []
         var tagged: GraphValue?
         var size: Int64?
@@ -71,7 +70,7 @@ extension TokenRecordReader {
                 members.append(
                     .init(name: ReadableValue.unescaped(name), value: try readTree(token, level: 1)))
             } else {
-                throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+                throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: source.place)
             }
         }
         if case .file(let file) = tagged { tagged = .file(ExternalFile(path: file.path, byteCount: size)) }
@@ -80,7 +79,7 @@ extension TokenRecordReader {
         if attribute.type == .transformable {
             return .transformable(TransformableValue(archive: nil, readable: .dictionary(members)))
         }
-        throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+        throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: source.place)
     }
 
     /// Reads the value behind a tag.

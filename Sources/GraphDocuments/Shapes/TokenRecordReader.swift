@@ -11,6 +11,9 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     private var state = State.start
     /// The entity of the objects in the array that is open at the top.
     private var groupEntity: String?
+    /// The pointer of that array, and how many of its elements have been read.
+    private var groupPointer = ""
+    private var groupIndex = -1
     private var frames: [RecordFrame] = []
     private var members: [String: EntityMembers] = [:]
     private var recordCount = 0
@@ -133,6 +136,8 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
         guard try source.next() == .beginArray else {
             throw DocumentError(.syntax, "The records of \"\(key)\" are no array.", at: source.place)
         }
+        groupPointer = "/" + DocumentPlace.escaped(key)
+        groupIndex = -1
         state = .array(isMember: true)
     }
 
@@ -155,7 +160,8 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 let token = try source.next()
                 switch token {
                 case .beginObject:
-                    try openRecord(entity: groupEntity, at: source.place)
+                    groupIndex += 1
+                    try openRecord(entity: groupEntity, at: place(in: groupPointer, index: groupIndex))
                     return true
                 case .endArray:
                     if isMember { state = .container } else { try readEnd() }
@@ -165,7 +171,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             case .lines:
                 switch try source.next() {
                 case .beginObject:
-                    try openRecord(entity: options.rootEntity, at: source.place)
+                    try openRecord(entity: options.rootEntity, at: place(in: ""))
                     return true
                 case .end:
                     state = .finished
@@ -185,6 +191,15 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     }
 
     // MARK: - Records
+
+    /// The place of the token that was read last. Made from its surroundings, because asking the source costs a walk over all
+    /// that is open.
+    private func place(in container: String, index: Int = -1, member: String? = nil) -> DocumentPlace {
+        let mark = source.mark
+        return DocumentPlace(
+            offset: mark.offset, line: mark.line, column: mark.column, container: container, index: index,
+            member: member)
+    }
 
     private mutating func openRecord(entity: String?, at place: DocumentPlace, isEmpty: Bool = false) throws {
         guard recordCount < options.limits.recordCount else {
@@ -283,7 +298,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             if frames[top].members == nil, !frames[top].isSkipped {
                 throw DocumentError(.unknownEntity, "The record does not say its entity.", at: source.place)
             }
-            let place = source.place
+            let place = place(in: frames[top].place.pointer, member: name)
             let token = try source.next()
             var unknown = PlacedRecord.UnknownMember(name: name, value: nil, place: place)
             if token == .beginObject || token == .beginArray {
@@ -366,9 +381,12 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 GraphRelationship(name: relationship.name, target: target, isOrdered: relationship.isOrdered))
         case .beginArray where relationship.isToMany:
             frames[top].relationship = relationship
+            frames[top].relationshipPointer = nil
+            frames[top].elementIndex = -1
         case .beginObject where !relationship.isToMany:
             frames[top].relationship = relationship
-            try openRecord(entity: relationship.destination, at: source.place)
+            let place = place(in: frames[top].place.pointer, member: relationship.name)
+            try openRecord(entity: relationship.destination, at: place)
         case .string, .number, .beginArray, .true, .false, .native:
             guard !relationship.isToMany else {
                 throw DocumentError(.wrongType, "\(relationship.name) is to many and wants an array.", at: source.place)
@@ -384,11 +402,15 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     private mutating func readElement(_ top: Int) throws {
         guard let relationship = frames[top].relationship else { return }
         let token = try source.next()
+        frames[top].elementIndex += 1
         switch token {
         case .endArray:
             closeRelationship(top)
         case .beginObject:
-            try openRecord(entity: relationship.destination, at: source.place)
+            let pointer = frames[top].relationshipPointer ?? frames[top].place.member(relationship.name).pointer
+            frames[top].relationshipPointer = pointer
+            let place = place(in: pointer, index: frames[top].elementIndex)
+            try openRecord(entity: relationship.destination, at: place)
         case .string, .number, .beginArray:
             frames[top].ids.append(try readReference(token, to: relationship.destination))
         default:
@@ -491,6 +513,9 @@ private struct RecordFrame {
     /// The relationship whose objects are being read, and the ids so far.
     var relationship: GraphSchema.Relationship?
     var ids: [RecordID] = []
+    /// The pointer of that relationship's array, once it is needed, and the element that is being read.
+    var relationshipPointer: String?
+    var elementIndex = -1
 
     func previousMember(_ members: EntityMembers) -> Int {
         previous < 0 ? members.beginning : previous

@@ -149,7 +149,7 @@ extension DecimalText {
             start.pointee = UInt8(ascii: "0")
             return (1, 0)
         }
-        if hasKnownLayout { return writeMantissa(of: value, at: start) }
+        if let lengthShift { return writeMantissa(of: value, lengthShift: lengthShift, at: start) }
         var count = 0
         var exponent = 0
         var isFraction = false
@@ -166,10 +166,10 @@ extension DecimalText {
         return (count, exponent)
     }
 
-    /// Whether a decimal is laid out in memory as Foundation's has been since its first day: exponent in the first byte,
-    /// the mantissa's length in the second, 16-bit words of mantissa from the fifth on. Its description, the only public
-    /// way to its digits, costs ten times as much.
-    private static let hasKnownLayout: Bool = {
+    /// How a decimal is laid out in memory: exponent in the first byte, 16-bit words of mantissa from the fifth on, and
+    /// their number in one half of the second byte; nil where it is none of this. Found out by trying, because the digits'
+    /// only public way, the description, costs ten times as much.
+    private static let lengthShift: UInt8? = [0, 4].first { shift in
         guard MemoryLayout<Decimal>.size == 20 else { return false }
         let probes = [
             "1", "-12.5", "98765432109876543210.123456789", "34000000000000000000000000000000000000", "1e100",
@@ -178,20 +178,20 @@ extension DecimalText {
             guard let value = Decimal(string: probe, locale: nil) else { return false }
             let digits = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { buffer in
                 guard let base = buffer.baseAddress else { return "" }
-                let (count, exponent) = writeMantissa(of: value, at: base)
+                let (count, exponent) = writeMantissa(of: value, lengthShift: shift, at: base)
                 return String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self) + "e\(exponent)"
             }
             guard Decimal(string: digits, locale: nil) == value.magnitude else { return false }
         }
         return true
-    }()
+    }
 
     private static func writeMantissa(
-        of value: Decimal, at start: UnsafeMutablePointer<UInt8>
+        of value: Decimal, lengthShift: UInt8, at start: UnsafeMutablePointer<UInt8>
     ) -> (count: Int, exponent: Int) {
         withUnsafeBytes(of: value) { bytes in
             let exponent = Int(Int8(bitPattern: bytes[0]))
-            let length = Int(bytes[1] & 0x0F)
+            let length = Int(bytes[1] >> lengthShift & 0x0F)
             var low: UInt64 = 0
             var high: UInt64 = 0
             for index in 0..<min(length, 8) {
