@@ -64,6 +64,17 @@ products += [
     .executable(name: "coral", targets: ["CoralCommand"]),
 ]
 
+// MARK: - Examples
+
+targets += [
+    .target(name: "NotesModel", dependencies: coreData, path: "Examples/NotesModel"),
+    // A Core Data program as any tutorial has it.
+    .executableTarget(name: "Notes", dependencies: coreData + ["NotesModel"], path: "Examples/Notes"),
+    // Makes the store of the demonstration.
+    .executableTarget(
+        name: "MakeExampleStore", dependencies: coreData + ["NotesModel"], path: "Examples/MakeExampleStore"),
+]
+
 // MARK: - Tests
 
 targets += [

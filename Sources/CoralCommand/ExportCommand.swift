@@ -45,7 +45,8 @@ struct ExportCommand: ParsableCommand {
     @Option(name: .long, help: "Only objects of this entity, and what follows them.")
     var entity: String?
 
-    @Option(name: .customLong("where"), help: ArgumentHelp("Only objects for which this holds.", valueName: "predicate"))
+    @Option(
+        name: .customLong("where"), help: ArgumentHelp("Only objects for which this holds.", valueName: "predicate"))
     var predicate: String?
 
     @Option(name: .long, help: "What follows the objects of --entity.")

@@ -73,7 +73,8 @@ private struct StoreReport: Encodable {
     var text: String {
         var lines: [(String, String)] = [("Store", path), ("UUID", uuid)]
         if let frameworkVersion { lines.append(("Framework", "\(frameworkVersion)")) }
-        let versions = modelVersionIdentifiers.isEmpty ? "no identifiers" : modelVersionIdentifiers.joined(separator: ", ")
+        let versions =
+            modelVersionIdentifiers.isEmpty ? "no identifiers" : modelVersionIdentifiers.joined(separator: ", ")
         lines.append(("Model", versions + (keepsModel == false ? "; the store keeps none of itself" : "")))
         if let byteCount {
             let log = (logByteCount ?? 0) > 0 ? ", log \(Quantity.bytes(logByteCount ?? 0))" : ""

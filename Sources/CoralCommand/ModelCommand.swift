@@ -23,7 +23,7 @@ struct ModelShowCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        var description = ModelDescription(try model())
+        var description = ModelDescription(try ModelSource.model(at: path))
         if let entity {
             let names = description.entities.map(\.name)
             guard names.contains(entity) else {
@@ -34,17 +34,6 @@ struct ModelShowCommand: ParsableCommand {
         }
         if json { return try JSONOutput.write(description) }
         StandardOutput.write(Self.text(of: description))
-    }
-
-    private func model() throws -> NSManagedObjectModel {
-        let url = URL(fileURLWithPath: path)
-        let isModel = ["mom", "momd", "omo", "xcdatamodel", "xcdatamodeld"].contains(url.pathExtension.lowercased())
-        let isPart = ["contents", "elements"].contains(url.lastPathComponent)
-        if isModel || isPart { return try ModelSource.model(at: path) }
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError("There is no store or model at \(path).")
-        }
-        return try ModelSource.ownModel(of: url)
     }
 
     private static func text(of model: ModelDescription) -> String {

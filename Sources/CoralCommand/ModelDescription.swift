@@ -71,7 +71,7 @@ extension ModelDescription.Entity {
 extension ModelDescription.Attribute {
     init(_ attribute: NSAttributeDescription) {
         name = attribute.name
-        let schema = GraphSchema.Attribute(describing: attribute)
+        let schema = GraphSchema.Attribute(attribute)
         type = schema.type.name
         isOptional = attribute.isOptional
         isTransient = attribute.isTransient

@@ -6,18 +6,19 @@ struct ModelSource: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The store's model: a .momd, .mom, .xcdatamodeld or .xcdatamodel. Without it, the model that the store keeps.",
+            "The model: a .momd, .mom, .xcdatamodeld or .xcdatamodel, or another store. Else the store's own.",
             valueName: "path"))
     var model: String?
 
-    /// The model of a file.
+    /// The model of a file: of a model file of any kind, or the one that a store keeps of itself.
     ///
     /// Throws `CommandError` or an error of Core Data's, with the file and the reason.
     static func model(at path: String) throws -> NSManagedObjectModel {
         let url = URL(fileURLWithPath: path)
         guard FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError("There is no model at \(path).")
+            throw CommandError("There is no model or store at \(path).")
         }
+        guard isModelFile(url) else { return try ownModel(of: url) }
         #if canImport(Darwin) || CORAL_PUBLIC_API
             guard let model = NSManagedObjectModel(contentsOf: url) else {
                 throw CommandError("\(path) is no compiled model that can be read.")
@@ -26,6 +27,11 @@ struct ModelSource: ParsableArguments {
         #else
             return try NSManagedObjectModel.model(contentsOf: url)
         #endif
+    }
+
+    private static func isModelFile(_ url: URL) -> Bool {
+        ["mom", "momd", "omo", "xcdatamodel", "xcdatamodeld"].contains(url.pathExtension.lowercased())
+            || ["contents", "elements"].contains(url.lastPathComponent)
     }
 
     /// The model for a store: the given one, else the store's own.

@@ -18,7 +18,7 @@ extension GraphSchema.Entity {
         let relationships = entity.relationshipsByName.sorted { $0.key < $1.key }
         self.init(
             name: entity.name ?? "", parent: entity.superentity?.name, isAbstract: entity.isAbstract,
-            attributes: attributes.map { GraphSchema.Attribute(describing: $0.value) },
+            attributes: attributes.map { GraphSchema.Attribute($0.value) },
             relationships: relationships.map { name, relationship in
                 GraphSchema.Relationship(
                     name: name, destination: relationship.destinationEntity?.name ?? "",
@@ -30,10 +30,10 @@ extension GraphSchema.Entity {
 
 extension GraphSchema.Attribute {
     /// An attribute of a model. Models are read from files, where composites cannot contain themselves.
-    public init(describing attribute: NSAttributeDescription) {
+    public init(_ attribute: NSAttributeDescription) {
         self.init(
             name: attribute.name, type: GraphValueType(attribute.attributeType),
-            elements: attribute.compositeElements.map(GraphSchema.Attribute.init(describing:)))
+            elements: attribute.compositeElements.map(GraphSchema.Attribute.init))
     }
 }
 

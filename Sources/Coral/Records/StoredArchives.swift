@@ -28,7 +28,8 @@ extension NSManagedObjectModel {
 final class StoredBytesTransformer: ValueTransformer, @unchecked Sendable {  // because it has no state
     static let name = NSValueTransformerName("CoralStoredBytes")
 
-    private static let registration: Void = ValueTransformer.setValueTransformer(StoredBytesTransformer(), forName: name)
+    private static let registration: Void = ValueTransformer.setValueTransformer(
+        StoredBytesTransformer(), forName: name)
 
     static func register() { registration }
 

@@ -27,7 +27,8 @@ public enum DocumentFormat: String, Sendable, Hashable, CaseIterable {
         case (.json, .flat), (.json, .nested), (.jsonLines, .lines):
             return try JSONGraphWriter(to: output, shape: shape)
         default:
-            throw ExportError(.unsupported, "There is no document of the format \(rawValue) in the shape \(shape.rawValue).")
+            throw ExportError(
+                .unsupported, "There is no document of the format \(rawValue) in the shape \(shape.rawValue).")
         }
     }
 }

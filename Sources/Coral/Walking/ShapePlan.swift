@@ -65,7 +65,9 @@ final class ShapePlan {
 
     private func isIncluded(_ property: NSPropertyDescription, of entity: NSEntityDescription) -> Bool {
         let lineage = Array(sequence(first: entity) { $0.superentity })
-        if lineage.contains(where: { excludedProperties.contains("\($0.name ?? "").\(property.name)") }) { return false }
+        if lineage.contains(where: { excludedProperties.contains("\($0.name ?? "").\(property.name)") }) {
+            return false
+        }
         for ancestor in lineage {
             if let only = shape.onlyProperties[ancestor.name ?? ""] { return only.contains(property.name) }
         }

@@ -1,0 +1,35 @@
+# Two commands do everything on a bare Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
+
+.PHONY: help build demo test lint install clean
+
+help:
+	@echo "make demo     build, make an example store, export it, import it elsewhere, compare, copy inside it"
+	@echo "make test     build and run all tests"
+	@echo "make lint     check the formatting of all sources"
+	@echo "make install  put the command coral into PREFIX/bin (PREFIX=/usr/local)"
+
+build: system-libraries
+	swift build
+
+demo: build
+	Scripts/demo
+
+test: system-libraries
+	swift test
+
+lint:
+	swift format lint --strict --recursive Package.swift Sources Tests Examples
+
+PREFIX ?= /usr/local
+
+install: system-libraries
+	swift build --configuration release --static-swift-stdlib --product coral
+	install -d $(PREFIX)/bin
+	install .build/release/coral $(PREFIX)/bin/coral
+
+clean:
+	swift package clean
+
+.PHONY: system-libraries
+system-libraries:
+	@Scripts/install-system-libraries
