@@ -47,17 +47,24 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
 
     private mutating func put(_ rows: [(Int64, MemoryTable.Row)], entity: NSEntityDescription) {
         let root = entity.rootEntity.index
-        for (key, row) in rows {
-            if let before = self.row(root: root, key: key) { uniqueness.forget(key, before.values, of: entity) }
-            uniqueness.remember(key, row.values, of: entity)
+        let constraints = MemoryUniqueness.constraints(of: entity)
+        if !constraints.isEmpty {
+            // All are forgotten first: rows may have exchanged their values.
+            for (key, _) in rows {
+                if let before = row(root: root, key: key) { uniqueness.forget(key, before.values, constraints) }
+            }
+            for (key, row) in rows { uniqueness.remember(key, row.values, constraints) }
         }
         tables[root, default: MemoryTable()].put(rows)
     }
 
     private mutating func delete(_ keys: Set<Int64>, of entity: NSEntityDescription) {
         let root = entity.rootEntity.index
-        for key in keys {
-            if let row = row(root: root, key: key) { uniqueness.forget(key, row.values, of: entity) }
+        let constraints = MemoryUniqueness.constraints(of: entity)
+        if !constraints.isEmpty {
+            for key in keys {
+                if let row = row(root: root, key: key) { uniqueness.forget(key, row.values, constraints) }
+            }
         }
         tables[root]?.remove(keys)
         for name in pairs.keys {

@@ -42,14 +42,14 @@ struct MemoryUniqueness {
         }
     }
 
-    mutating func remember(_ key: Int64, _ values: ContiguousArray<Value>, of entity: NSEntityDescription) {
-        for constraint in Self.constraints(of: entity) {
+    mutating func remember(_ key: Int64, _ values: ContiguousArray<Value>, _ constraints: [Constraint]) {
+        for constraint in constraints {
             if let parts = Self.parts(values, constraint.slots) { holders[constraint.name, default: [:]][parts] = key }
         }
     }
 
-    mutating func forget(_ key: Int64, _ values: ContiguousArray<Value>, of entity: NSEntityDescription) {
-        for constraint in Self.constraints(of: entity) {
+    mutating func forget(_ key: Int64, _ values: ContiguousArray<Value>, _ constraints: [Constraint]) {
+        for constraint in constraints {
             guard let parts = Self.parts(values, constraint.slots), holders[constraint.name]?[parts] == key else {
                 continue
             }
@@ -88,10 +88,10 @@ struct MemoryUniqueness {
             }
         }
         for group in plan.updates {
+            let all = Self.constraints(of: group.entity)
+            guard !all.isEmpty else { continue }
             for update in group.changes {
-                let slots = Set(update.slots)
-                let constraints = Self.constraints(of: group.entity).filter { !slots.isDisjoint(with: $0.slots) }
-                guard !constraints.isEmpty else { continue }
+                let constraints = all.filter { $0.slots.contains(where: update.slots.contains) }
                 check.claim(update.key, update.values, group.entity, constraints, holders: holders)
             }
         }

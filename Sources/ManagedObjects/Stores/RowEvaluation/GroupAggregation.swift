@@ -13,53 +13,39 @@ struct GroupAggregation {
         "sum:", "count:", "min:", "max:", "average:", "median:", "mode:", "stddev:",
     ]
 
-    /// Whether an expression has an aggregate in it. The expression's depth has been checked by an evaluator.
+    /// Whether an expression has an aggregate in it.
     func contains(_ node: ExpressionNode) -> Bool {
-        switch node {
-        case .function(let name, let arguments):
-            isAggregate(name, arguments) || arguments.contains(where: contains)
-        case .keyPath(base: .evaluatedObject, let keys): keys.first?.hasPrefix("@") == true
-        case .keyPath(let base, _): contains(base)
-        case .call(let receiver, _, let arguments): contains(receiver) || arguments.contains(where: contains)
-        case .aggregate(let elements): elements.contains(where: contains)
-        case .conditional(_, let then, let otherwise): contains(then) || contains(otherwise)
-        default: false
+        var found = false
+        node.walk { part in
+            switch part {
+            case .expression(.function(let name, let arguments)) where isAggregate(name, arguments): found = true
+            case .expression(.keyPath(base: .evaluatedObject, let keys)) where isOfGroup(keys): found = true
+            default: break
+            }
         }
+        return found
     }
 
     /// The expression with the values of its aggregates in their place.
-    func reduce(_ node: ExpressionNode) throws -> ExpressionNode {
+    func reduce(_ node: ExpressionNode) throws -> ExpressionNode { try node.mapExpressions(value) }
+
+    /// The predicate with the values of its aggregates in their place.
+    func reduce(_ node: PredicateNode) throws -> PredicateNode { try node.mapExpressions(value) }
+
+    /// An aggregate's value, or the expression itself where it is none.
+    private func value(of node: ExpressionNode) throws -> ExpressionNode {
         switch node {
         case .function(let name, let arguments) where isAggregate(name, arguments):
             return .constant(value: try aggregate(name, of: arguments[0]))
-        case .function(let name, let arguments):
-            return .function(name, arguments: try arguments.map(reduce))
-        case .keyPath(base: .evaluatedObject, let keys) where keys.first?.hasPrefix("@") == true:
+        case .keyPath(base: .evaluatedObject, let keys) where isOfGroup(keys):
             let evaluator = try ExpressionEvaluator(.keyPath(base: .constant(value: rows), keys: keys))
             return .constant(value: try evaluator.value(for: nil))
-        case .keyPath(let base, let keys): return .keyPath(base: try reduce(base), keys: keys)
-        case .call(let receiver, let selector, let arguments):
-            return .call(receiver: try reduce(receiver), selector: selector, arguments: try arguments.map(reduce))
-        case .aggregate(let elements): return .aggregate(try elements.map(reduce))
-        case .conditional(let condition, let then, let otherwise):
-            return .conditional(try reduce(condition), then: try reduce(then), otherwise: try reduce(otherwise))
         default: return node
         }
     }
 
-    /// The predicate with the values of its aggregates in their place.
-    func reduce(_ node: PredicateNode) throws -> PredicateNode {
-        switch node {
-        case .comparison(var comparison):
-            comparison.left = try reduce(comparison.left)
-            comparison.right = try reduce(comparison.right)
-            return .comparison(comparison)
-        case .and(let parts): return .and(try parts.map(reduce))
-        case .or(let parts): return .or(try parts.map(reduce))
-        case .not(let part): return .not(try reduce(part))
-        case .constant, .opaque: return node
-        }
-    }
+    /// Whether a key path begins with an operator: `@count`, `@max.price`.
+    private func isOfGroup(_ keys: [String]) -> Bool { keys.first?.hasPrefix("@") == true }
 
     private func isAggregate(_ name: String, _ arguments: [ExpressionNode]) -> Bool {
         guard Self.functions.contains(name), arguments.count == 1 else { return false }

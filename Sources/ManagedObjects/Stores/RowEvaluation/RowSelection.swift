@@ -34,7 +34,7 @@ struct RowSelection {
     func filter(_ rows: [RowSubject]) throws -> [RowSubject] {
         guard let predicate = query.predicate else { return rows }
         return try Self.explaining(predicate.predicateFormat) {
-            let evaluator = try PredicateEvaluator(predicate.embeddedNode)
+            let evaluator = try PredicateEvaluator(predicate.embeddedNode.identifyingObjects())
             return try rows.filter { try evaluator.evaluate($0) }
         }
     }
@@ -60,6 +60,30 @@ struct RowSelection {
             return try body()
         } catch let error as PredicateEvaluationError {
             throw CocoaError(.coreData, "“\(text)” cannot be evaluated. \(error)")
+        }
+    }
+}
+
+extension PredicateNode {
+    /// The predicate with IDs in place of objects: rows are compared with IDs, and no object is touched meanwhile.
+    func identifyingObjects() -> PredicateNode {
+        mapExpressions { expression in
+            guard case .constant(let constant) = expression else { return expression }
+            if let object = constant.value as? NSManagedObject { return .constant(value: object.objectID) }
+            guard let value = constant.value, Self.mayHoldObjects(value), let elements = constant.elements,
+                elements.first?.value is NSManagedObject
+            else { return expression }
+            return .constant(value: elements.map { ($0.value as? NSManagedObject)?.objectID ?? $0.value })
+        }
+    }
+
+    /// Tells long lists of numbers and texts from others at once.
+    private static func mayHoldObjects(_ value: Any) -> Bool {
+        switch value {
+        case is NSSet, is NSOrderedSet, is NSArray, is [NSManagedObject], is Set<NSManagedObject>: true
+        case let list as [Any]: list.first is NSManagedObject
+        case let set as Set<AnyHashable>: set.first?.base is NSManagedObject
+        default: false
         }
     }
 }

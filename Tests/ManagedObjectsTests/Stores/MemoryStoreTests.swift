@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+import class ManagedObjects.NSPredicate
+
+@testable import ManagedObjects
+
+/// What is the memory store's own: exact values, the content that readers keep, objects as arguments.
+@Suite struct MemoryStoreTests {
+    private func stack() throws -> TestStack { try TestStack(type: NSInMemoryStoreType) }
+
+    @Test func objectsAreSavedAndReadByAnotherContext() throws {
+        let stack = try stack()
+        let writer = stack.context()
+        let folder = writer.insert("Folder", ["name": "Work"])
+        let note = writer.insert("Note", ["title": "Plan", "count": 3])
+        note.setValue(folder, forKey: "folder")
+        try writer.save()
+
+        let reader = stack.context()
+        let found = try reader.all("Folder")
+        #expect(found.map { $0.value(forKey: "name") as? String } == ["Work"])
+        let notes = found[0].value(forKey: "notes") as? Set<NSManagedObject>
+        #expect(notes?.first?.objectID == note.objectID)
+        found[0].setValue("Home", forKey: "name")
+        try reader.save()
+        writer.refreshAllObjects()
+        #expect(folder.value(forKey: "name") as? String == "Home")
+    }
+
+    @Test func predicatesTakeObjectsAndIDs() throws {
+        let stack = try stack()
+        let context = stack.context()
+        let folders = ["a", "b"].map { context.insert("Folder", ["name": $0]) }
+        for (index, folder) in folders.enumerated() {
+            context.insert("Note", ["title": "n\(index)"]).setValue(folder, forKey: "folder")
+        }
+        try context.save()
+        let other = stack.context()
+        func titles(_ format: String, _ argument: Any) throws -> [String] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.predicate = NSPredicate(format: format, argumentArray: [argument])
+            return try other.fetch(request).compactMap { $0.value(forKey: "title") as? String }.sorted()
+        }
+        #expect(try titles("folder == %@", folders[1]) == ["n1"])
+        #expect(try titles("folder == %@", folders[0].objectID) == ["n0"])
+        #expect(try titles("folder IN %@", folders) == ["n0", "n1"])
+        #expect(try titles("folder IN %@", Set(folders)) == ["n0", "n1"])
+        #expect(try titles("NOT (folder IN %@)", [folders[0]]) == ["n1"])
+    }
+
+    @Test func decimalsAreExact() throws {
+        let bench = try RowBench(NSInMemoryStoreType)
+        let exact = "12345678901234567890.123456789012345678"
+        try bench.insert("Note", [["price": .object(ObjectValue(NSDecimalNumber(string: exact)))]])
+        #expect(try bench.read(bench.query("Note"), "price") == [exact])
+        let above = NSPredicate(
+            format: "price > %@", NSDecimalNumber(string: "12345678901234567890.123456789012345677"))
+        #expect(try bench.rows.count(matching: bench.query("Note", above), generation: nil) == 1)
+    }
+
+    @Test func aTransformableValueIsAnotherInstanceOfTheSame() throws {
+        let thing = NotesModel.entity("Thing", [NotesModel.attribute("list", .transformableAttributeType)])
+        let model = NSManagedObjectModel()
+        model.entities = [thing]
+        let stack = try TestStack(model: model, type: NSInMemoryStoreType)
+        let context = stack.context()
+        let list = NSMutableArray(array: ["a", "b"])
+        let object = context.insert("Thing", ["list": list])
+        try context.save()
+        list.add("c")
+        let reader = stack.context()
+        let read = try #require(try reader.all("Thing").first?.value(forKey: "list") as? NSArray)
+        #expect(read == NSArray(array: ["a", "b"]))
+        #expect(object.objectID.isTemporaryID == false)
+    }
+
+    @Test func aDeletedObjectIsGone() throws {
+        let stack = try stack()
+        let context = stack.context()
+        let tag = context.insert("Tag", ["name": "x"])
+        let item = context.insert("Item", ["name": "i"])
+        item.setValue(Set([tag]), forKey: "tags")
+        try context.save()
+        context.delete(tag)
+        try context.save()
+        let again = stack.context()
+        #expect(try again.all("Tag").isEmpty)
+        #expect((try again.all("Item")[0].value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty == true)
+    }
+
+    @Test func readersAndWritersWorkBesideEachOther() async throws {
+        let bench = try RowBench(NSInMemoryStoreType)
+        nonisolated(unsafe) let shared = bench  // because the store is what is under test
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for number in 0..<50 { try shared.insert("Tag", [["name": .string("\(number)")]]) }
+                }
+                group.addTask {
+                    for _ in 0..<50 {
+                        let count = try shared.rows.count(matching: shared.query("Tag"), generation: nil)
+                        let keys = try shared.rows.keys(matching: shared.query("Tag"), generation: nil)
+                        #expect(keys.count >= count && Set(keys).count == keys.count)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try bench.rows.count(matching: bench.query("Tag"), generation: nil) == 200)
+    }
+}
