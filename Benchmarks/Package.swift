@@ -1,0 +1,16 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, so that nobody who uses Coral builds what only measures it.
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v12)],
+    dependencies: [.package(name: "coral", path: "..")],
+    targets: [
+        // The nine jobs of one workload, through the public API, as a user would write them.
+        .executableTarget(
+            name: "nine-jobs",
+            dependencies: [.product(name: "CoreData", package: "coral")])
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,144 @@
+import Foundation
+
+/// The ordered set that ``NSManagedObject/mutableOrderedSetValue(forKey:)`` hands out.
+///
+/// Foundation's class works on storage of its own that a subclass cannot reach. So this set holds the members too, lets
+/// Foundation change them, and then makes the relationship equal; the everyday changes go to the relationship directly.
+final class RelationshipOrderedSet: NSMutableOrderedSet, @unchecked Sendable {  // because it belongs to its object's context
+    private var owner: NSManagedObject?
+    private var index = 0
+
+    convenience init(owner: NSManagedObject, index: Int) {
+        self.init(capacity: 0)
+        super.addObjects(from: owner.members(at: index))
+        self.owner = owner
+        self.index = index
+    }
+
+    override init(capacity numItems: Int) { super.init(capacity: numItems) }
+
+    required init(arrayLiteral elements: Any...) { super.init(capacity: elements.count) }
+
+    required init?(coder: NSCoder) { nil }
+
+    // MARK: - Everyday changes
+
+    override func add(_ object: Any) { insert(object, at: count) }
+
+    override func addObjects(from array: [Any]) {
+        guard owner != nil else { return super.addObjects(from: array) }
+        for object in array { add(object) }
+    }
+
+    override func insert(_ object: Any, at position: Int) {
+        guard let object = object as? NSManagedObject, !contains(object) else { return }
+        super.insert(object, at: position)
+        owner?.addMember(object, at: index, position: position)
+    }
+
+    override func removeObject(at position: Int) {
+        guard let object = object(at: position) as? NSManagedObject else { return }
+        super.removeObject(at: position)
+        owner?.removeMember(object, at: index)
+    }
+
+    override func remove(_ object: Any) {
+        super.remove(object)
+        if let object = object as? NSManagedObject { owner?.removeMember(object, at: index) }
+    }
+
+    // MARK: - Changes of many members
+
+    private func makeRelationshipEqual() {
+        // What Foundation holds has come from the relationship or through `insert`, so its types are right.
+        try? owner?.setMembers(array.compactMap { $0 as? NSManagedObject }, at: index)
+    }
+
+    override func replaceObject(at position: Int, with object: Any) {
+        super.replaceObject(at: position, with: object)
+        makeRelationshipEqual()
+    }
+
+    override func setObject(_ object: Any, at position: Int) {
+        super.setObject(object, at: position)
+        makeRelationshipEqual()
+    }
+
+    override func exchangeObject(at first: Int, withObjectAt second: Int) {
+        super.exchangeObject(at: first, withObjectAt: second)
+        makeRelationshipEqual()
+    }
+
+    override func moveObjects(at indexes: IndexSet, to position: Int) {
+        // Foundation's own removes and inserts one by one, through this class; in one step the order is changed once.
+        let moved = indexes.map { object(at: $0) }
+        var rest = array.enumerated().filter { !indexes.contains($0.offset) }.map(\.element)
+        rest.insert(contentsOf: moved, at: Swift.min(position, rest.count))
+        replaceAll(rest)
+    }
+
+    override func insert(_ objects: [Any], at indexes: IndexSet) {
+        for (object, position) in zip(objects, indexes) { insert(object, at: position) }
+    }
+
+    override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
+        super.replaceObjects(at: indexes, with: objects)
+        makeRelationshipEqual()
+    }
+
+    override func removeObjects(in range: NSRange) {
+        removeObjects(at: IndexSet(integersIn: range.location..<range.location + range.length))
+    }
+
+    override func removeObjects(at indexes: IndexSet) {
+        for position in indexes.reversed() { removeObject(at: position) }
+    }
+
+    override func removeAllObjects() { replaceAll([]) }
+
+    override func removeObjects(in array: [Any]) {
+        for object in array { remove(object) }
+    }
+
+    override func intersect(_ other: NSOrderedSet) { replaceAll(array.filter { other.contains($0) }) }
+
+    override func minus(_ other: NSOrderedSet) { replaceAll(array.filter { !other.contains($0) }) }
+
+    override func union(_ other: NSOrderedSet) { addObjects(from: other.array) }
+
+    override func intersectSet(_ other: Set<AnyHashable>) {
+        replaceAll(array.filter { ($0 as? NSManagedObject).map(other.contains) ?? false })
+    }
+
+    override func minusSet(_ other: Set<AnyHashable>) {
+        replaceAll(array.filter { !(($0 as? NSManagedObject).map(other.contains) ?? false) })
+    }
+
+    override func unionSet(_ other: Set<AnyHashable>) { addObjects(from: other.map(\.base)) }
+
+    override func sortRange(
+        _ range: NSRange, options: NSSortOptions = [], usingComparator comparator: (Any, Any) -> ComparisonResult
+    ) {
+        super.sortRange(range, options: options, usingComparator: comparator)
+        makeRelationshipEqual()
+    }
+
+    override func sort(comparator: (Any, Any) -> ComparisonResult) {
+        super.sort(comparator: comparator)
+        makeRelationshipEqual()
+    }
+
+    override func sort(options: NSSortOptions = [], usingComparator comparator: (Any, Any) -> ComparisonResult) {
+        super.sort(options: options, usingComparator: comparator)
+        makeRelationshipEqual()
+    }
+
+    private func replaceAll(_ objects: [Any]) {
+        let owner = owner
+        self.owner = nil
+        super.removeObjects(at: IndexSet(0..<count))
+        super.addObjects(from: objects)
+        self.owner = owner
+        makeRelationshipEqual()
+    }
+}
