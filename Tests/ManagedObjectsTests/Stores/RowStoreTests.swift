@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import class ManagedObjects.NSCompoundPredicate
 import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
 
@@ -73,6 +74,53 @@ import class ManagedObjects.NSSortDescriptor
         #expect(throws: (any Error).self) {
             try bench.rows.rows(
                 matching: bench.query("Note", NSPredicate(format: "colour == 'red'")), generation: nil)
+        }
+    }
+
+    @Test(arguments: types) func codeIsNotAskedForWantOfObjects(type: String) throws {
+        let bench = try RowBench(type)
+        try bench.insert("Note", [["title": .string("a")]])
+        let block = NSPredicate { object, _ in object is NSManagedObject }
+        let both = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(value: true), block])
+        for predicate in [block, both] {
+            let error = #expect(throws: CocoaError.self) {
+                try bench.rows.rows(matching: bench.query("Note", predicate), generation: nil)
+            }
+            #expect(error?.code == .coreData)
+        }
+    }
+
+    @Test(arguments: types) func aClosureMayCompare(type: String) throws {
+        let bench = try RowBench(type)
+        try bench.insert("Note", ["a1", "a10", "a2"].map { ["title": .string($0)] })
+        let numeric = NSSortDescriptor(key: "title", ascending: false) { one, other in
+            (one as? String ?? "").compare(other as? String ?? "", options: .numeric)
+        }
+        #expect(try bench.read(bench.query("Note", sort: [numeric]), "title") == ["a10", "a2", "a1"])
+        #expect(try bench.read(bench.query("Note", sort: [numeric], offset: 1, limit: 1), "title") == ["a2"])
+    }
+
+    /// What one store says by SQL and finishes in memory, the other does in memory altogether.
+    @Test(arguments: types) func predicatesThatSQLCannotSayAreFinishedInMemory(type: String) throws {
+        let bench = try RowBench(type)
+        let folder = try bench.insert("Folder", [["name": .string("Work")]])[0]
+        try bench.insert(
+            "Note",
+            [
+                ["title": .string("Zoë"), "folder": .reference(bench.key("Folder", folder))],
+                ["title": .string("zoe"), "folder": .reference(bench.key("Folder", folder))],
+                ["title": .string("Max")],
+            ])
+        for (format, expected) in [
+            ("title MATCHES '[Zz]o.' AND folder.name == 'Work'", ["Zoë", "zoe"]),
+            ("title MATCHES 'M.*'", ["Max"]),
+            ("SUBQUERY(folder.notes, $n, $n.title MATCHES 'z.*').@count > 0", ["Zoë", "zoe"]),
+            ("uppercase:(title) == 'MAX'", ["Max"]),
+            ("title ==[cd] 'ZOE'", ["Zoë", "zoe"]),
+        ] {
+            let query = bench.query("Note", NSPredicate(format: format))
+            #expect(try bench.read(query, "title") == expected, "\(format)")
+            #expect(try bench.rows.count(matching: query, generation: nil) == expected.count, "\(format)")
         }
     }
 

@@ -5,6 +5,8 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
     /// The pairs of relationships kept in tables of their own.
     var pairs: [PairSide.Name: (side: PairSide, pairs: MemoryPairs)] = [:]
     var uniqueness = MemoryUniqueness()
+    /// Indexes that have been made, right or not any more.
+    var memberIndexes: [MemberIndex.Name: MemberIndex] = [:]
 
     func row(root: Int, key: Int64) -> MemoryTable.Row? { tables[root]?[key] }
 

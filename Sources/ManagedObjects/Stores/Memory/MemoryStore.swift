@@ -87,25 +87,27 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             throw CocoaError(
                 .coreData, "“\(ownerEntity.name ?? "").\(relationship.name)” is not a to-many relationship.", url: url)
         }
-        var found: [Int64: [(key: Int64, position: Int64?)]] = [:]
-        let isPairs: Bool
+        let find: (Int64) -> [(key: Int64, position: Int64?)]
+        let hasPositions: Bool
         switch toMany.storage {
         case .memberSlot(let slot, let position):
-            isPairs = false
-            found = content.members(in: toMany.destination, slot: slot, position: position, owners: Set(owners))
+            let index = content.memberIndex(of: toMany, slot: slot, position: position)
+            self.content.withLock { $0.memberIndexes[MemberIndex.Name(toMany)] = index }
+            find = { index.members(of: $0).map { ($0, nil) } }
+            hasPositions = false
         case .pairs:
-            isPairs = true
-            for owner in owners { found[owner] = content.members(of: relationship, owner: owner) }
+            find = { content.members(of: relationship, owner: $0) }
+            hasPositions = toMany.isOrdered
         }
         let root = toMany.destination.rootEntity.index
         var result = MemberResult()
         var pages = MemoryPages(entities: entities, store: number)
         for owner in owners {
-            for (key, position) in found[owner] ?? [] {
+            for (key, position) in find(owner) {
                 guard let row = content.row(root: root, key: key) else { continue }
                 let member = ObjectKey(store: number, entity: row.entity, number: key)
                 result.members.append(member)
-                if isPairs, toMany.isOrdered { result.positions.append(position ?? 0) }
+                if hasPositions { result.positions.append(position ?? 0) }
                 if includesRows { try pages.add(member, from: content) }
             }
             result.starts.append(Int32(truncatingIfNeeded: result.members.count))
@@ -169,7 +171,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             return Conflicts(found: found, content: nil)
         }
         guard let content = conflicts.content else {
-            if let metadata = plan.metadata { didLoadMetadata(metadata) }
+            if let metadata = plan.metadata { didLoadMetadata(metadata) } else { didSaveMetadata() }
             return SaveOutcome()
         }
         throw try withCurrentRows(conflicts.found, content)

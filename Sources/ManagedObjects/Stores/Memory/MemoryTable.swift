@@ -12,6 +12,8 @@ struct MemoryTable {
     private(set) var keys: ContiguousArray<Int64> = []
     /// The greatest key that has been given out.
     var lastKey: Int64 = 0
+    /// How often rows have changed: what tells whether an index is still right.
+    private(set) var changeCount = 0
 
     var count: Int { keys.count }
 
@@ -19,6 +21,7 @@ struct MemoryTable {
 
     /// Adds or replaces rows. Cost: that of the rows, where their keys are greater than those before.
     mutating func put(_ changed: [(key: Int64, row: Row)]) {
+        changeCount += 1
         var isSorted = true
         for (key, row) in changed {
             lastKey = max(lastKey, key)
@@ -32,6 +35,7 @@ struct MemoryTable {
     /// Removes rows. Cost: one pass over the keys.
     mutating func remove(_ removed: Set<Int64>) {
         guard !removed.isEmpty else { return }
+        changeCount += 1
         for key in removed { rows[key] = nil }
         keys.removeAll { removed.contains($0) }
     }

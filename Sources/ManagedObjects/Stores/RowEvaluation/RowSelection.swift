@@ -33,10 +33,28 @@ struct RowSelection {
     /// The rows for which the predicate holds.
     func filter(_ rows: [RowSubject]) throws -> [RowSubject] {
         guard let predicate = query.predicate else { return rows }
+        try Self.requireNoCode(in: predicate)
         return try Self.explaining(predicate.predicateFormat) {
             let evaluator = try PredicateEvaluator(predicate.embeddedNode.identifyingObjects())
             return try rows.filter { try evaluator.evaluate($0) }
         }
+    }
+
+    /// Refuses a predicate that asks a program's own code: that expects objects, and a store has none.
+    private static func requireNoCode(in predicate: NSPredicate) throws {
+        var asksCode = false
+        predicate.embeddedNode.walk { part in
+            switch part {
+            case .predicate(.opaque): asksCode = true
+            case .expression(.opaque(let expression)): asksCode = asksCode || !(expression is FetchExpression)
+            default: break
+            }
+        }
+        guard asksCode else { return }
+        throw CocoaError(
+            .coreData,
+            "A store cannot evaluate “\(predicate.predicateFormat)”, which asks code that expects objects. Fetch without "
+                + "it, and filter the objects.")
     }
 
     /// The rows in the order of the sort descriptors; rows that are equal to all of them stay in order.
