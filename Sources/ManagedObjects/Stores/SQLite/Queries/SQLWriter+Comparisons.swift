@@ -12,8 +12,7 @@ extension SQLWriter {
         let left = try operand(comparison.left)
         let right = try operand(comparison.right)
         guard comparison.modifier != .direct, case .members(let members) = left else {
-            if comparison.modifier != .direct, case .list = left { throw refusal(.function, comparison) }
-            return try compare(left, comparison, right)
+            return try single(comparison, left, compare(left, comparison, right))
         }
         let element = Operand.value(members.value ?? key(of: members.source))
         let condition = try compare(element, comparison, right)
@@ -21,6 +20,18 @@ extension SQLWriter {
             return SQLCondition("EXISTS (\(members.select("1", where: condition.sql)))")
         }
         return SQLCondition("NOT EXISTS (\(members.select("1", where: condition.negated.sql)))")
+    }
+
+    /// ANY and ALL of a single value: it is the only element of itself, and nil has none.
+    private func single(
+        _ comparison: ComparisonNode, _ left: Operand, _ condition: SQLCondition
+    ) throws -> SQLCondition {
+        guard comparison.modifier != .direct else { return condition }
+        guard case .value(let value) = left else { throw refusal(.function, comparison) }
+        guard value.isNullable else { return condition }
+        return comparison.modifier == .any
+            ? SQLCondition("(\(condition.sql) AND \(value.sql) IS NOT NULL)", isNullable: condition.isNullable)
+            : SQLCondition("(\(condition.sql) OR \(value.sql) IS NULL)", isNullable: condition.isNullable)
     }
 
     func refusal(_ code: PredicateRefusal.Code, _ comparison: ComparisonNode) -> PredicateRefusal {
@@ -78,8 +89,11 @@ extension SQLWriter {
             }
         case (.value(let left), .value(let right)):
             let (left, right) = try comparable(left, right, comparison)
-            if left.kind == .string, !comparison.options.isLiteral {
-                return try foldedText(left.sql, .equalTo, right.sql, comparison)
+            if left.kind == .string {
+                guard comparison.options.isLiteral else {
+                    return try foldedText(left.sql, .equalTo, right.sql, comparison)
+                }
+                return sameText(left.sql, right.sql)
             }
             return SQLCondition(
                 "\(left.sql) \(left.isNullable && right.isNullable ? "IS" : "=") \(right.sql)",
@@ -102,19 +116,20 @@ extension SQLWriter {
             return SQLCondition("\(value.sql) \(value.isNullable ? "IS NOT" : "<>") \(arguments[0])")
         case (.value(let left), .value(let right)):
             let (left, right) = try comparable(left, right, comparison)
-            if left.kind == .string, !comparison.options.isLiteral { break }
+            if left.kind == .string { break }
             return SQLCondition("\(left.sql) IS NOT \(right.sql)")
         default: throw refusal(.toMany, comparison)
         }
         return try equality(left, right, comparison).negated
     }
 
-    /// The parameters that a value equals when it equals a constant. None where nothing in this store can: an object
-    /// that is not saved, is elsewhere, or is of another hierarchy. Two for a text that has two forms.
+    /// The parameters that a value equals when it equals a constant. None where nothing here can: a value of another
+    /// kind, an object that is not saved, is elsewhere, or is of another hierarchy. Two for a text that has two forms.
     private func arguments(
         for constant: PredicateValue, _ position: Int?, matching value: SQLValue, _ comparison: ComparisonNode
     ) throws -> [SQLArgument] {
-        guard value.kind.compares(with: constant) else { throw refusal(.mixedKinds, comparison) }
+        if value.kind == .bytes { throw refusal(.notStored, comparison) }
+        guard value.kind.compares(with: constant) else { return [] }
         switch value.kind {
         case .key(let root):
             guard let key = SQLConversion.key(of: constant), !key.isTemporary, key.number != 0, key.store == store,
@@ -159,7 +174,7 @@ extension SQLWriter {
         switch (left, right) {
         case (.constant, .value): return try order(right, operation.mirrored, left, comparison)
         case (.value(let value), .constant(let constant, let position)):
-            if constant.isNull { throw refusal(.mixedKinds, comparison) }
+            if constant.isNull { return .never }
             if value.kind == .string, !comparison.options.isLiteral {
                 return try foldedText(value.sql, operation, constant, position, comparison)
             }
@@ -201,11 +216,11 @@ extension SQLWriter {
             let high = try order(left, .lessThanOrEqualTo, bounds[1], comparison)
             return SQLCondition("(\(low.sql) AND \(high.sql))", isNullable: low.isNullable || high.isNullable)
         }
+        for case .constant(.null, _) in bounds { return .never }
         var isNullable = value.isNullable
         let limits: [SQLFragment] = try bounds.map { bound in
             switch bound {
             case .constant(let constant, let position):
-                if constant.isNull { throw refusal(.mixedKinds, comparison) }
                 return "\(try orderedArgument(constant, position, matching: value, comparison))"
             case .value(let bound):
                 guard value.kind.isOrdered, value.kind.compares(with: bound.kind) else {
@@ -233,6 +248,7 @@ extension SQLWriter {
             isReusable = false
             return try membership(of: element, in: elements.map { .constant($0, nil) }, comparison)
         case .list(let elements): return try membership(of: element, in: elements, comparison)
+        case .constant(.null, _): return .never
         case .constant(.string, _): return try text(collection, .contains, element, comparison)
         case .value(let value) where value.kind == .string:
             return try text(collection, .contains, element, comparison)
@@ -253,7 +269,6 @@ extension SQLWriter {
         for candidate in elements {
             if isPlain, case .constant(let constant, let position) = candidate, !constant.isNull {
                 // What is of another kind equals nothing, which is no error in a list.
-                guard value.kind.compares(with: constant) else { continue }
                 listed += try arguments(for: constant, position, matching: value, comparison)
             } else {
                 others.append(try equality(element, candidate, comparison))

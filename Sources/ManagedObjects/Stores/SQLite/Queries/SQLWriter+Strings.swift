@@ -20,6 +20,7 @@ extension SQLWriter {
                 matches(text.sql, operation, pattern.sql, comparison),
                 isNullable: text.isNullable || pattern.isNullable)
         }
+        if constant.isNull { return .never }
         guard case .string(let pattern) = constant else { throw refusal(.mixedKinds, comparison) }
         let argument = argument(constant, position, .plain)
         let exact = matches(text.sql, operation, "\(argument)", comparison)
@@ -51,12 +52,22 @@ extension SQLWriter {
         return SQLCondition("(\(candidates) AND \(exact))", isNullable: text.isNullable)
     }
 
+    /// Whether two texts are the same in whatever form; nil is the same as nil.
+    func sameText(_ left: SQLFragment, _ right: SQLFragment) -> SQLCondition {
+        let code = SQLArgument.integer(PredicateFunctions.code(of: .equalTo, options: []))
+        let function = PredicateFunctions.Name.matches.rawValue
+        return SQLCondition("(\(left) IS \(right) OR \(function)(\(left), \(right), \(code)))", isNullable: true)
+    }
+
     /// Equality and order without regard to case or marks.
     func foldedText(
         _ text: SQLFragment, _ operation: ComparisonOperator, _ constant: PredicateValue, _ position: Int?,
         _ comparison: ComparisonNode
     ) throws -> SQLCondition {
-        guard case .string = constant else { throw refusal(.mixedKinds, comparison) }
+        guard case .string = constant else {
+            if operation == .equalTo { return .never }
+            throw refusal(.mixedKinds, comparison)
+        }
         let argument = argument(constant, position, .plain)
         guard operation == .equalTo, comparison.options.isDisjoint(with: .localeSensitive) else {
             return try foldedText(text, operation, "\(argument)", comparison)

@@ -1,0 +1,214 @@
+import Foundation
+import GRDB
+
+/// Deletes rows and keeps their delete rules: what cascades is deleted along, what is nullified is cut off, and what is
+/// denied makes the whole request fail.
+struct BatchDeleter {
+    private let batch: BatchTransaction
+    /// The rows to delete, by the index of their own entity.
+    private var doomed: [Int: Set<Int64>] = [:]
+    /// In the order in which they were found.
+    private var keys: [ObjectKey] = []
+
+    private var schema: SQLSchema { batch.schema }
+
+    init(batch: BatchTransaction) {
+        self.batch = batch
+    }
+
+    /// Deletes rows and what hangs on them; gives the keys of all that were deleted.
+    ///
+    /// - Throws: `CocoaError.validationRelationshipDeniedDelete` (1600) where a rule denies.
+    mutating func delete(_ wanted: [ObjectKey]) throws -> [ObjectKey] {
+        var pending = add(wanted)
+        while !pending.isEmpty {
+            var found: [ObjectKey] = []
+            for (entity, keys) in pending {
+                for relationship in relationships(of: entity) where relationship.deleteRule == .cascadeDeleteRule {
+                    found += try destinations(of: relationship, from: entity, keys: keys)
+                }
+            }
+            pending = add(found)
+        }
+        for (entity, keys) in groups { try refuseDenied(entity, keys) }
+        for (entity, keys) in groups { try deleteRows(entity, keys) }
+        for (entity, keys) in groups { try cutOff(entity, keys) }
+        return keys
+    }
+
+    private typealias Group = (entity: SQLEntity, keys: [Int64])
+
+    /// Takes in rows; gives those that are new, by entity.
+    private mutating func add(_ found: [ObjectKey]) -> [Group] {
+        var new: [Int: [Int64]] = [:]
+        for key in found where doomed[Int(key.entity), default: []].insert(key.number).inserted {
+            new[Int(key.entity), default: []].append(key.number)
+            keys.append(key)
+        }
+        return new.sorted { $0.key < $1.key }.compactMap { group($0.key, $0.value) }
+    }
+
+    private var groups: [Group] {
+        doomed.sorted { $0.key < $1.key }.compactMap { group($0.key, $0.value.sorted()) }
+    }
+
+    private func group(_ entity: Int, _ keys: [Int64]) -> Group? {
+        schema.entity(schema.model.orderedEntities[entity]).map { ($0, keys) }
+    }
+
+    private func relationships(of entity: SQLEntity) -> [NSRelationshipDescription] {
+        entity.entity.relationshipsByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+    }
+
+    // MARK: - Along relationships
+
+    /// How a relationship is kept, seen from the rows that have it.
+    private enum Link {
+        /// Their own column, in the entity's table.
+        case own(SQLColumn)
+        /// A column of the members, and that of their position.
+        case members(SQLColumn, position: SQLColumn?)
+        case pairs(SQLPairs)
+    }
+
+    private func link(
+        _ relationship: NSRelationshipDescription, of entity: SQLEntity
+    ) -> (link: Link, destination: SQLEntity)? {
+        guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return nil }
+        switch entity.entity.layout.places[relationship.name] {
+        case .slot(let slot)?: return entity.columns[slot].map { (.own($0), destination) }
+        case .toMany(let place)?:
+            switch entity.entity.layout.toMany[place].storage {
+            case .memberSlot(let slot, let position):
+                guard let column = destination.columns[slot] else { return nil }
+                return (.members(column, position: position.flatMap { destination.columns[$0] }), destination)
+            case .pairs: return schema.pairs(of: relationship).map { (.pairs($0), destination) }
+            }
+        default: return nil
+        }
+    }
+
+    private func destinations(
+        of relationship: NSRelationshipDescription, from entity: SQLEntity, keys: [Int64]
+    ) throws -> [ObjectKey] {
+        guard let (link, destination) = link(relationship, of: entity) else { return [] }
+        let listed = "IN (SELECT value FROM json_each(?))"
+        let list = BatchTransaction.list(keys).databaseValue
+        let select = "SELECT Z_PK, Z_ENT FROM \(destination.table) WHERE"
+        switch link {
+        case .own(let column):
+            return try batch.keys(
+                SQLQuery(
+                    sql: "\(select) Z_PK IN (SELECT \(column.name) FROM \(entity.table) WHERE Z_PK \(listed))",
+                    arguments: [list]))
+        case .members(let column, _):
+            return try batch.keys(SQLQuery(sql: "\(select) \(column.name) \(listed)", arguments: [list]))
+        case .pairs(let pairs):
+            let found = try batch.keys(
+                SQLQuery(
+                    sql: "\(select) Z_PK IN (SELECT \(pairs.destination) FROM \(pairs.table) "
+                        + "WHERE \(pairs.source) \(listed))",
+                    arguments: [list]))
+            guard pairs.isReflexive else { return found }
+            return try found
+                + batch.keys(
+                    SQLQuery(
+                        sql: "\(select) Z_PK IN (SELECT \(pairs.source) FROM \(pairs.table) "
+                            + "WHERE \(pairs.destination) \(listed))",
+                        arguments: [list]))
+        }
+    }
+
+    private func refuseDenied(_ entity: SQLEntity, _ keys: [Int64]) throws {
+        for relationship in relationships(of: entity) where relationship.deleteRule == .denyDeleteRule {
+            let inTheWay = try destinations(of: relationship, from: entity, keys: keys)
+                .first { doomed[Int($0.entity)]?.contains($0.number) != true }
+            guard inTheWay != nil else { continue }
+            throw CocoaError(
+                .validationRelationshipDeniedDelete,
+                "Rows of “\(entity.entity.name ?? "")” cannot be deleted: “\(relationship.name)” still has objects.",
+                userInfo: [NSValidationKeyErrorKey: relationship.name])
+        }
+    }
+
+    /// Takes away what still refers to rows that are gone.
+    private mutating func cutOff(_ entity: SQLEntity, _ keys: [Int64]) throws {
+        let list = BatchTransaction.list(keys).databaseValue
+        for relationship in relationships(of: entity) {
+            guard let (link, destination) = link(relationship, of: entity) else { continue }
+            switch link {
+            case .own:
+                guard relationship.deleteRule != .noActionDeleteRule,
+                    let inverse = relationship.inverseRelationship, !inverse.isToMany,
+                    let slot = destination.entity.layout.slot(named: inverse.name),
+                    let column = destination.columns[slot]
+                else { continue }
+                try clear(column, position: nil, slot: slot, of: destination, list: list)
+            case .members(let column, let position):
+                guard relationship.deleteRule != .noActionDeleteRule,
+                    let slot = destination.columns.firstIndex(where: { $0?.name == column.name })
+                else { continue }
+                try clear(column, position: position, slot: slot, of: destination, list: list)
+            case .pairs(let pairs):
+                let columns = pairs.isReflexive ? [pairs.source, pairs.destination] : [pairs.source]
+                for column in columns {
+                    try batch.run(
+                        SQLQuery(
+                            sql: "DELETE FROM \(pairs.table) WHERE \(column) IN (SELECT value FROM json_each(?))",
+                            arguments: [list]))
+                }
+            }
+        }
+    }
+
+    private mutating func clear(
+        _ column: SQLColumn, position: SQLColumn?, slot: Int, of entity: SQLEntity, list: DatabaseValue
+    ) throws {
+        let condition = "WHERE \(column.name) IN (SELECT value FROM json_each(?))"
+        var changed: [ObjectKey] = []
+        if batch.history != nil {
+            changed = try batch.keys(
+                SQLQuery(sql: "SELECT Z_PK, Z_ENT FROM \(entity.table) \(condition)", arguments: [list]))
+        }
+        let sets = [column.name, column.companion, position?.name].compactMap { $0 }.map { "\($0) = NULL, " }.joined()
+        try batch.run(
+            SQLQuery(
+                sql: "UPDATE \(entity.table) SET \(sets)Z_OPT = IFNULL(Z_OPT, 0) + 1 \(condition)", arguments: [list]))
+        for key in changed {
+            guard let place = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
+            try batch.history?.update(place, key: key.number, slots: [slot])
+        }
+    }
+
+    // MARK: - Rows
+
+    private mutating func deleteRows(_ entity: SQLEntity, _ keys: [Int64]) throws {
+        let list = BatchTransaction.list(keys)
+        try batch.noteFiles(in: entity.columns.compactMap { $0 }, of: entity, keys: list)
+        let tombstones = try tombstones(of: entity, list: list)
+        try batch.run(
+            SQLQuery(
+                sql: "DELETE FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
+                arguments: [list.databaseValue]))
+        guard batch.history != nil else { return }
+        for key in keys { try batch.history?.delete(entity, key: key, tombstone: tombstones[key] ?? []) }
+    }
+
+    /// What the history keeps of rows that go.
+    private func tombstones(of entity: SQLEntity, list: String) throws -> [Int64: [DatabaseValue]] {
+        guard batch.history != nil else { return [:] }
+        let columns = HistoryTables.preservedSlots(of: entity).compactMap { entity.columns[$0]?.name }
+        guard !columns.isEmpty else { return [:] }
+        let statement = try SQLStatement(
+            "SELECT Z_PK, \(columns.joined(separator: ", ")) FROM \(entity.table) "
+                + "WHERE Z_PK IN (SELECT value FROM json_each(?))",
+            in: batch.database)
+        defer { statement.finish() }
+        statement.bind(list, at: 1)
+        var tombstones: [Int64: [DatabaseValue]] = [:]
+        while try statement.step() {
+            tombstones[statement.integer(0)] = columns.indices.map { statement.value($0 + 1) }
+        }
+        return tombstones
+    }
+}

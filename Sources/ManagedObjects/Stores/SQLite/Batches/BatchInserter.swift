@@ -1,0 +1,115 @@
+import Foundation
+import GRDB
+
+/// Inserts rows of one entity. Where a row breaks a uniqueness constraint the context's merge policy decides: an error,
+/// the stored row stays, or it takes over the new values.
+struct BatchInserter {
+    private let entity: SQLEntity
+    private let batch: BatchTransaction
+    private let policy: NSMergePolicyType
+    private let written: [Int]
+    private let derivations: OwnDerivations
+    private(set) var values: ValueWriter
+    private var finder: ConstraintFinder
+    private let now = Date().timeIntervalSinceReferenceDate
+
+    init(_ entity: SQLEntity, batch: BatchTransaction, policy: NSMergePolicyType) throws {
+        self.entity = entity
+        self.batch = batch
+        self.policy = policy
+        guard !entity.entity.isAbstract else {
+            throw CocoaError(.coreData, "The entity “\(entity.entity.name ?? "")” is abstract and has no objects.")
+        }
+        written = entity.columns.indices.filter { entity.columns[$0] != nil }
+        derivations = OwnDerivations(entity.entity)
+        values = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
+        finder = ConstraintFinder(entity, schema: batch.schema, store: batch.store)
+    }
+
+    /// Inserts all rows; gives the keys of those that were inserted or took over values, in order.
+    mutating func insert(_ rows: BatchRows) throws -> [ObjectKey] {
+        guard let root = batch.schema.entity(entity.entity.rootEntity) else { return [] }
+        let names = written.compactMap { entity.columns[$0] }.flatMap(Self.names)
+        let statement = try SQLStatement(
+            "INSERT INTO \(entity.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
+                + "VALUES (?, ?, 1\(String(repeating: ", ?", count: names.count)))",
+            in: batch.database)
+        defer { statement.finish() }
+        var last = try PrimaryKeys.last(root.number, table: root.table, in: batch.database)
+        var keys: [ObjectKey] = []
+        while var row = try rows.next() {
+            _ = derivations.apply(to: &row.values, now: now)
+            statement.bind(last + 1, at: 1)
+            statement.bind(entity.number, at: 2)
+            try bind(row.values, slots: written, to: statement, at: 3)
+            do {
+                try statement.run()
+                last += 1
+                keys.append(key(last, entity))
+                try batch.history?.insert(entity, key: last)
+            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+                if let key = try settle(row, newKey: last + 1, error) { keys.append(key) }
+            }
+        }
+        try PrimaryKeys.raise(root.number, to: last, name: root.entity.name ?? "", in: batch.database)
+        return keys
+    }
+
+    private static func names(_ column: SQLColumn) -> [String] {
+        [column.name, column.companion].compactMap { $0 }
+    }
+
+    private func key(_ number: Int64, _ entity: SQLEntity) -> ObjectKey {
+        ObjectKey(
+            store: batch.store, entity: UInt16(truncatingIfNeeded: entity.entity.index), number: number)
+    }
+
+    private mutating func bind(
+        _ row: ContiguousArray<Value>, slots: [Int], to statement: SQLStatement, at first: Int
+    ) throws {
+        var position = first
+        for slot in slots {
+            guard let column = entity.columns[slot] else { continue }
+            position = try values.bind(
+                row[slot], slot: entity.entity.layout.slots[slot], column: column, to: statement, at: position)
+        }
+    }
+
+    // MARK: - Values that are taken
+
+    /// The key of the stored row where it has taken over the new values; nil where it stays as it is.
+    private mutating func settle(_ row: BatchRows.Row, newKey: Int64, _ error: DatabaseError) throws -> ObjectKey? {
+        var writer = ValueWriter(schema: batch.schema, externalData: nil)
+        guard let taken = try finder.conflict(key: newKey, values: row.values, writer: &writer, in: batch.database)
+        else { throw error }
+        switch policy {
+        case .errorMergePolicyType:
+            throw CocoaError(
+                .managedObjectConstraintMerge,
+                "A new row of “\(entity.entity.name ?? "")” has values of \(taken.constraint.joined(separator: ", ")) "
+                    + "that another row has.")
+        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return nil
+        case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
+            return try update(taken.holder, with: row)
+        }
+    }
+
+    private mutating func update(_ holder: ObjectKey, with row: BatchRows.Row) throws -> ObjectKey {
+        let all = policy == .overwriteMergePolicyType ? written : row.slots + derivations.slots
+        let slots = Set(all).filter { entity.columns[$0] != nil }.sorted()
+        let columns = slots.compactMap { entity.columns[$0] }
+        try batch.noteFiles(in: columns, of: entity, keys: BatchTransaction.list([holder.number]))
+        let assignments = columns.flatMap(Self.names).map { "\($0) = ?, " }.joined()
+        let statement = try SQLStatement(
+            "UPDATE \(entity.table) SET \(assignments)Z_OPT = IFNULL(Z_OPT, 0) + 1 WHERE Z_PK = ?", in: batch.database)
+        defer { statement.finish() }
+        try bind(row.values, slots: slots, to: statement, at: 1)
+        statement.bind(holder.number, at: columns.flatMap(Self.names).count + 1)
+        try statement.run()
+        let index = Int(holder.entity)
+        if let own = batch.schema.entity(batch.schema.model.orderedEntities[index]) {
+            try batch.history?.update(own, key: holder.number, slots: slots)
+        }
+        return holder
+    }
+}

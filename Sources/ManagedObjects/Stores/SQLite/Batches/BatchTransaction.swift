@@ -1,0 +1,114 @@
+import Foundation
+import GRDB
+
+/// What the parts of a batch request share: the open transaction, its history, and the files that it makes or leaves.
+final class BatchTransaction {
+    let content: SQLiteStore.Content
+    let database: Database
+    let store: UInt16
+    /// Nil where the store keeps no history.
+    var history: HistoryWriter?
+    private(set) var filesMade: [String] = []
+    private(set) var filesReplaced: [String] = []
+
+    var schema: SQLSchema { content.schema }
+
+    init(
+        content: SQLiteStore.Content, database: Database, store: UInt16, author: String?, contextName: String?
+    ) {
+        self.content = content
+        self.database = database
+        self.store = store
+        history = content.history.map {
+            HistoryWriter(
+                $0, schema: content.schema, database: database, author: author, contextName: contextName)
+        }
+    }
+
+    func finish() throws {
+        try history?.finish()
+    }
+
+    /// Notes files that must go if the transaction fails.
+    func take(files: [String]) {
+        filesMade += files
+    }
+
+    /// Notes the files that columns of rows refer to, before the rows are changed or deleted.
+    func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: String) throws {
+        guard content.externalData != nil else { return }
+        for column in columns where column.hasStorageByte {
+            let marker = ExternalData.Marker.file
+            let statement = try SQLStatement(
+                "SELECT substr(\(column.name), 1, 38) FROM \(entity.table) "
+                    + "WHERE Z_PK IN (SELECT value FROM json_each(?)) AND substr(\(column.name), 1, 1) = ?",
+                in: database)
+            defer { statement.finish() }
+            statement.bind(keys, at: 1)
+            statement.bind(Data([marker]), at: 2)
+            while try statement.step() {
+                if let name = statement.data(0)?.withUnsafeBytes({ ExternalData.name(in: $0) }) {
+                    filesReplaced.append(name)
+                }
+            }
+        }
+    }
+
+    /// The rows that a statement gives as `Z_PK` and `Z_ENT`.
+    func keys(_ query: SQLQuery) throws -> [ObjectKey] {
+        let statement = try SQLStatement(query, in: database)
+        defer { statement.finish() }
+        var keys: [ObjectKey] = []
+        while try statement.step() {
+            guard let entity = schema.entityIndex(number: statement.integer(1)) else { continue }
+            keys.append(
+                ObjectKey(store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(0)))
+        }
+        return keys
+    }
+
+    /// Runs a statement; gives the number of rows that it has changed.
+    @discardableResult
+    func run(_ query: SQLQuery) throws -> Int {
+        let statement = try SQLStatement(query, in: database)
+        defer { statement.finish() }
+        try statement.run()
+        return database.changesCount
+    }
+
+    /// Keys as one parameter: `json_each` makes rows of them again.
+    static func list(_ keys: some Sequence<Int64>) -> String {
+        "[\(keys.map(String.init).joined(separator: ","))]"
+    }
+}
+
+/// Which rows a batch request is about.
+enum BatchSelection {
+    /// Those that a statement finds inside the transaction.
+    case query(RowQuery)
+    /// Those that were given, or had to be found in memory before.
+    case keys([Int64])
+
+    init(_ query: RowQuery, store: SQLiteStore, content: SQLiteStore.Content) throws {
+        do {
+            _ = try content.compiler.rows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: store.number)
+            self = .query(query)
+        } catch is PredicateRefusal {
+            self = .keys(try store.keys(matching: query, generation: nil).map(\.number))
+        }
+    }
+
+    /// The keys of the rows that exist.
+    func keys(of entity: SQLEntity, in batch: BatchTransaction) throws -> [ObjectKey] {
+        switch self {
+        case .query(let query):
+            return try batch.keys(
+                batch.content.compiler.rows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: batch.store))
+        case .keys(let keys):
+            return try batch.keys(
+                SQLQuery(
+                    sql: "SELECT Z_PK, Z_ENT FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
+                    arguments: [BatchTransaction.list(keys).databaseValue]))
+        }
+    }
+}
