@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// Stores that Apple's framework wrote, moved into memory and back into a file: not a row, value or member is lost.
+@Suite struct StoreCopyTests {
+    @Test(
+        .enabled(if: CorpusStores.isPresent, "The corpus is not beside the package."), arguments: CorpusStores.withModel
+    )
+    func aStoreIsTheSameInMemoryAndInAnotherFile(path: String) throws {
+        let origin = try CorpusStores.copy(path)
+        let model = try #require(try SQLiteStore.cachedModel(at: origin.url))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: origin.url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let before = try content(coordinator)
+        #expect(!before.isEmpty)
+
+        let inMemory = try coordinator.migratePersistentStore(
+            store, to: URL(fileURLWithPath: "/dev/null"), type: .inMemory)
+        #expect(try content(coordinator) == before)
+
+        let copy = try StoreFolder()
+        let moved = try coordinator.migratePersistentStore(inMemory, to: copy.url, type: .sqlite)
+        #expect(try content(coordinator) == before)
+        #expect(moved.identifier == store.identifier)
+        try coordinator.remove(moved)
+    }
+
+    /// Every row with its values and members, a line each, sorted.
+    private func content(_ coordinator: NSPersistentStoreCoordinator) throws -> [String] {
+        let rows = coordinator.rowStores[0]
+        var lines: [String] = []
+        for entity in coordinator.entities {
+            let query = RowQuery(entity: entity, includesSubentities: false)
+            let result = try rows.rows(matching: query, generation: nil)
+            for position in result.order { lines.append(line(result.pages[Int(position.page)], Int(position.row))) }
+            let keys = try rows.keys(matching: query, generation: nil).map(\.number)
+            for toMany in entity.layout.toMany where toMany.isPersistent {
+                let members = try rows.members(
+                    of: toMany.relationship, owners: keys, ownerEntity: entity, includesRows: false, generation: nil)
+                for (index, key) in keys.enumerated() {
+                    let range = Int(members.starts[index])..<Int(members.starts[index + 1])
+                    var found = members.members[range].map {
+                        "\(coordinator.entities[Int($0.entity)].name ?? "")/\($0.number)"
+                    }
+                    if !toMany.isOrdered { found.sort() }
+                    if !found.isEmpty { lines.append("\(entity.name ?? "")/\(key).\(toMany.name): \(found)") }
+                }
+            }
+        }
+        return lines.sorted()
+    }
+
+    private func line(_ page: RowPage, _ row: Int) -> String {
+        let values = page.layout.slots.indices.map { slot -> String in
+            let cell = page.cell(row: row, slot: slot)
+            let kind = page.layout.slots[slot].kind
+            if kind == .transformable { return Data(page.bytes(of: cell)).base64EncodedString() }
+            let value = page.value(of: cell, slot: page.layout.slots[slot])
+            switch value {
+            case .reference(let key): return "\(key.entity)/\(key.number)"
+            case .data(let data): return data.base64EncodedString()
+            case .object(let box): return "\(box.value)"
+            default: return "\(value)"
+            }
+        }
+        return "\(page.layout.entity.name ?? "")/\(page.keys[row]) \(values)"
+    }
+}
