@@ -57,11 +57,11 @@ import Testing
         }
     }
 
-    @Test func aMillionLinksMakeNoDeepDocument() throws {
+    @Test func aLongChainMakesNoDeepDocument() throws {
         let schema = GraphSchema(entities: [
             .init(name: "Link", relationships: [.init(name: "next", destination: "Link")])
         ])
-        let count = 1_000_000
+        let count = 100_000
         let sink = MemorySink()
         var writer = try JSONGraphWriter(to: ByteOutput(to: sink), shape: .nested)
         try writer.begin(DocumentHeader())
@@ -78,11 +78,11 @@ import Testing
         #expect(found == count)
     }
 
-    @Test func aMillionLevelsAreRefusedByDefaultAndReadWhenAllowed() throws {
+    @Test func manyLevelsAreRefusedByDefaultAndReadWhenAllowed() throws {
         let schema = GraphSchema(entities: [
             .init(name: "Link", relationships: [.init(name: "next", destination: "Link")])
         ])
-        let count = 1_000_000
+        let count = 100_000
         let text = String(repeating: "{\"next\":", count: count) + "null" + String(repeating: "}", count: count)
         var options = ReadingOptions(rootEntity: "Link")
         #expect(throws: DocumentError.self) {

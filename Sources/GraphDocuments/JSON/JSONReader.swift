@@ -100,10 +100,12 @@ public struct JSONReader {
             return try value()
         case .firstValue:
             try skipByteOrderMark()
-            return try value()
+            guard options.allowsManyValues else { return try value() }
+            expectation = .anotherValue
+            return try next()
         case .anotherValue, .nothing:
             let byte = try nonSpace()
-            if byte == 0, try isAtEnd() {
+            if byte == 0, isAtEnd() {
                 tokenOffset = input.offset
                 expectation = .nothing
                 return .end
@@ -375,7 +377,7 @@ extension JSONReader {
                 continue
             }
             guard let length else {
-                throw try isAtEnd(after: 2) ? truncated() : error(.syntax, "This is no number by JSON's grammar.")
+                throw endsInNumber(from: start) ? truncated() : error(.syntax, "This is no number by JSON's grammar.")
             }
             guard length <= JSONReader.longestNumber else {
                 throw error(.limit, "A number has more than \(JSONReader.longestNumber) digits.")
@@ -468,8 +470,15 @@ extension JSONReader {
         return window.pointee.base[window.pointee.position - 1]
     }
 
-    private func isAtEnd(after count: Int = 0) throws -> Bool {
-        input.window.pointee.isLast && input.window.pointee.position + count >= input.window.pointee.end
+    private func isAtEnd() -> Bool {
+        input.window.pointee.isLast && input.window.pointee.position >= input.window.pointee.end
+    }
+
+    /// Whether all that is left could begin a number.
+    private func endsInNumber(from start: Int) -> Bool {
+        let window = input.window.pointee
+        let rest = UnsafeBufferPointer(start: window.base + start, count: window.end - start)
+        return window.isLast && rest.count < 64 && rest.allSatisfy { "+-.eE0123456789".utf8.contains($0) }
     }
 
     private mutating func skipByteOrderMark() throws {

@@ -27,12 +27,12 @@ public struct DocumentPlace: Sendable, Hashable {
     }
 
     /// The path to the place as a JSON pointer (RFC 6901) such as `/Note/3/title`; empty for the document as a whole.
-    /// One longer than 1,024 bytes loses its first steps, for which `…` stands.
+    /// One longer than 512 bytes loses its first steps, for which `…` stands.
     public var pointer: String {
         var text = container
         if index >= 0 { text += "/\(index)" }
         if let member { text += "/" + DocumentPlace.escaped(member) }
-        guard text.utf8.count > 1024 else { return text }
+        guard text.utf8.count > 512 else { return text }
         // Half is cut at once, so that a path that grows step by step is not cut at every step.
         let bytes = text.utf8
         let middle = bytes.index(bytes.startIndex, offsetBy: bytes.count / 2)

@@ -57,7 +57,7 @@ extension TokenRecordReader {
                     guard tagged == nil else {
                         throw DocumentError(.syntax, "A value says its type twice.", at: source.place)
                     }
-                    tagged = try readTagged(tag, token)
+                    tagged = try readTagged(tag, token, attribute)
                 }
             } else if tagged == nil, attribute.type == .composite {
                 let element =
@@ -83,10 +83,13 @@ extension TokenRecordReader {
     }
 
     /// Reads the value behind a tag.
-    private mutating func readTagged(_ tag: ValueTag, _ token: DocumentToken) throws -> GraphValue {
+    private mutating func readTagged(_ tag: ValueTag, _ token: DocumentToken, _ attribute: GraphSchema.Attribute) throws
+        -> GraphValue
+    {
         if tag == .composite {
             guard token == .beginObject else { throw mistagged(tag) }
-            let element = GraphSchema.Attribute(name: tag.rawValue, type: .composite)
+            let elements = attribute.type == .composite ? attribute.elements : []
+            let element = GraphSchema.Attribute(name: tag.rawValue, type: .composite, elements: elements)
             // Composites inside composites that no schema describes: as deep as the reader's limit lets them, so counted.
             guard source.depth < 256 else {
                 throw DocumentError(.limit, "Values nest deeper than 256 levels.", at: source.place)
@@ -98,9 +101,6 @@ extension TokenRecordReader {
         case (.null, .bool(true)): return .null
         case (.archive, .data(let data)): return .transformable(TransformableValue(archive: data))
         case (.file, .string(let path)): return .file(ExternalFile(path: path))
-        case (.utf8, .data(let data)):
-            guard let text = String(data: data, encoding: .utf8) else { throw mistagged(tag) }
-            return .string(text)
         case (.null, _), (.archive, _), (.file, _), (.utf8, _): throw mistagged(tag)
         default:
             guard value.fits(tag.type), !value.isNull else { throw mistagged(tag) }
@@ -132,7 +132,8 @@ extension TokenRecordReader {
                 let name = source.string()
                 let next = try source.next()
                 if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil, tag != .readable, tag != .size {
-                    tagged = try readTagged(tag, next)
+                    let untyped = GraphSchema.Attribute(name: name, type: .undefined)
+                    tagged = try readTagged(tag, next, untyped)
                 } else {
                     members.append(
                         .init(name: ReadableValue.unescaped(name), value: try readTree(next, level: level + 1)))

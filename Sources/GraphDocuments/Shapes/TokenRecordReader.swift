@@ -75,7 +75,10 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 return try readFirstKey(isLines: true)
             }
             try readFirstKey(isLines: options.shape == .lines)
-        case .end where options.shape == .lines:
+        case .end:
+            guard options.shape == .lines else {
+                throw DocumentError(.truncated, "The document is empty.", at: source.place)
+            }
             state = .finished
         default:
             throw DocumentError(.syntax, "A document begins with an object or an array.", at: source.place)

@@ -13,7 +13,7 @@ enum DateText {
     private static let daysToReference: Int64 = 730_791
     /// 0001-01-01 and 10000-01-01 as seconds since 2001.
     private static let first: Int64 = -63_113_904_000
-    private static let end: Int64 = 252_455_616_000
+    private static let end: Int64 = 252_423_993_600
 
     // MARK: - Writing
 

@@ -15,6 +15,8 @@ enum FloatingText {
         case "NaN": .nan
         case "Infinity": .infinity
         case "-Infinity": -.infinity
+        // Only where a format's own zero has no sign.
+        case "-0.0": -0.0
         default: nil
         }
     }

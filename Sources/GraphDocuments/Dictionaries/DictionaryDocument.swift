@@ -1,0 +1,55 @@
+import Foundation
+
+/// Builds a graph as dictionaries and arrays of Foundation's objects, in one of three styles. Each reads back exactly.
+///
+/// Everything is in memory. A nested document as deep as its walk's limit lets it is safe to free; one of 20,000 levels is
+/// not, so leave the limit well below.
+public struct DictionaryGraphWriter: GraphWriter {
+    private var tree: TreeGraphWriter
+
+    /// A writer. Throws `DocumentError` for other shapes than flat and nested.
+    public init(style: DictionaryStyle, shape: DocumentShape = .nested) throws {
+        tree = try TreeGraphWriter(style: TreeStyle(style: style), shape: shape)
+    }
+
+    /// The whole document: header and objects.
+    public var document: [String: Any] { tree.document.foundationObject as? [String: Any] ?? [:] }
+
+    /// The objects at the top alone, in the order written.
+    public var objects: [[String: Any]] { tree.objects.compactMap { $0.foundationObject as? [String: Any] } }
+
+    public mutating func begin(_ header: DocumentHeader) throws { try tree.begin(header) }
+    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+        try tree.beginObject(id: id, entity: entity, isDeleted: isDeleted)
+    }
+    public mutating func attribute(
+        _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
+    ) throws {
+        try tree.attribute(name, value, declaredAs: type)
+    }
+    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
+        try tree.beginRelationship(name, isToMany: isToMany, isOrdered: isOrdered)
+    }
+    public mutating func reference(_ id: RecordID) throws { try tree.reference(id) }
+    public mutating func endRelationship() throws { try tree.endRelationship() }
+    public mutating func nullRelationship(_ name: String) throws { try tree.nullRelationship(name) }
+    public mutating func endObject() throws { try tree.endObject() }
+    public mutating func finish() throws { try tree.finish() }
+}
+
+/// Reads records from dictionaries and arrays of Foundation's objects, in any style.
+public struct DictionaryDocumentReader: DocumentReader {
+    private var reader: TokenRecordReader<TreeTokens>
+
+    /// Reads the header. `document` is a dictionary (a document, or with a root entity in the options one object) or an
+    /// array of dictionaries. Throws `DocumentError`, also for an object that no value is.
+    public init(_ document: Any, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+        let tree = try ReadableValue(foundationObject: document, depthLimit: min(options.limits.depth, 4096))
+        reader = try TokenRecordReader(TreeTokens(tree, limits: options.limits), schema: schema, options: options)
+    }
+
+    public var header: DocumentHeader? { reader.header }
+    public var bytesRead: Int { reader.bytesRead }
+    public var byteCount: Int? { nil }
+    public mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
+}

@@ -1,0 +1,130 @@
+import Foundation
+
+extension ReadableValue {
+    /// The tree as Foundation's objects: `[String: Any]`, `[Any]`, numbers, strings, dates, …, `NSNull`.
+    var foundationObject: Any {
+        switch self {
+        case .array(let values): values.map(\.foundationObject)
+        case .dictionary(let members):
+            Dictionary(members.map { ($0.name, $0.value.foundationObject) }, uniquingKeysWith: { $1 })
+        case .value(let value): value.foundationObject
+        }
+    }
+
+    /// The tree that Foundation's objects make. Dictionaries come with their keys sorted, but for those that say what the
+    /// object is, which come first. Throws `DocumentError` for an object that no value is, and below `depthLimit` levels.
+    init(foundationObject object: Any, depthLimit: Int) throws {
+        guard depthLimit > 0 else {
+            throw DocumentError(.limit, "The dictionary nests too deeply.", at: DocumentPlace(offset: 0))
+        }
+        if let values = object as? [Any] {
+            self = .array(try values.map { try ReadableValue(foundationObject: $0, depthLimit: depthLimit - 1) })
+        } else if let dictionary = object as? [String: Any] {
+            let members = try dictionary.sorted { ReadableValue.comesBefore($0.key, $1.key) }.map { key, value in
+                Member(name: key, value: try ReadableValue(foundationObject: value, depthLimit: depthLimit - 1))
+            }
+            self = .dictionary(members)
+        } else if let value = GraphValue(foundationObject: object) {
+            self = .value(value)
+        } else {
+            throw DocumentError(
+                .wrongType, "An object of type \(type(of: object)) is no value of a document.",
+                at: DocumentPlace(offset: 0))
+        }
+    }
+
+    /// Our own members first, the header before the objects, the entity before what belongs to it.
+    private static func comesBefore(_ left: String, _ right: String) -> Bool {
+        let first = [
+            RecordMember.header, RecordMember.entity, RecordMember.id, ValueTag.archive.rawValue,
+            ValueTag.file.rawValue,
+        ]
+        let leftRank = first.firstIndex(of: left) ?? first.count
+        let rightRank = first.firstIndex(of: right) ?? first.count
+        return leftRank == rightRank ? left < right : leftRank < rightRank
+    }
+}
+
+extension GraphValue {
+    /// The value as Foundation's object.
+    fileprivate var foundationObject: Any {
+        switch self {
+        case .bool(let value): value
+        case .integer(let value): Int(exactly: value) ?? value
+        case .double(let value): value
+        case .float(let value): value
+        case .decimal(let value): value
+        case .string(let value): value
+        case .date(let value): Date(timeIntervalSinceReferenceDate: value)
+        case .data(let value): value
+        case .uuid(let value): value
+        case .uri(let value): URL(string: value) ?? value
+        case .null, .composite, .transformable, .file: NSNull()
+        }
+    }
+
+    /// The value that one of Foundation's objects is, or nil.
+    fileprivate init?(foundationObject object: Any) {
+        switch object {
+        case is NSNull: self = .null
+        case let value as String: self = .string(value)
+        case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+        case let value as Data: self = .data(value)
+        case let value as UUID: self = .uuid(value)
+        case let value as URL: self = .uri(value.absoluteString)
+        default:
+            guard let value = GraphValue(number: object) else { return nil }
+            self = value
+        }
+    }
+
+    /// The number that the object is. Its exact type is asked for first: casts take one number for any other.
+    private init?(number object: Any) {
+        let type = Swift.type(of: object)
+        if type == Bool.self, let value = object as? Bool {
+            self = .bool(value)
+        } else if type == Float.self, let value = object as? Float {
+            self = .float(value)
+        } else if type == Double.self, let value = object as? Double {
+            self = .double(value)
+        } else if type == Decimal.self, let value = object as? Decimal {
+            self = .decimal(value)
+        } else if let value = object as? NSDecimalNumber {
+            self = GraphValue(parsed: value.decimalValue)
+        } else if let value = object as? any BinaryInteger {
+            guard let integer = Int64(exactly: value) else { return nil }
+            self = .integer(integer)
+        } else if let value = object as? NSNumber {
+            switch String(cString: value.objCType) {
+            case "c" where value === kCFBooleanLike(value), "B": self = .bool(value.boolValue)
+            case "f": self = .float(value.floatValue)
+            case "d": self = .double(value.doubleValue)
+            case "Q":
+                guard let integer = Int64(exactly: value.uint64Value) else { return nil }
+                self = .integer(integer)
+            default: self = .integer(value.int64Value)
+            }
+        } else {
+            return nil
+        }
+    }
+}
+
+extension GraphValue {
+    /// The value of a decimal object. Parsers of JSON make them of any number, so it is the simplest one that loses nothing.
+    fileprivate init(parsed decimal: Decimal) {
+        let text = DecimalText.text(decimal)
+        if let integer = Int64(text) {
+            self = .integer(integer)
+        } else if let double = Double(text), Decimal(string: double.description, locale: nil) == decimal {
+            self = .double(double)
+        } else {
+            self = .decimal(decimal)
+        }
+    }
+}
+
+/// The one boolean object that equals the number, which is the number itself where it is a boolean: Foundation keeps two.
+private func kCFBooleanLike(_ number: NSNumber) -> NSNumber {
+    NSNumber(value: number.boolValue)
+}

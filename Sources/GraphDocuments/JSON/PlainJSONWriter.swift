@@ -1,0 +1,126 @@
+import Foundation
+
+/// Writes records as *plain* JSON: arrays by entity, relationships as natural keys, no `$` members. Streams.
+///
+/// Records come entity by entity, in the layout's order, with ids made from their keys (`RecordID.key`).
+public struct PlainJSONWriter: RecordWriter {
+    private var writer: JSONWriter
+    private let layout: PlainLayout
+    private let schema: GraphSchema
+    private let keys: PlainKeys
+    private var entity = -1
+    private var isBegun = false
+    private var names: [String: JSONWriter.Key] = [:]
+    public private(set) var recordCount = 0
+
+    /// A writer to the output. Throws `DocumentError` where the layout does not fit the schema.
+    public init(to output: ByteOutput, layout: PlainLayout, schema: GraphSchema) throws {
+        writer = JSONWriter(to: output)
+        self.layout = layout
+        self.schema = schema
+        keys = try PlainKeys(layout, schema: schema)
+    }
+
+    /// Begins the document. The plain shape has no place for a header.
+    public mutating func begin(_ header: DocumentHeader) throws {
+        guard !isBegun else { throw DocumentError(.misuse, "The document is begun already.") }
+        isBegun = true
+        try writer.beginObject()
+    }
+
+    public mutating func write(_ record: GraphRecord) throws {
+        guard isBegun else { throw DocumentError(.misuse, "The document is not open.") }
+        guard !record.isDeleted else {
+            throw DocumentError(.notRepresentable, "The plain shape has no tombstones (\(record.id)).")
+        }
+        while entity < 0 || layout.entities[entity].name != record.entity {
+            guard entity + 1 < layout.entities.count else {
+                throw DocumentError(
+                    .misuse, "The layout has no \(record.entity) here: records come in the order of its entities.")
+            }
+            try openNextGroup()
+        }
+        guard let declared = schema.entity(record.entity) else { return }
+        try writer.lineBreak()
+        try writer.beginObject()
+        if let members = layout.entities[entity].members {
+            for member in members { try write(member, of: record, declared) }
+        } else {
+            for attribute in declared.attributes { try write(attribute.name, of: record, declared) }
+            for relationship in declared.relationships { try write(relationship.name, of: record, declared) }
+        }
+        try writer.endObject()
+        recordCount += 1
+    }
+
+    public mutating func finish() throws {
+        guard isBegun else { throw DocumentError(.misuse, "The document is not open.") }
+        while entity + 1 < layout.entities.count { try openNextGroup() }
+        if entity >= 0 { try writer.endArray() }
+        try writer.endObject()
+        try writer.endLine()
+        try writer.output.finish()
+        isBegun = false
+    }
+
+    private mutating func openNextGroup() throws {
+        if entity >= 0 { try writer.endArray() }
+        entity += 1
+        try writer.lineBreak()
+        try writer.key(layout.entities[entity].name)
+        try writer.beginArray()
+    }
+
+    private mutating func write(_ member: String, of record: GraphRecord, _ declared: GraphSchema.Entity) throws {
+        if let attribute = declared.attribute(member) {
+            guard let value = record.value(of: member) else { return }
+            try key(member)
+            try write(value, attribute)
+        } else if let relationship = declared.relationship(member) {
+            guard let target = record.target(of: member) else { return }
+            try key(member)
+            switch target {
+            case .nullToMany, .toOne(nil): try writer.null()
+            case .toOne(let id?): try reference(id, to: relationship.destination)
+            case .toMany(let ids):
+                try writer.beginArray()
+                for id in ids { try reference(id, to: relationship.destination) }
+                try writer.endArray()
+            }
+        }
+    }
+
+    private mutating func write(_ value: GraphValue, _ attribute: GraphSchema.Attribute) throws {
+        switch (value, attribute.type) {
+        case (.date(let seconds), .date) where layout.dates == .milliseconds: try writer.dateInMilliseconds(seconds)
+        case (.decimal(let number), .decimal): try writer.decimal(number, asNumber: layout.decimals == .number)
+        default: try writer.value(value, declaredAs: attribute)
+        }
+    }
+
+    private mutating func reference(_ id: RecordID, to destination: String) throws {
+        guard let values = id.keyValues, let leaves = keys.leaves[destination], leaves.count == values.count else {
+            throw DocumentError(.notRepresentable, "The id \(id) is no natural key of \(destination).")
+        }
+        if leaves.count > 1 { try writer.beginArray() }
+        for (value, leaf) in zip(values, leaves) {
+            // Numbers and booleans stand as such, everything else as the text that it is.
+            switch TextValue.anyValue(value, as: leaf.type) {
+            case .integer(let number): try writer.integer(number)
+            case .double(let number): try writer.double(number)
+            case .float(let number): try writer.float(number)
+            case .bool(let flag): try writer.bool(flag)
+            case .date(let seconds) where layout.dates == .milliseconds: try writer.dateInMilliseconds(seconds)
+            default: try writer.string(value)
+            }
+        }
+        if leaves.count > 1 { try writer.endArray() }
+    }
+
+    private mutating func key(_ name: String) throws {
+        if let key = names[name] { return try writer.key(key) }
+        let key = try JSONWriter.Key(name)
+        names[name] = key
+        try writer.key(key)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import KeyedArchives
+
+/// The two encodings of property lists.
+public enum PropertyListEncoding: Sendable, Hashable {
+    case binary
+    case xml
+}
+
+/// Writes a graph as a property list, flat or nested.
+///
+/// Null is `{"$null": true}`, which property lists have no word for. The document is built in memory before it is written:
+/// count on several times its size.
+public struct PropertyListGraphWriter: GraphWriter {
+    private var tree: TreeGraphWriter
+    private let encoding: PropertyListEncoding
+    private let output: ByteOutput
+
+    /// A writer to the output. Throws `DocumentError` for other shapes than flat and nested.
+    public init(to output: ByteOutput, encoding: PropertyListEncoding, shape: DocumentShape) throws {
+        self.output = output
+        self.encoding = encoding
+        tree = try TreeGraphWriter(
+            style: TreeStyle(style: .propertyList, hasWholeSecondsOnly: encoding == .xml), shape: shape)
+    }
+
+    public mutating func begin(_ header: DocumentHeader) throws { try tree.begin(header) }
+    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+        try tree.beginObject(id: id, entity: entity, isDeleted: isDeleted)
+    }
+    public mutating func attribute(
+        _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
+    ) throws {
+        try tree.attribute(name, value, declaredAs: type)
+    }
+    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
+        try tree.beginRelationship(name, isToMany: isToMany, isOrdered: isOrdered)
+    }
+    public mutating func reference(_ id: RecordID) throws { try tree.reference(id) }
+    public mutating func endRelationship() throws { try tree.endRelationship() }
+    public mutating func nullRelationship(_ name: String) throws { try tree.nullRelationship(name) }
+    public mutating func endObject() throws { try tree.endObject() }
+
+    public mutating func finish() throws {
+        try tree.finish()
+        switch encoding {
+        case .binary:
+            var limits = BinaryPropertyList.Limits()
+            limits.depth = 4096
+            do {
+                let data = try BinaryPropertyList.write(tree.document.propertyList, limits: limits)
+                try data.withUnsafeBytes { try output.write($0) }
+            } catch let error as ArchiveError {
+                throw DocumentError(.notRepresentable, error.message)
+            }
+        case .xml:
+            var writer = XMLPropertyListWriter(to: output)
+            try writer.write(tree.document)
+        }
+        try output.finish()
+    }
+}
+
+/// Reads records from a property list, binary or XML.
+///
+/// The document is held in memory, so besides the limits given there is one of 1 GiB.
+public struct PropertyListDocumentReader: DocumentReader {
+    private var reader: TokenRecordReader<TreeTokens>
+
+    /// The largest property list that is read, in bytes.
+    public static let sizeLimit = 1 << 30
+
+    /// Reads the document. Throws `DocumentError`.
+    public init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+        let sizeLimit = min(options.limits.documentSize, PropertyListDocumentReader.sizeLimit)
+        guard data.count <= sizeLimit else {
+            throw DocumentError(.limit, "The property list is larger than \(sizeLimit) bytes.")
+        }
+        let depthLimit = min(options.limits.depth, 4096)
+        let tree: ReadableValue
+        if BinaryPropertyList.isBinaryPropertyList(data) {
+            var limits = BinaryPropertyList.Limits()
+            limits.depth = depthLimit
+            do {
+                tree = try ReadableValue(
+                    propertyList: try BinaryPropertyList.read(data, limits: limits), depthLimit: depthLimit)
+            } catch let error as ArchiveError {
+                throw DocumentError(
+                    error.code == .tooLarge ? .limit : .syntax, error.message,
+                    at: DocumentPlace(offset: error.byteOffset ?? 0))
+            }
+        } else {
+            tree = try XMLPropertyListReader.tree(data, depthLimit: depthLimit)
+        }
+        reader = try TokenRecordReader(
+            TreeTokens(tree, byteCount: data.count, limits: options.limits), schema: schema, options: options)
+    }
+
+    public var header: DocumentHeader? { reader.header }
+    public var bytesRead: Int { reader.bytesRead }
+    public var byteCount: Int? { reader.byteCount }
+    public mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+/// The formats that documents are written in.
+public enum DocumentFormat: String, Sendable, Hashable, CaseIterable {
+    case json
+    /// JSON Lines: the header on the first line, then one record a line.
+    case jsonLines = "jsonl"
+    /// A binary property list.
+    case propertyList = "plist"
+    /// A property list in XML.
+    case xmlPropertyList = "xmlplist"
+    /// XML of our own; see `XMLDocumentSchema`.
+    case xml
+
+    /// Whether documents stream, or are held in memory as a whole while they are written and read.
+    public var streams: Bool {
+        switch self {
+        case .json, .jsonLines, .xml: true
+        case .propertyList, .xmlPropertyList: false
+        }
+    }
+
+    /// A writer of records, relationships as references: the flat shape, or lines.
+    public func recordWriter(to output: ByteOutput, schema: GraphSchema) throws -> any RecordWriter {
+        func writer(_ graph: some GraphWriter) -> any RecordWriter { GraphRecordWriter(graph, schema: schema) }
+        return writer(try graphWriter(to: output, shape: self == .jsonLines ? .lines : .flat))
+    }
+
+    /// A writer of a graph, which for the nested shape a `NestedWalk` drives. Throws `DocumentError` for a shape that the
+    /// format does not have.
+    public func graphWriter(to output: ByteOutput, shape: DocumentShape) throws -> any GraphWriter {
+        switch self {
+        case .json: try JSONGraphWriter(to: output, shape: shape)
+        case .jsonLines:
+            if shape == .lines || shape == .flat {
+                try JSONGraphWriter(to: output, shape: .lines)
+            } else {
+                throw DocumentError(.misuse, "JSON Lines have no \(shape.rawValue) shape.")
+            }
+        case .propertyList: try PropertyListGraphWriter(to: output, encoding: .binary, shape: shape)
+        case .xmlPropertyList: try PropertyListGraphWriter(to: output, encoding: .xml, shape: shape)
+        case .xml: try XMLGraphWriter(to: output, shape: shape)
+        }
+    }
+
+    /// A reader of the document. Reads its header. Throws `DocumentError`.
+    public func reader(
+        of data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()
+    ) throws -> any DocumentReader {
+        switch self {
+        case .json, .jsonLines:
+            try JSONDocumentReader(data, schema: schema, options: jsonOptions(options))
+        case .propertyList, .xmlPropertyList:
+            try PropertyListDocumentReader(data, schema: schema, options: options)
+        case .xml: try XMLDocumentReader(data, schema: schema, options: options)
+        }
+    }
+
+    /// A reader of the document in a file. JSON and XML stream from it. Reads its header. Throws `DocumentError`.
+    public func reader(
+        ofFile path: String, schema: GraphSchema, options: ReadingOptions = ReadingOptions()
+    ) throws -> any DocumentReader {
+        switch self {
+        case .json, .jsonLines:
+            return try JSONDocumentReader(FileSource(path: path), schema: schema, options: jsonOptions(options))
+        case .propertyList, .xmlPropertyList:
+            let source = try FileSource(path: path)
+            let sizeLimit = min(options.limits.documentSize, PropertyListDocumentReader.sizeLimit)
+            let data = try source.readAll(atMost: sizeLimit)
+            return try PropertyListDocumentReader(data, schema: schema, options: options)
+        case .xml: return try XMLDocumentReader(path: path, schema: schema, options: options)
+        }
+    }
+
+    private func jsonOptions(_ options: ReadingOptions) -> ReadingOptions {
+        var options = options
+        if self == .jsonLines, options.shape == nil { options.shape = .lines }
+        return options
+    }
+
+    /// The format that a document's first bytes show, or nil. JSON and JSON Lines look alike: the header tells them apart.
+    public static func detect(_ beginning: Data) -> DocumentFormat? {
+        if beginning.starts(with: Array("bplist".utf8)) { return .propertyList }
+        var rest = beginning[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        rest = rest.drop { $0 <= 0x20 }
+        switch rest.first {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
+        case UInt8(ascii: "<"):
+            let text = String(decoding: rest.prefix(1024), as: UTF8.self)
+            return text.contains("<plist") || text.contains("<!DOCTYPE plist") ? .xmlPropertyList : .xml
+        default: return nil
+        }
+    }
+}
+
+extension ByteSource {
+    /// Everything that is left. Throws `DocumentError` where that is more than the limit.
+    public func readAll(atMost limit: Int = .max) throws -> Data {
+        var data = Data()
+        var piece = [UInt8](repeating: 0, count: 256 * 1024)
+        while true {
+            let count = try piece.withUnsafeMutableBytes { try read(into: $0) }
+            if count == 0 { return data }
+            data.append(contentsOf: piece[..<count])
+            guard data.count <= limit else {
+                throw DocumentError(.limit, "The document is larger than \(limit) bytes.")
+            }
+        }
+    }
+}

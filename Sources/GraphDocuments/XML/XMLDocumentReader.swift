@@ -1,0 +1,111 @@
+import Foundation
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+/// Reads records from our XML. Streams; memory grows with depth, not with length. Documents with a document type, or in
+/// another encoding than UTF-8, are refused.
+public struct XMLDocumentReader: DocumentReader {
+    private var reader: TokenRecordReader<XMLTokens>
+
+    /// Reads the header of a document in memory. Throws `DocumentError`.
+    public init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+        try self.init(
+            beginning: data, byteCount: data.count, schema: schema, options: options,
+            makeParser: { XMLParser(stream: InputStream(data: data)) })
+    }
+
+    /// Reads the header of a document in a file. Throws `DocumentError`.
+    public init(path: String, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+        let source = try FileSource(path: path)
+        // What stands before the first element is checked by itself; more than this is no prolog of ours.
+        var beginning = Data(count: 64 * 1024)
+        let count = try beginning.withUnsafeMutableBytes { try source.read(into: $0) }
+        try self.init(
+            beginning: beginning.prefix(count), byteCount: source.byteCount, schema: schema, options: options,
+            makeParser: { InputStream(fileAtPath: path).map { XMLParser(stream: $0) } })
+    }
+
+    private init(
+        beginning: Data, byteCount: Int?, schema: GraphSchema, options: ReadingOptions,
+        makeParser: @escaping @Sendable () -> XMLParser?
+    ) throws {
+        if let byteCount, byteCount > options.limits.documentSize {
+            throw DocumentError(.limit, "The document is larger than \(options.limits.documentSize) bytes.")
+        }
+        try XMLProlog.check(beginning, allowsPlainDocumentType: false)
+        // An object takes one element, a relationship around it another; values take a few more.
+        let stream = XMLTokenStream(depthLimit: options.limits.depth, makeParser: makeParser)
+        reader = try TokenRecordReader(
+            XMLTokens(stream, byteCount: byteCount, limits: options.limits), schema: schema, options: options)
+    }
+
+    public var header: DocumentHeader? { reader.header }
+    public var bytesRead: Int { reader.bytesRead }
+    public var byteCount: Int? { reader.byteCount }
+    public mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
+}
+
+/// The tokens of an XML document. Its parser tells lines and columns, but no bytes.
+struct XMLTokens: TokenSource {
+    private let owner: XMLTokenStreamOwner
+    private var batch: ArraySlice<XMLToken> = []
+    private var current = XMLToken(token: .end)
+    private let limits: DocumentLimits
+    let byteCount: Int?
+    private(set) var depth = 0
+    private var isFinished = false
+
+    init(_ stream: XMLTokenStream, byteCount: Int?, limits: DocumentLimits) {
+        owner = XMLTokenStreamOwner(stream)
+        self.byteCount = byteCount
+        self.limits = limits
+    }
+
+    /// Known at the end only.
+    var bytesRead: Int { isFinished ? byteCount ?? 0 : 0 }
+
+    mutating func next() throws -> DocumentToken {
+        if batch.isEmpty, !isFinished {
+            if let next = try owner.stream.next() { batch = next[...] } else { isFinished = true }
+        }
+        guard let token = batch.popFirst() else {
+            current.token = .end
+            return .end
+        }
+        current = token
+        switch token.token {
+        case .beginArray, .beginObject: depth += 1
+        case .endArray, .endObject: depth -= 1
+        case .key where token.text.utf8.count > limits.keyLength:
+            throw DocumentError(.limit, "A key is longer than \(limits.keyLength) bytes.", at: place)
+        case .string where token.text.utf8.count > limits.stringLength:
+            throw DocumentError(.limit, "A string is longer than \(limits.stringLength) bytes.", at: place)
+        default: break
+        }
+        return token.token
+    }
+
+    mutating func skipValue(after token: DocumentToken) throws {
+        guard token == .beginArray || token == .beginObject else { return }
+        let outside = depth - 1
+        while depth > outside, try next() != .end {}
+    }
+
+    func string() -> String { current.text }
+
+    func textIs(_ text: [UInt8]) -> Bool { current.text.utf8.elementsEqual(text) }
+
+    func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue {
+        switch token {
+        case .null: .null
+        case .true: .bool(true)
+        case .false: .bool(false)
+        default: TextValue.anyValue(current.text, as: type) ?? .string(current.text)
+        }
+    }
+
+    var mark: PlaceMark { PlaceMark(offset: 0, line: current.line, column: current.column) }
+    var place: DocumentPlace { DocumentPlace(offset: 0, line: current.line, column: current.column) }
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+/// A token of an XML document, with its text and its line.
+struct XMLToken: Sendable {
+    var token: DocumentToken
+    var text = ""
+    var line = 0
+    var column = 0
+}
+
+/// Runs `XMLParser`, which calls back, on a thread of its own, and hands its tokens over when they are asked for.
+///
+/// A few thousand tokens wait at most: the parser pauses until they are taken, so memory does not grow with the document.
+///
+/// `@unchecked Sendable` because everything that changes is touched under `condition` only.
+final class XMLTokenStream: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var batches: [[XMLToken]] = []
+    private var error: DocumentError?
+    private var isFinished = false
+    private var isCancelled = false
+
+    private static let largestQueue = 4
+
+    /// Starts reading. `makeParser` is called on the reading thread.
+    init(depthLimit: Int, makeParser: @escaping @Sendable () -> XMLParser?) {
+        let thread = Thread { [weak self] in
+            guard let parser = makeParser() else {
+                self?.finish(DocumentError(.file, "The XML cannot be read."))
+                return
+            }
+            let tokenizer = XMLTokenizer(depthLimit: depthLimit) { [weak self] in self?.append($0) ?? false }
+            parser.shouldProcessNamespaces = false
+            parser.shouldResolveExternalEntities = false
+            parser.delegate = tokenizer
+            let succeeded = parser.parse()
+            tokenizer.flush()
+            var error = tokenizer.error
+            if error == nil, !succeeded || !tokenizer.isComplete {
+                error = DocumentError(.truncated, "The document ends in the middle.")
+            }
+            self?.finish(error)
+        }
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    /// Takes the next tokens; nil after the last. Throws what was wrong, after the tokens before it.
+    func next() throws -> [XMLToken]? {
+        condition.lock()
+        defer { condition.unlock() }
+        while batches.isEmpty, !isFinished { condition.wait() }
+        if !batches.isEmpty {
+            condition.signal()
+            return batches.removeFirst()
+        }
+        if let error { throw error }
+        return nil
+    }
+
+    /// Lets the parser stop.
+    func cancel() {
+        condition.lock()
+        isCancelled = true
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Adds tokens, when there is room for them; false where nobody wants them any more.
+    private func append(_ batch: [XMLToken]) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        while batches.count >= XMLTokenStream.largestQueue, !isCancelled { condition.wait() }
+        batches.append(batch)
+        condition.signal()
+        return !isCancelled
+    }
+
+    private func finish(_ error: DocumentError?) {
+        condition.lock()
+        self.error = error
+        isFinished = true
+        condition.broadcast()
+        condition.unlock()
+    }
+}
+
+/// Cancels the stream when the last reader lets go of it: the stream itself is held by its thread while that works.
+final class XMLTokenStreamOwner {
+    let stream: XMLTokenStream
+
+    init(_ stream: XMLTokenStream) { self.stream = stream }
+    deinit { stream.cancel() }
+}
