@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 
 @testable import ManagedObjects
@@ -366,5 +367,51 @@ struct WritingTests {
         #expect(try open.rows("Tag").order.count == 1)
         try open.insert("Tag", key: 3, ["label": .string("fits")])
         #expect(try open.sql("PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test("writes changed metadata with the next save")
+    func writesMetadata() throws {
+        let folder = try StoreFolder()
+        let open = try OpenStore(at: folder.url, model: libraryModel())
+        open.store.metadata["draft"] = true
+        try open.insert("Tag", key: 1, [:])
+        #expect(try SQLiteStore.metadataForPersistentStore(with: folder.url)["draft"] as? Bool == true)
+        #expect(open.store.changedMetadata == nil)
+        try SQLiteStore.setMetadata(["draft": false], forPersistentStoreAt: folder.url)
+        let metadata = try SQLiteStore.metadataForPersistentStore(with: folder.url)
+        #expect(metadata["draft"] as? Bool == false)
+        #expect(metadata[NSStoreModelVersionHashesKey] != nil)
+        #expect(metadata[NSStoreUUIDKey] as? String == open.store.identifier)
+    }
+
+    @Test("can be read from many threads while one writes, and by another program")
+    func readsBesideWriter() throws {
+        let folder = try StoreFolder()
+        let open = try OpenStore(at: folder.url, model: libraryModel())
+        let store = open.store
+        let tag = try open.entity("Tag")
+        let failures = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { worker in
+            for round in 0..<25 {
+                do {
+                    if worker == 0 {
+                        try open.insert("Tag", key: Int64(round + 1), ["label": .string("tag \(round)")])
+                    } else {
+                        let result = try store.rows(matching: RowQuery(entity: tag), generation: nil)
+                        let keys = result.order.map { result.pages[Int($0.page)].keys[Int($0.row)] }
+                        // Insertions come in order, so what is seen at any time has no gap.
+                        if keys.sorted() != Array(Int64(1)..<Int64(keys.count + 1)) { failures.withLock { $0 += 1 } }
+                    }
+                } catch {
+                    failures.withLock { $0 += 1 }
+                }
+            }
+        }
+        #expect(failures.withLock { $0 } == 0)
+        let reader = try OpenStore(
+            at: folder.url, model: libraryModel(), options: [NSReadOnlyPersistentStoreOption: true])
+        #expect(try reader.rows("Tag").order.count == 25)
+        try open.insert("Tag", key: 26, [:])
+        #expect(try reader.rows("Tag").order.count == 26)
     }
 }

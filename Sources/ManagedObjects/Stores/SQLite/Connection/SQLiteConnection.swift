@@ -15,6 +15,9 @@ final class SQLiteConnection: Sendable {
         case memory
     }
 
+    /// Is told every statement of the connections that are opened while it is set: what tests count.
+    @TaskLocal static var statementObserver: (@Sendable (String) -> Void)?
+
     let mode: Mode
     /// What triggers have computed during the transaction that is being written.
     let derivedValues: DerivedValueCollector
@@ -38,13 +41,18 @@ final class SQLiteConnection: Sendable {
         self.mode = mode
         let access = SQLiteFile(url).readOnlyAccess
         let readsLogAlone = mode == .readOnly && access == .logAlone
+        let observer = Self.statementObserver
         configuration.prepareDatabase { database in
+            if let observer { database.trace { observer($0.description) } }
             for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
             PredicateFunctions.add(to: database)
             // Before anything else: without it SQLite would make a file to share the log with others.
             if readsLogAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
-            if mode != .readOnly, !database.configuration.readonly {
-                try database.execute(sql: "PRAGMA auto_vacuum = 2; PRAGMA page_size = 4096")
+            // How pages are kept is decided once, before the first is written.
+            if mode != .readOnly, !database.configuration.readonly,
+                try Int.fetchOne(database, sql: "PRAGMA page_count") == 0
+            {
+                try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2")
             }
             for (name, value) in pragmas {
                 // A pragma that states its new value as a row.

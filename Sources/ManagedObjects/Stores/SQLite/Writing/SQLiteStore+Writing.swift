@@ -28,10 +28,12 @@ extension SQLiteStore {
 
     func write(_ plan: SavePlan) throws -> SaveOutcome {
         let content = try content()
+        var plan = plan
+        if plan.metadata == nil { plan.metadata = changedMetadata }
         guard !plan.isEmpty else { return SaveOutcome() }
         var made: [String] = []
         do {
-            let (outcome, replaced) = try content.connection.write { database in
+            let (outcome, replaced) = try content.connection.write { [plan] database in
                 var writer = PlanWriter(store: number, content: content, database: database)
                 defer { made = writer.values.filesMade }
                 try writer.write(plan, url: place)
@@ -39,6 +41,7 @@ extension SQLiteStore {
             }
             // Only now: had the transaction failed, the old rows would still need their files.
             content.externalData?.remove(replaced)
+            if plan.metadata != nil { didSaveMetadata() }
             return outcome
         } catch {
             content.externalData?.remove(made)
