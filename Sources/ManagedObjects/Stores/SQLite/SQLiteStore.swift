@@ -13,6 +13,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         let connection: SQLiteConnection
         let schema: SQLSchema
         let compiler: SQLQueryCompiler
+        let plans: RowPlans
         let file: SQLiteFile
         /// Nil for a store in memory, whose rows hold everything.
         let externalData: ExternalData?
@@ -21,7 +22,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
         func reader(of place: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
             RowReader(
-                schema: schema, entity: place, includesSubentities: includesSubentities, store: store,
+                plans.plan(for: place, includesSubentities: includesSubentities), schema: schema, store: store,
                 externalData: externalData)
         }
     }
@@ -89,7 +90,8 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             try maintain(connection)
         }
         let content = Content(
-            connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema), file: file,
+            connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema),
+            plans: RowPlans(schema: schema), file: file,
             externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
             history: history)
         return (content, metadata)

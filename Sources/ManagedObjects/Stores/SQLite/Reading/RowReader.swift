@@ -3,97 +3,31 @@ import GRDBSQLite
 
 /// Reads rows of an entity and its subentities into pages.
 ///
-/// What to do with each column is decided once, when the reader is made. For each row the loop finds the entity by its
-/// `Z_ENT` and runs down that entity's columns.
+/// What to do with each column was decided when the plan was made. For each row the loop finds the entity by its `Z_ENT`
+/// and runs down that entity's columns.
 final class RowReader {
-    /// How the cell of a slot is made from a column.
-    private struct Step {
-        enum Decoder: UInt8 {
-            case integer, real, decimal, text, blob, uuid, external, reference
-        }
-
-        var column: Int32
-        var slot: Int
-        var decoder: Decoder
-        /// Of a reference: the column with the `Z_ENT` of its destination, or -1, and the destination as declared.
-        var companion: Int32 = -1
-        var destination: Int = 0
-    }
-
-    /// The columns of one entity, and the page being filled.
-    private struct Leaf {
-        let layout: EntityLayout
-        var steps: [Step] = []
-        var page: Int = -1
-    }
-
     /// Rows of a page at most, and the bytes after which a new one is begun.
     private static let rowLimit = 4096
     private static let byteLimit = 1 << 20
 
-    /// The names of the columns to select, in order, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`.
-    let columns: [String]
+    let plan: RowPlan
     private(set) var pages: [RowPage] = []
 
     private let schema: SQLSchema
     private let store: UInt16
     private let externalData: ExternalData?
-    private var leaves: [Leaf] = []
-    /// The position of each entity's leaf by `Z_ENT`, or -1.
-    private var leafByNumber: [Int]
+    /// The page being filled of each leaf, by its position in `pages`, or -1.
+    private var pageByLeaf: [Int]
 
-    init(
-        schema: SQLSchema, entity: SQLEntity, includesSubentities: Bool = true, store: UInt16,
-        externalData: ExternalData?
-    ) {
+    /// The names of the columns to select, in order, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`.
+    var columns: [String] { plan.columns }
+
+    init(_ plan: RowPlan, schema: SQLSchema, store: UInt16, externalData: ExternalData?) {
+        self.plan = plan
         self.schema = schema
         self.store = store
         self.externalData = externalData
-        var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
-        var positions: [String: Int] = [:]
-        func position(of name: String) -> Int32 {
-            if let known = positions[name] { return Int32(known) }
-            positions[name] = columns.count
-            columns.append(name)
-            return Int32(columns.count - 1)
-        }
-        let numbers = includesSubentities ? entity.hierarchyNumbers : [entity.number]
-        leafByNumber = [Int](repeating: -1, count: Int(clamping: (numbers.max() ?? 0) + 1))
-        for number in numbers {
-            guard let index = schema.entityIndex(number: number),
-                let leaf = schema.entity(schema.model.orderedEntities[index])
-            else { continue }
-            let layout = leaf.entity.layout
-            var steps: [Step] = []
-            for (slot, column) in leaf.columns.enumerated() {
-                guard let column else { continue }
-                let description = layout.slots[slot]
-                var step = Step(
-                    column: position(of: column.name), slot: slot,
-                    decoder: Self.decoder(of: description.kind, column: column))
-                if description.kind == .toOne {
-                    step.companion = column.companion.map { position(of: $0) } ?? -1
-                    step.destination = description.destination?.index ?? 0
-                }
-                steps.append(step)
-            }
-            leafByNumber[Int(number)] = leaves.count
-            leaves.append(Leaf(layout: layout, steps: steps))
-        }
-        self.columns = columns
-    }
-
-    private static func decoder(of kind: EntityLayout.Slot.Kind, column: SQLColumn) -> Step.Decoder {
-        if column.hasStorageByte { return .external }
-        switch kind {
-        case .integer16, .integer32, .integer64, .boolean, .position: return .integer
-        case .double, .float, .date: return .real
-        case .decimal: return .decimal
-        case .string, .uri: return .text
-        case .uuid: return .uuid
-        case .toOne: return .reference
-        case .data, .transformable, .undefined: return .blob
-        }
+        pageByLeaf = [Int](repeating: -1, count: plan.leaves.count)
     }
 
     /// Reads all rows of a statement whose first columns are the reader's, in their order.
@@ -106,12 +40,12 @@ final class RowReader {
     /// Reads the row that a statement is at. Nil for a row of an entity that the reader does not know.
     func readRow(_ row: SQLite.Handle) -> RowResult.Position? {
         let number = sqlite3_column_int64(row, 1)
-        guard number >= 0, number < Int64(leafByNumber.count) else { return nil }
-        let leaf = leafByNumber[Int(number)]
+        guard number >= 0, number < Int64(plan.leafByNumber.count) else { return nil }
+        let leaf = plan.leafByNumber[Int(number)]
         guard leaf >= 0 else { return nil }
         let page = page(forLeaf: leaf)
         page.append(key: sqlite3_column_int64(row, 0), version: sqlite3_column_int64(row, 2))
-        for step in leaves[leaf].steps {
+        for step in plan.leaves[leaf].steps {
             let type = sqlite3_column_type(row, step.column)
             if type == SQLITE_NULL { continue }
             switch step.decoder {
@@ -142,16 +76,16 @@ final class RowReader {
                 page.set(.reference(sqlite3_column_int64(row, step.column), entity: entity), slot: step.slot)
             }
         }
-        return RowResult.Position(page: Int32(leaves[leaf].page), row: Int32(page.count - 1))
+        return RowResult.Position(page: Int32(pageByLeaf[leaf]), row: Int32(page.count - 1))
     }
 
     private func page(forLeaf leaf: Int) -> RowPage {
-        if leaves[leaf].page >= 0 {
-            let page = pages[leaves[leaf].page]
+        if pageByLeaf[leaf] >= 0 {
+            let page = pages[pageByLeaf[leaf]]
             if page.count < Self.rowLimit, page.byteCount < Self.byteLimit { return page }
         }
-        let page = RowPage(layout: leaves[leaf].layout, store: store)
-        leaves[leaf].page = pages.count
+        let page = RowPage(layout: plan.leaves[leaf].layout, store: store)
+        pageByLeaf[leaf] = pages.count
         pages.append(page)
         return page
     }

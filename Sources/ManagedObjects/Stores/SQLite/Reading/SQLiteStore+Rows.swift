@@ -17,7 +17,7 @@ extension SQLiteStore {
         withKeys keys: [Int64], place: SQLEntity, content: Content, database: Database
     ) throws -> [RowPage] {
         let reader = content.reader(of: place, store: number)
-        let selection = "SELECT \(reader.columns.joined(separator: ", ")) FROM \(place.table) WHERE Z_PK IN ("
+        let selection = "SELECT \(reader.plan.list) FROM \(place.table) WHERE Z_PK IN ("
         let condition = ")" + Self.entityCondition(of: place)
         var order: ContiguousArray<RowResult.Position> = []
         try SQLParameters.forEachSlice(of: keys) { slice in

@@ -233,7 +233,7 @@ struct PlanWriter {
     ) throws {
         let reader = content.reader(of: place, store: store)
         let statement = try SQLStatement(
-            "SELECT \(reader.columns.joined(separator: ", ")) FROM \(place.table) WHERE Z_PK = ?", in: database)
+            "SELECT \(reader.plan.list) FROM \(place.table) WHERE Z_PK = ?", in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
         var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)

@@ -1,0 +1,107 @@
+import Synchronization
+
+/// What to do with each column of an entity's rows: decided once for a store, used by every fetch.
+struct RowPlan: Sendable {
+    /// How the cell of a slot is made from a column.
+    struct Step: Sendable {
+        enum Decoder: UInt8, Sendable {
+            case integer, real, decimal, text, blob, uuid, external, reference
+        }
+
+        var column: Int32
+        var slot: Int
+        var decoder: Decoder
+        /// Of a reference: the column with the `Z_ENT` of its destination, or -1, and the destination as declared.
+        var companion: Int32 = -1
+        var destination: Int = 0
+    }
+
+    /// The columns of one entity.
+    struct Leaf: Sendable {
+        let layout: EntityLayout
+        var steps: [Step] = []
+    }
+
+    /// The names of the columns to select, in order, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`.
+    let columns: [String]
+    let leaves: [Leaf]
+    /// The position of each entity's leaf by `Z_ENT`, or -1.
+    let leafByNumber: [Int]
+    /// The columns as a statement lists them, plainly and of the table `t0`.
+    let list: String
+    let qualifiedList: String
+
+    init(_ entity: SQLEntity, includesSubentities: Bool, schema: SQLSchema) {
+        var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var positions: [String: Int] = [:]
+        func position(of name: String) -> Int32 {
+            if let known = positions[name] { return Int32(known) }
+            positions[name] = columns.count
+            columns.append(name)
+            return Int32(columns.count - 1)
+        }
+        let numbers = includesSubentities ? entity.hierarchyNumbers : [entity.number]
+        var leafByNumber = [Int](repeating: -1, count: Int(clamping: (numbers.max() ?? 0) + 1))
+        var leaves: [Leaf] = []
+        for number in numbers {
+            guard let index = schema.entityIndex(number: number),
+                let leaf = schema.entity(schema.model.orderedEntities[index])
+            else { continue }
+            let layout = leaf.entity.layout
+            var steps: [Step] = []
+            for (slot, column) in leaf.columns.enumerated() {
+                guard let column else { continue }
+                let description = layout.slots[slot]
+                var step = Step(
+                    column: position(of: column.name), slot: slot,
+                    decoder: Self.decoder(of: description.kind, column: column))
+                if description.kind == .toOne {
+                    step.companion = column.companion.map { position(of: $0) } ?? -1
+                    step.destination = description.destination?.index ?? 0
+                }
+                steps.append(step)
+            }
+            leafByNumber[Int(number)] = leaves.count
+            leaves.append(Leaf(layout: layout, steps: steps))
+        }
+        self.columns = columns
+        self.leaves = leaves
+        self.leafByNumber = leafByNumber
+        list = columns.joined(separator: ", ")
+        qualifiedList = columns.map { "t0." + $0 }.joined(separator: ", ")
+    }
+
+    private static func decoder(of kind: EntityLayout.Slot.Kind, column: SQLColumn) -> Step.Decoder {
+        if column.hasStorageByte { return .external }
+        switch kind {
+        case .integer16, .integer32, .integer64, .boolean, .position: return .integer
+        case .double, .float, .date: return .real
+        case .decimal: return .decimal
+        case .string, .uri: return .text
+        case .uuid: return .uuid
+        case .toOne: return .reference
+        case .data, .transformable, .undefined: return .blob
+        }
+    }
+}
+
+/// The row plans of a store, each made when it is first needed.
+final class RowPlans: Sendable {
+    private struct Key: Hashable {
+        let entity: Int
+        let includesSubentities: Bool
+    }
+
+    private let schema: SQLSchema
+    private let plans = Mutex<[Key: RowPlan]>([:])
+
+    init(schema: SQLSchema) { self.schema = schema }
+
+    func plan(for entity: SQLEntity, includesSubentities: Bool) -> RowPlan {
+        let key = Key(entity: entity.entity.index, includesSubentities: includesSubentities)
+        if let known = plans.withLock({ $0[key] }) { return known }
+        let plan = RowPlan(entity, includesSubentities: includesSubentities, schema: schema)
+        plans.withLock { $0[key] = plan }
+        return plan
+    }
+}
