@@ -1,0 +1,205 @@
+import Foundation
+import Testing
+
+import class ManagedObjects.NSExpression
+import class ManagedObjects.NSPredicate
+
+@testable import ManagedObjects
+
+@Suite("Batch requests change rows without objects", .serialized)
+struct BatchRequestTests {
+    private func stack() throws -> (TestStack, NSManagedObjectContext) {
+        let stack = try TestStack(model: QueryModel.make())
+        return (stack, stack.context())
+    }
+
+    // MARK: - Inserting
+
+    @Test func `rows of dictionaries take defaults, composites and references`() throws {
+        let (stack, context) = try stack()
+        let parent = context.insert("Note", ["title": "parent"])
+        try context.save()
+        let request = NSBatchInsertRequest(
+            entityName: "Note",
+            objects: [
+                ["title": "a", "count": 5, "price": NSDecimalNumber(string: "1.5"), "place": ["city": "Bern"]],
+                ["title": "b", "place.city": "Basel", "parent": parent.objectID],
+            ])
+        request.resultType = .objectIDs
+        let result = try #require(try context.execute(request) as? NSBatchInsertResult)
+        let ids = try #require(result.result as? [NSManagedObjectID])
+        #expect(ids.map { $0.uriRepresentation().lastPathComponent } == ["p2", "p3"])
+        let fresh = stack.context()
+        let notes = try fresh.all("Note", sortedBy: "title")
+        #expect(notes.map { $0.value(forKey: "title") as? String } == ["a", "b", "parent"])
+        #expect(notes[0].value(forKey: "place.city") as? String == "Bern")
+        #expect(notes[1].value(forKey: "place.city") as? String == "Basel")
+        #expect((notes[1].value(forKey: "parent") as? NSManagedObject)?.objectID == parent.objectID)
+        // The next object gets the next key.
+        let next = fresh.insert("Note")
+        try fresh.save()
+        #expect(next.objectID.uriRepresentation().lastPathComponent == "p4")
+    }
+
+    @Test func `rows come from a block until it says that there are no more`() throws {
+        let (stack, context) = try stack()
+        var number = 0
+        let request = NSBatchInsertRequest(entityName: "Note") { (dictionary: NSMutableDictionary) in
+            guard number < 1000 else { return true }
+            dictionary["count"] = number
+            number += 1
+            return false
+        }
+        request.resultType = .count
+        #expect((try context.execute(request) as? NSBatchInsertResult)?.result as? Int == 1000)
+        var made = 0
+        let objects = NSBatchInsertRequest(entityName: "SpecialItem") { (object: NSManagedObject) in
+            guard made < 3 else { return true }
+            object.setValue("item \(made)", forKey: "name")
+            made += 1
+            return false
+        }
+        #expect((try context.execute(objects) as? NSBatchInsertResult)?.result as? Bool == true)
+        let fresh = stack.context()
+        #expect(try fresh.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 1000)
+        #expect(
+            try fresh.all("Item", sortedBy: "name").map { $0.entity.name } == Array(repeating: "SpecialItem", count: 3))
+    }
+
+    @Test func `a wrong value or key inserts nothing at all`() throws {
+        let (stack, context) = try stack()
+        for wrong: [String: Any] in [["count": "five"], ["titel": "a"], ["items": [1]]] {
+            let request = NSBatchInsertRequest(entityName: "Note", objects: [["title": "good"], wrong])
+            #expect(throws: CocoaError.self) { try context.execute(request) }
+        }
+        #expect(try stack.context().all("Note").isEmpty)
+        #expect(throws: CocoaError.self) {
+            try context.execute(NSBatchInsertRequest(entityName: "Nowhere", objects: []))
+        }
+    }
+
+    @Test func `taken values are settled by the merge policy`() throws {
+        let model = QueryModel.make()
+        model.entitiesByName["Tag"]?.uniquenessConstraints = [["name"]]
+        let stack = try TestStack(model: model)
+        let context = stack.context()
+        let first = context.insert("Tag", ["name": "red"])
+        try context.save()
+        func insert(_ policy: NSMergePolicy) throws -> [NSManagedObjectID]? {
+            context.mergePolicy = policy
+            let request = NSBatchInsertRequest(
+                entityName: "Tag", objects: [["name": "red"], ["name": "\(policy.mergeType)"]])
+            request.resultType = .objectIDs
+            return (try context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID]
+        }
+        #expect(throws: CocoaError.self) { try insert(.error) }
+        #expect(try insert(.mergeByPropertyStoreTrump)?.count == 1)
+        #expect(try insert(.mergeByPropertyObjectTrump)?.first == first.objectID)
+        #expect(try stack.context().all("Tag").count == 3)
+    }
+
+    // MARK: - Updating
+
+    @Test func `constants and expressions over a row's own values`() throws {
+        let (stack, context) = try stack()
+        for count in 0..<10 { _ = context.insert("Note", ["count": count, "small": 1, "title": "note"]) }
+        let parent = context.insert("Note", ["title": "parent"])
+        try context.save()
+        let request = NSBatchUpdateRequest(entityName: "Note")
+        request.predicate = NSPredicate(format: "count >= 5 AND parent.title == nil")
+        request.propertiesToUpdate = [
+            "count": NSExpression(format: "count + small * 10"), "title": "changed", "parent": parent.objectID,
+        ]
+        request.resultType = .updatedObjectsCountResultType
+        #expect((try context.execute(request) as? NSBatchUpdateResult)?.result as? Int == 5)
+        let fresh = stack.context()
+        let notes = try fresh.all("Note", sortedBy: "count")
+        #expect(notes.compactMap { $0.value(forKey: "count") as? Int } == [0, 1, 2, 3, 4, 15, 16, 17, 18, 19])
+        #expect((notes.last?.value(forKey: "parent") as? NSManagedObject)?.objectID == parent.objectID)
+        // The version goes up, so that a context that has the old row finds out.
+        #expect(notes.last?.version == 2 || notes.last?.isFault == true)
+    }
+
+    @Test func `a predicate that only memory understands selects rows too`() throws {
+        let (_, context) = try stack()
+        for title in ["a", "bb", "ccc"] { _ = context.insert("Note", ["title": title]) }
+        try context.save()
+        let request = NSBatchUpdateRequest(entityName: "Note")
+        request.predicate = NSPredicate(format: "title.length > 1")
+        request.propertiesToUpdate = ["count": 7]
+        request.resultType = .updatedObjectIDsResultType
+        let ids = (try context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID]
+        #expect(ids?.count == 2)
+    }
+
+    @Test func `an expression that leaves the row is refused`() throws {
+        let (_, context) = try stack()
+        let request = NSBatchUpdateRequest(entityName: "Note")
+        request.propertiesToUpdate = ["count": NSExpression(format: "parent.count")]
+        #expect(throws: CocoaError.self) { try context.execute(request) }
+        request.propertiesToUpdate = ["title": NSExpression(format: "count + 1")]
+        #expect(throws: CocoaError.self) { try context.execute(request) }
+    }
+
+    // MARK: - Deleting
+
+    @Test func `what cascades goes along, what is nullified is cut off`() throws {
+        let (stack, context) = try stack()
+        let tag = context.insert("Tag", ["name": "red"])
+        for number in 0..<4 {
+            let note = context.insert("Note", ["count": number])
+            for size in 0..<3 {
+                let item = context.insert("Item", ["size": size])
+                item.setValue(note, forKey: "note")
+                item.setValue(Set([tag]), forKey: "tags")
+            }
+            let child = context.insert("Note", ["count": 100 + number])
+            child.setValue(note, forKey: "parent")
+        }
+        try context.save()
+        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Note")
+        fetch.predicate = NSPredicate(format: "count < 2")
+        let request = NSBatchDeleteRequest(fetchRequest: fetch)
+        request.resultType = .resultTypeCount
+        // Two notes and their six items.
+        #expect((try context.execute(request) as? NSBatchDeleteResult)?.result as? Int == 8)
+        let fresh = stack.context()
+        #expect(try fresh.all("Note").count == 6)
+        #expect(try fresh.all("Item").count == 6)
+        let orphans = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        orphans.predicate = NSPredicate(format: "count >= 100 AND parent == nil")
+        #expect(try fresh.count(for: orphans) == 2)
+        #expect((try fresh.all("Tag").first?.value(forKey: "items") as? Set<NSManagedObject>)?.count == 6)
+    }
+
+    @Test func `a rule that denies makes the request fail as a whole`() throws {
+        let stack = try TestStack()
+        let context = stack.context()
+        let full = context.insert("Folder", ["name": "full"])
+        let note = context.insert("Note", ["title": "inside"])
+        note.setValue(full, forKey: "folder")
+        _ = context.insert("Folder", ["name": "empty"])
+        try context.save()
+        let all = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Folder"))
+        do {
+            _ = try context.execute(all)
+            Issue.record("nothing was denied")
+        } catch let error as CocoaError {
+            #expect(error.code == .validationRelationshipDeniedDelete)
+        }
+        #expect(try stack.context().all("Folder").count == 2)
+    }
+
+    @Test func `objects by their IDs`() throws {
+        let (stack, context) = try stack()
+        let notes = (0..<5).map { context.insert("Note", ["count": $0]) }
+        try context.save()
+        let request = NSBatchDeleteRequest(objectIDs: [notes[1].objectID, notes[3].objectID])
+        request.resultType = .resultTypeObjectIDs
+        let ids = (try context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID]
+        #expect(ids == [notes[1].objectID, notes[3].objectID])
+        let fresh = stack.context()
+        let left = try fresh.all("Note", sortedBy: "count")
+        #expect(left.compactMap { $0.value(forKey: "count") as? Int } == [0, 2, 4])
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+import class ManagedObjects.NSSortDescriptor
+
+@testable import ManagedObjects
+
+/// One predicate, two readers: SQL in the store, and the evaluator on objects in memory. They must find the same.
+@Suite("Both readers agree", .serialized)
+struct ReadersAgreeTests {
+    @Test func `seven hundred predicates find the same in SQL and in memory`() throws {
+        let stack = try TestStack(model: QueryModel.make())
+        let context = stack.context()
+        let (notes, items) = try fill(context)
+        var inMemory = 0
+        for seed in 1...700 {
+            var generator = PredicateGenerator(
+                random: PredicateGenerator.Randomness(state: UInt64(seed)), notes: notes, items: items)
+            let predicate = generator.predicate()
+            let expected: Set<NSManagedObjectID>
+            do {
+                expected = Set(try notes.filter { try predicate.evaluation(with: $0) }.map(\.objectID))
+            } catch {
+                continue
+            }
+            let store = try #require(stack.coordinator.persistentStores.first as? SQLiteStore)
+            let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Note"])
+            let query = RowQuery(entity: entity, predicate: predicate)
+            let keys = try store.keys(matching: query, generation: nil)
+            let found = Set(keys.map { stack.coordinator.objectID(for: $0) })
+            let statement = try store.content().compiler.explain(query, store: store.number)
+            if statement.contains("in memory") { inMemory += 1 }
+            #expect(
+                found == expected,
+                """
+                seed \(seed): \(predicate.predicateFormat)
+                \(statement)
+                too many: \(titles(found.subtracting(expected), context)), missing: \(titles(expected.subtracting(found), context))
+                """)
+            #expect(try store.count(matching: query, generation: nil) == expected.count)
+        }
+        #expect(inMemory < 200, "most predicates become SQL as a whole")
+    }
+
+    private func titles(_ ids: Set<NSManagedObjectID>, _ context: NSManagedObjectContext) -> [String] {
+        ids.map { id in
+            let object = context.object(with: id)
+            return object.entity.attributesByName.keys.sorted().map { "\($0)=\(object.value(forKey: $0) ?? "nil")" }
+                .joined(separator: " ")
+        }.sorted()
+    }
+
+    /// Forty notes with whatever values the generator knows, a quarter of them nil.
+    private func fill(_ context: NSManagedObjectContext) throws -> (notes: [NSManagedObject], items: [NSManagedObject])
+    {
+        var random = PredicateGenerator.Randomness(state: 42)
+        func maybe(_ value: @autoclosure () -> Any) -> Any? {
+            Int.random(in: 0..<4, using: &random) == 0 ? nil : value()
+        }
+        let words = PredicateGenerator.words
+        // SQLite orders texts by their bytes: the order of characters, as long as these are composed.
+        let composed = words.map(\.precomposedStringWithCanonicalMapping)
+        let tags = ["red", "green", "blue"].map { context.insert("Tag", ["name": $0]) }
+        var notes: [NSManagedObject] = []
+        var items: [NSManagedObject] = []
+        for position in 0..<40 {
+            let note = context.insert("Note")
+            func number() -> Int { Int.random(in: -2...6, using: &random) }
+            note.setValue(maybe(composed[Int.random(in: composed.indices, using: &random)]), forKey: "title")
+            note.setValue(maybe(words[Int.random(in: words.indices, using: &random)]), forKey: "body")
+            note.setValue(maybe(composed[Int.random(in: composed.indices, using: &random)]), forKey: "place.city")
+            note.setValue(maybe(Double(number()) / 2), forKey: "rank")
+            note.setValue(maybe(number()), forKey: "count")
+            note.setValue(maybe(number()), forKey: "small")
+            note.setValue(maybe(number() > 2), forKey: "isPinned")
+            note.setValue(maybe(Date(timeIntervalSinceReferenceDate: Double(number()) * 1000.25)), forKey: "createdAt")
+            note.setValue(maybe(PredicateGenerator.uuid(number())), forKey: "identifier")
+            note.setValue(maybe(PredicateGenerator.link(number())), forKey: "link")
+            note.setValue(maybe(Data([UInt8(clamping: number())])), forKey: "blob")
+            note.setValue(maybe(NSDecimalNumber(value: Double(number()) / 2)), forKey: "price")
+            if let parent = notes.randomElement(using: &random), position % 3 != 0 {
+                note.setValue(parent, forKey: "parent")
+            }
+            for _ in 0..<Int.random(in: 0..<4, using: &random) {
+                let item = context.insert(Bool.random(using: &random) ? "Item" : "SpecialItem")
+                item.setValue(maybe(words[Int.random(in: words.indices, using: &random)]), forKey: "name")
+                item.setValue(maybe(number()), forKey: "size")
+                item.setValue(maybe(Double(number()) / 4), forKey: "weight")
+                item.setValue(note, forKey: "note")
+                item.setValue(Set(tags.filter { _ in Bool.random(using: &random) }), forKey: "tags")
+                items.append(item)
+            }
+            if position % 2 == 0, let cover = items.last, cover.value(forKey: "coverOf") == nil {
+                note.setValue(cover, forKey: "cover")
+            }
+            notes.append(note)
+        }
+        try context.save()
+        return (notes, items)
+    }
+
+    @Test func `a sort in SQL is the sort in memory`() throws {
+        let stack = try TestStack(model: QueryModel.make())
+        let context = stack.context()
+        let (notes, _) = try fill(context)
+        let byKey = notes.sorted { $0.key.number < $1.key.number }
+        let selectors: [Selector] = [
+            "compare:", "caseInsensitiveCompare:", "localizedCompare:", "localizedStandardCompare:",
+        ]
+        for key in ["title", "count", "rank", "price", "createdAt", "isPinned", "parent.title", "cover.size"] {
+            for ascending in [true, false] {
+                for selector in selectors where selector == "compare:" || key.hasSuffix("title") {
+                    let descriptor = NSSortDescriptor(key: key, ascending: ascending, selector: selector)
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+                    request.sortDescriptors = [descriptor]
+                    let found = try stack.context().fetch(request).map(\.key.number)
+                    let expected = byKey.enumerated().sorted { one, other in
+                        switch descriptor.compare(one.element, to: other.element) {
+                        case .orderedAscending: true
+                        case .orderedDescending: false
+                        case .orderedSame: one.offset < other.offset
+                        }
+                    }.map(\.element.key.number)
+                    #expect(found == expected, "\(descriptor)")
+                }
+            }
+        }
+    }
+}
