@@ -84,6 +84,7 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: - Ubiquity
 
+    /// Removes a ubiquitous store.
     @available(*, unavailable, message: "Apple has withdrawn ubiquitous stores; they never existed elsewhere.")
     public class func removeUbiquitousContentAndPersistentStore(
         at storeURL: URL, options: [AnyHashable: Any]? = nil

@@ -204,12 +204,15 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     private var isOnQueue: Bool { DispatchQueue.getSpecific(key: queueKey) == true }
 
+    /// Takes a lock that the coordinator itself does not use. May be taken several times on one thread.
     @available(*, deprecated, message: "Use performAndWait(_:) instead.")
     open func lock() { userLock.lock() }
 
+    /// Gives the lock of ``lock()`` back.
     @available(*, deprecated, message: "Use performAndWait(_:) instead.")
     open func unlock() { userLock.unlock() }
 
+    /// Takes the lock of ``lock()`` if it is free.
     @available(*, deprecated, message: "Use performAndWait(_:) instead.")
     open func tryLock() -> Bool { userLock.try() }
 

@@ -72,6 +72,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         options[NSSQLitePragmasOption] = NSDictionary(dictionary: values)
     }
 
+    /// How the store is mirrored to CloudKit.
     @available(*, unavailable, message: "CloudKit exists on Apple's platforms only.")
     open var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions? { nil }
 
@@ -79,6 +80,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     // MARK: - Copying
 
+    /// A description that says the same and can be changed on its own.
     open func copy(with zone: NSZone? = nil) -> Any { snapshot() }
 
     /// The description as it is now.
@@ -99,6 +101,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
             && options == other.options && shouldAddStoreAsynchronously == other.shouldAddStoreAsynchronously
     }
 
+    /// Equal for equal descriptions.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(type)
@@ -106,6 +109,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         return hasher.finalize()
     }
 
+    /// Type and location, for messages.
     open override var description: String {
         "<\(Swift.type(of: self))> (type: \(type), url: \(url?.absoluteString ?? "none"))"
     }

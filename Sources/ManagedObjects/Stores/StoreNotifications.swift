@@ -44,8 +44,12 @@ public let NSPersistentStoreUbiquitousTransitionTypeKey: String = "NSPersistentS
 
 /// What made ubiquitous stores change. Apple has withdrawn ubiquity; never used here.
 public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
+    /// An account has come.
     case accountAdded = 1
+    /// An account has gone.
     case accountRemoved = 2
+    /// The account's content has been removed.
     case contentRemoved = 3
+    /// The first import is done.
     case initialImportCompleted = 4
 }

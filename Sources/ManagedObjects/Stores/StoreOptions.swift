@@ -73,13 +73,24 @@ public let NSStoreModelVersionIdentifiersKey: String = "NSStoreModelVersionIdent
 /// The key of the earliest system that can read the store, in its metadata.
 public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompatibility"
 
-// MARK: - Ubiquity, which Apple has withdrawn; accepted without effect
+// MARK: - Ubiquity, which Apple has withdrawn
 
+/// The name of a ubiquitous store. Accepted without effect.
 public let NSPersistentStoreUbiquitousContentNameKey: String = "NSPersistentStoreUbiquitousContentNameKey"
+
+/// Where a ubiquitous store keeps its logs. Accepted without effect.
 public let NSPersistentStoreUbiquitousContentURLKey: String = "NSPersistentStoreUbiquitousContentURLKey"
+
+/// What tells the users of a ubiquitous store apart. Accepted without effect.
 public let NSPersistentStoreUbiquitousPeerTokenOption: String = "NSPersistentStoreUbiquitousPeerTokenOption"
+
+/// Whether a store forgets that it was ubiquitous. Accepted without effect.
 public let NSPersistentStoreRemoveUbiquitousMetadataOption: String = "NSPersistentStoreRemoveUbiquitousMetadataOption"
+
+/// The container of a ubiquitous store. Accepted without effect.
 public let NSPersistentStoreUbiquitousContainerIdentifierKey: String =
     "NSPersistentStoreUbiquitousContainerIdentifierKey"
+
+/// Whether a ubiquitous store is made anew from its logs. Accepted without effect.
 public let NSPersistentStoreRebuildFromUbiquitousContentOption: String =
     "NSPersistentStoreRebuildFromUbiquitousContentOption"

@@ -15,6 +15,7 @@ public let NSInMemoryStoreType: String = "InMemory"
 extension NSPersistentStore {
     /// The types of stores, in the spelling of newer code.
     public struct StoreType: Hashable, Equatable, RawRepresentable, Sendable {
+        /// A type's name.
         public typealias RawValue = String
 
         /// The type as older code spells it, such as `NSSQLiteStoreType`.

@@ -1,0 +1,69 @@
+import Foundation
+
+/// An order of rows, or of anything that has values for keys.
+struct RowOrder<Row> {
+    private let descriptors: [NSSortDescriptor]
+    private let value: (Row, String) throws -> Any?
+
+    /// - Parameter value: Gives the value of a key path of a row.
+    init(_ descriptors: [NSSortDescriptor], value: @escaping (Row, String) throws -> Any?) throws {
+        self.descriptors = descriptors
+        self.value = value
+    }
+
+    /// The rows in order. Each value is read once, before rows are compared.
+    func sort(_ rows: [Row]) throws -> [Row] {
+        let columns = try descriptors.map { descriptor in
+            try rows.map { row -> Any? in
+                guard let key = descriptor.key, key != "self", key != "SELF" else { return comparable(row) }
+                return comparable(try value(row, key))
+            }
+        }
+        let order = rows.indices.sorted { one, other in
+            for (descriptor, column) in zip(descriptors, columns) {
+                switch compare(column[one], column[other], by: descriptor) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return one < other
+        }
+        return order.map { rows[$0] }
+    }
+
+    /// Rows themselves are ordered by their keys, as a column of references is.
+    private func comparable(_ value: Any?) -> Any? {
+        switch value {
+        case let row as RowSubject: row.key.number
+        case let id as NSManagedObjectID: id.key.number
+        default: value
+        }
+    }
+
+    private func compare(_ one: Any?, _ other: Any?, by descriptor: NSSortDescriptor) -> ComparisonResult {
+        if descriptor.comparesByClosure {
+            return NSSortDescriptor.comparison(of: descriptor, one ?? NSNull(), other ?? NSNull())
+        }
+        let result = SortComparison.compare(one, other, selector: descriptor.selector ?? "compare:")
+        guard !descriptor.ascending else { return result }
+        return switch result {
+        case .orderedAscending: .orderedDescending
+        case .orderedDescending: .orderedAscending
+        case .orderedSame: .orderedSame
+        }
+    }
+}
+
+extension NSSortDescriptor {
+    /// What a descriptor's closure says of two values. Only the descriptor knows its closure, and it reads values by
+    /// its key: so each value is given under that key.
+    fileprivate static func comparison(of descriptor: NSSortDescriptor, _ one: Any, _ other: Any) -> ComparisonResult {
+        guard let key = descriptor.key, key != "self" else { return descriptor.compare(one, to: other) }
+        return descriptor.compare(Self.nested(one, under: key), to: Self.nested(other, under: key))
+    }
+
+    private static func nested(_ value: Any, under key: String) -> Any {
+        key.split(separator: ".").reversed().reduce(value) { value, part in [String(part): value] }
+    }
+}
