@@ -71,15 +71,11 @@ public struct ModelElementsReader {
         return (entity, templates)
     }
 
-    /// The parent stands in a generalisation, keyed by its name.
+    /// The parent is the general side of the entity's only generalisation.
     private func parentName(_ object: ArchivedObject) throws -> String? {
-        for (key, generalization) in try object.object("XDBucketForGeneralizationsstorage")?.pairs ?? [] {
-            for field in ["_general", "_parent"] {
-                if let name = try generalization?.object(field)?.string("_name") { return name }
-            }
-            if let name = try key?.string { return name }
-        }
-        return nil
+        let storage = try object.object("XDBucketForGeneralizationsstorage")
+        let generalizations = try storage?.pairs?.map(\.value) ?? storage?.members ?? []
+        return try generalizations.first.flatMap { try $0?.object("_general")?.string("_name") }
     }
 
     private func template(_ object: ArchivedObject, entityName: String) throws -> ModelFetchRequestTemplate? {
