@@ -202,4 +202,58 @@ struct BatchRequestTests {
         let left = try fresh.all("Note", sortedBy: "count")
         #expect(left.compactMap { $0.value(forKey: "count") as? Int } == [0, 2, 4])
     }
+
+    // MARK: - What goes with it
+
+    @Test func `history tells of every row`() throws {
+        let stack = try TestStack(
+            model: QueryModel.make(), options: [NSPersistentHistoryTrackingKey: true as NSNumber])
+        let context = stack.context()
+        context.transactionAuthor = "batch"
+        try context.execute(NSBatchInsertRequest(entityName: "Tag", objects: [["name": "a"], ["name": "b"]]))
+        let update = NSBatchUpdateRequest(entityName: "Tag")
+        update.predicate = NSPredicate(format: "name == 'b'")
+        update.propertiesToUpdate = ["name": "c"]
+        try context.execute(update)
+        try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Tag")))
+        let store = try #require(stack.coordinator.persistentStores.first as? SQLiteStore)
+        let changes = try store.content().connection.read { database in
+            let statement = try SQLStatement(
+                "SELECT ZCHANGETYPE, ZENTITYPK, ZTRANSACTIONID FROM ACHANGE ORDER BY Z_PK", in: database)
+            defer { statement.finish() }
+            var changes: [[Int64]] = []
+            while try statement.step() { changes.append((0..<3).map { statement.integer($0) }) }
+            return changes
+        }
+        #expect(changes == [[0, 1, 1], [0, 2, 1], [1, 2, 2], [2, 1, 3], [2, 2, 3]])
+    }
+
+    @Test func `derived attributes follow`() throws {
+        let model = QueryModel.make()
+        let derived = NSDerivedAttributeDescription()
+        derived.name = "key"
+        derived.attributeType = .stringAttributeType
+        derived.isOptional = true
+        derived.derivationExpression = NSExpression(format: "canonical:(title)")
+        let note = try #require(model.entitiesByName["Note"])
+        note.properties += [derived]
+        let stack = try TestStack(model: model)
+        let context = stack.context()
+        try context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "Äb", "body": "Öl"]]))
+        func key() throws -> String? {
+            let fresh = stack.context()
+            return try fresh.all("Note").first?.value(forKey: "key") as? String
+        }
+        #expect(try key() == "ab")
+        let update = NSBatchUpdateRequest(entityName: "Note")
+        update.propertiesToUpdate = ["title": "Ü"]
+        try context.execute(update)
+        #expect(try key() == "u")
+        update.propertiesToUpdate = ["title": NSExpression(forKeyPath: "body")]
+        try context.execute(update)
+        #expect(try key() == "ol")
+        update.propertiesToUpdate = ["title": NSNull()]
+        try context.execute(update)
+        #expect(try key() == nil)
+    }
 }

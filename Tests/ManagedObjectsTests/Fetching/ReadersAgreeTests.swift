@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
@@ -97,6 +98,36 @@ struct ReadersAgreeTests {
         }
         try context.save()
         return (notes, items)
+    }
+
+    @Test func `long lists of every kind of value`() throws {
+        let stack = try TestStack(model: QueryModel.make())
+        let context = stack.context()
+        let strange = ["", "a\"b", "a\\b", "tab\t", "line\n", "nul\u{0}x", "é", "e\u{301}", "😀", "\u{1}"]
+        for (number, title) in strange.enumerated() {
+            _ = context.insert(
+                "Note",
+                [
+                    "title": title, "count": number, "rank": Double(number) / 3,
+                    "identifier": PredicateGenerator.uuid(number),
+                    "createdAt": Date(timeIntervalSinceReferenceDate: Double(number) / 7),
+                ])
+        }
+        try context.save()
+        let lists: [(String, [Any])] = [
+            ("title", strange + (0..<100).map { "word \($0)" }), ("count", Array(0..<200)),
+            ("rank", (0..<200).map { Double($0) / 3 }), ("identifier", (0..<77).map(PredicateGenerator.uuid)),
+            ("createdAt", (0..<33).map { Date(timeIntervalSinceReferenceDate: Double($0) / 7) }),
+        ]
+        for (key, list) in lists {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.predicate = NSPredicate(format: "%K IN %@", key, list)
+            #expect(try context.count(for: request) == strange.count, "\(key)")
+        }
+        let all = try context.all("Note")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.predicate = NSPredicate(format: "SELF IN %@", all + all + all + all)
+        #expect(try context.count(for: request) == strange.count)
     }
 
     @Test func `a sort in SQL is the sort in memory`() throws {

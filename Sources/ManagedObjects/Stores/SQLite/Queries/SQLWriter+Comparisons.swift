@@ -38,7 +38,7 @@ extension SQLWriter {
         PredicateRefusal(code, .comparison(comparison))
     }
 
-    private func compare(_ left: Operand, _ comparison: ComparisonNode, _ right: Operand) throws -> SQLCondition {
+    func compare(_ left: Operand, _ comparison: ComparisonNode, _ right: Operand) throws -> SQLCondition {
         if case .constant(let left, _) = left, case .constant(let right, _) = right {
             return try constant(left, comparison, right)
         }
@@ -125,7 +125,7 @@ extension SQLWriter {
 
     /// The parameters that a value equals when it equals a constant. None where nothing here can: a value of another
     /// kind, an object that is not saved, is elsewhere, or is of another hierarchy. Two for a text that has two forms.
-    private func arguments(
+    func arguments(
         for constant: PredicateValue, _ position: Int?, matching value: SQLValue, _ comparison: ComparisonNode
     ) throws -> [SQLArgument] {
         if value.kind == .bytes { throw refusal(.notStored, comparison) }
@@ -232,92 +232,6 @@ extension SQLWriter {
             }
         }
         return SQLCondition("\(value.sql) BETWEEN \(limits[0]) AND \(limits[1])", isNullable: isNullable)
-    }
-
-    // MARK: - Membership
-
-    private func membership(
-        of element: Operand, in collection: Operand, _ comparison: ComparisonNode
-    ) throws -> SQLCondition {
-        switch collection {
-        case .members(let members):
-            let member = Operand.value(members.value ?? key(of: members.source))
-            let same = try equality(member, element, comparison)
-            return SQLCondition("EXISTS (\(members.select("1", where: same.sql)))")
-        case .constant(.collection(let elements, _), _):
-            isReusable = false
-            return try membership(of: element, in: elements.map { .constant($0, nil) }, comparison)
-        case .list(let elements): return try membership(of: element, in: elements, comparison)
-        case .constant(.null, _): return .never
-        case .constant(.string, _): return try text(collection, .contains, element, comparison)
-        case .value(let value) where value.kind == .string:
-            return try text(collection, .contains, element, comparison)
-        case .constant, .value: throw refusal(.mixedKinds, comparison)
-        }
-    }
-
-    private func membership(
-        of element: Operand, in elements: [Operand], _ comparison: ComparisonNode
-    ) throws -> SQLCondition {
-        guard case .value(let value) = element else {
-            guard case .constant = element else { throw refusal(.toMany, comparison) }
-            return try any(elements.map { try compare(element, equalling(comparison), $0) })
-        }
-        var listed: [SQLArgument] = []
-        var others: [SQLCondition] = []
-        let isPlain = value.kind != .string || comparison.options.isLiteral
-        for candidate in elements {
-            if isPlain, case .constant(let constant, let position) = candidate, !constant.isNull {
-                // What is of another kind equals nothing, which is no error in a list.
-                listed += try arguments(for: constant, position, matching: value, comparison)
-            } else {
-                others.append(try equality(element, candidate, comparison))
-            }
-        }
-        if !listed.isEmpty { others.insert(try list(value, listed, comparison), at: 0) }
-        return any(others)
-    }
-
-    private func equalling(_ comparison: ComparisonNode) -> ComparisonNode {
-        var equality = comparison
-        equality.operation = .equalTo
-        return equality
-    }
-
-    private func any(_ conditions: [SQLCondition]) -> SQLCondition {
-        if conditions.count == 1 { return conditions[0] }
-        guard !conditions.isEmpty else { return .never }
-        return SQLCondition(
-            "(\(conditions.map(\.sql).joined(separator: " OR ")))", isNullable: conditions.contains { $0.isNullable })
-    }
-
-    /// Many keys or numbers are one parameter, a JSON array, so that any number of them makes the same statement.
-    private func list(
-        _ value: SQLValue, _ arguments: [SQLArgument], _ comparison: ComparisonNode
-    ) throws -> SQLCondition {
-        if arguments.count > Self.listLimit, let array = Self.array(of: arguments) {
-            return SQLCondition(
-                "\(value.sql) IN (SELECT value FROM json_each(\(SQLArgument.text(array))))",
-                isNullable: value.isNullable)
-        }
-        guard arguments.count <= Self.argumentLimit else { throw refusal(.tooLarge, comparison) }
-        let marks = arguments.map { argument -> SQLFragment in "\(argument)" }
-        return SQLCondition("\(value.sql) IN (\(marks.joined(separator: ", ")))", isNullable: value.isNullable)
-    }
-
-    /// From how many constants on a list becomes one parameter.
-    private static let listLimit = 32
-    /// What SQLite takes as parameters of one statement, unless it is built to take more.
-    private static let argumentLimit = 32_000
-
-    private static func array(of arguments: [SQLArgument]) -> String? {
-        var numbers: [String] = []
-        numbers.reserveCapacity(arguments.count)
-        for case .fixed(let value) in arguments {
-            guard let number = Int64.fromDatabaseValue(value), case .int64 = value.storage else { return nil }
-            numbers.append(String(number))
-        }
-        return numbers.count == arguments.count ? "[\(numbers.joined(separator: ","))]" : nil
     }
 }
 
