@@ -11,7 +11,7 @@ import Testing
         return records
     }
 
-    private func write(_ records: [GraphRecord], _ format: DocumentFormat) throws -> Data {
+    private func write(_ records: [GraphRecord], _ format: GraphFormat) throws -> Data {
         let sink = MemorySink()
         var writer = try format.recordWriter(to: ByteOutput(to: sink), schema: RandomGraph.schema)
         try writer.begin(fullHeader)
@@ -20,8 +20,8 @@ import Testing
         return sink.data
     }
 
-    @Test(arguments: DocumentFormat.allCases, 1...8)
-    func everyFormatGivesBackEveryValue(format: DocumentFormat, seed: Int) throws {
+    @Test(arguments: GraphFormat.allCases, 1...8)
+    func everyFormatGivesBackEveryValue(format: GraphFormat, seed: Int) throws {
         var graph = RandomGraph(seed: UInt64(seed))
         let written = graph.records(count: 30)
         let data = try write(written, format)
@@ -32,11 +32,11 @@ import Testing
         let back = try records(of: reader)
         try expectEqual(back, written)
         #expect(try write(back, format) == data)
-        #expect(DocumentFormat.detect(data) == (format == .jsonLines ? .json : format))
+        #expect(GraphFormat.detect(data) == (format == .jsonLines ? .json : format))
     }
 
-    @Test(arguments: [DocumentFormat.xml, .propertyList, .xmlPropertyList])
-    func nestedDocumentsHoldTheSameGraph(format: DocumentFormat) throws {
+    @Test(arguments: [GraphFormat.xml, .propertyList, .xmlPropertyList])
+    func nestedDocumentsHoldTheSameGraph(format: GraphFormat) throws {
         var graph = RandomGraph(seed: 4)
         let written = graph.records(count: 50)
         let byID = Dictionary(uniqueKeysWithValues: written.map { ($0.id, $0) })
@@ -55,7 +55,7 @@ import Testing
 
     @Test func othersReadOurPropertyLists() throws {
         var graph = RandomGraph(seed: 9)
-        for format in [DocumentFormat.propertyList, .xmlPropertyList] {
+        for format in [GraphFormat.propertyList, .xmlPropertyList] {
             let data = try write(graph.records(count: 20), format)
             let object = try PropertyListSerialization.propertyList(from: data, format: nil)
             #expect((object as? [String: Any])?["Thing"] is [Any])
@@ -115,13 +115,13 @@ import Testing
         let written = graph.records(count: 3000)
         let path = NSTemporaryDirectory() + "/\(UUID().uuidString).xml"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        var writer = try DocumentFormat.xml.recordWriter(
+        var writer = try GraphFormat.xml.recordWriter(
             to: ByteOutput(to: AtomicFile(path: path)), schema: RandomGraph.schema)
         try writer.begin(fullHeader)
         for record in written { try writer.write(record) }
         #expect(!FileManager.default.fileExists(atPath: path))
         try writer.finish()
-        let reader = try DocumentFormat.xml.reader(ofFile: path, schema: RandomGraph.schema)
+        let reader = try GraphFormat.xml.reader(ofFile: path, schema: RandomGraph.schema)
         try expectEqual(try records(of: reader), written)
         // A reader that is given up lets its parser go.
         var abandoned = try XMLDocumentReader(path: path, schema: RandomGraph.schema)
@@ -134,7 +134,7 @@ import Testing
             id: "Blob/p1", entity: "Blob",
             attributes: [.init(name: "bytes", value: .data(Data(repeating: 0xA5, count: 12_000_000)))])
         let sink = MemorySink()
-        var writer = try DocumentFormat.xml.recordWriter(to: ByteOutput(to: sink), schema: schema)
+        var writer = try GraphFormat.xml.recordWriter(to: ByteOutput(to: sink), schema: schema)
         try writer.begin(DocumentHeader())
         try writer.write(record)
         try writer.finish()

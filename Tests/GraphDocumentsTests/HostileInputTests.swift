@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    private func document(_ format: DocumentFormat, seed: UInt64 = 5, count: Int = 6) throws -> Data {
+    private func document(_ format: GraphFormat, seed: UInt64 = 5, count: Int = 6) throws -> Data {
         var graph = RandomGraph(seed: seed)
         let sink = MemorySink()
         var writer = try format.recordWriter(to: ByteOutput(to: sink), schema: RandomGraph.schema)
@@ -127,8 +127,8 @@ import Testing
         }
     }
 
-    @Test(arguments: DocumentFormat.allCases)
-    func everyPrefixIsAnErrorAndNeverATrap(format: DocumentFormat) throws {
+    @Test(arguments: GraphFormat.allCases)
+    func everyPrefixIsAnErrorAndNeverATrap(format: GraphFormat) throws {
         let data = try document(format)
         let step = format == .json || format == .jsonLines ? 1 : 37
         for length in stride(from: 0, to: data.count - 1, by: step) {
@@ -141,8 +141,8 @@ import Testing
         }
     }
 
-    @Test(arguments: DocumentFormat.allCases)
-    func changedBytesAreReadOrRefused(format: DocumentFormat) throws {
+    @Test(arguments: GraphFormat.allCases)
+    func changedBytesAreReadOrRefused(format: GraphFormat) throws {
         let data = try document(format)
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<1500 {
@@ -175,6 +175,25 @@ import Testing
             let plist =
                 "<!DOCTYPE plist [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><plist><string>&a;</string></plist>"
             _ = try PropertyListDocumentReader(Data(plist.utf8), schema: RandomGraph.schema)
+        }
+    }
+
+    @Test(arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0x80], [0xC3, 0x28]] as [[UInt8]])
+    func xmlThatIsNoUTF8NeverReachesTheParser(bytes: [UInt8]) {
+        for beginning in [
+            "<graph><object entity=\"", "<graph>\n<object entity=\"Thing\" id=\"xyz", "<graph>text", "<", "<graph a",
+        ] {
+            for padding in [0, 65_530, 65_535, 65_536] {
+                let start = "<!--" + String(repeating: "é", count: padding / 2) + "-->" + beginning
+                let document = Data(Array(start.utf8) + bytes + Array("\"/></graph>".utf8))
+                #expect(throws: DocumentError.self) {
+                    var reader = try XMLDocumentReader(document, schema: RandomGraph.schema)
+                    while try reader.next() != nil {}
+                }
+                #expect(throws: DocumentError.self) {
+                    _ = try PropertyListDocumentReader(document, schema: RandomGraph.schema)
+                }
+            }
         }
     }
 

@@ -15,6 +15,13 @@ final class ByteScratch {
 
     func removeAll() { count = 0 }
 
+    /// Keeps the first bytes only.
+    func truncate(to count: Int) { self.count = count }
+
+    func string(from start: Int, to end: Int) -> String {
+        String(decoding: UnsafeBufferPointer(start: base + start, count: end - start), as: UTF8.self)
+    }
+
     func append(_ byte: UInt8) {
         if count == capacity { grow(by: 1) }
         base[count] = byte

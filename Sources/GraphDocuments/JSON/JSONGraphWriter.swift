@@ -4,7 +4,7 @@
 public struct JSONGraphWriter: GraphWriter {
     private var writer: JSONWriter
     private let shape: DocumentShape
-    private var keys: [String: JSONWriter.Key] = [:]
+    private var keys = JSONKeyCache()
     /// The entity whose array is open, in the flat shape.
     private var group: String?
     private var closedGroups: Set<String> = []
@@ -145,10 +145,6 @@ public struct JSONGraphWriter: GraphWriter {
     }
 
     private mutating func key(_ name: String) throws {
-        if let key = keys[name] { return try writer.key(key) }
-        let key = try JSONWriter.Key(name)
-        // Names of properties are few; names of a composite's elements do not come here.
-        if keys.count < 10_000 { keys[name] = key }
-        try writer.key(key)
+        try writer.key(try keys.key(name))
     }
 }

@@ -34,7 +34,7 @@ public struct JSONReader {
     private var frames: [Frame] = []
     private var keys = JSONKeySet()
     /// The names on the way to where the reader stands, one after the other; frames know where theirs ends.
-    private var path: [UInt8] = []
+    private let path = ByteScratch()
 
     private var line = 1
     /// The offset of the line's first byte.
@@ -137,8 +137,8 @@ public struct JSONReader {
         try string(limit: limits.keyLength, name: "key")
         let top = frames.count - 1
         let start = frames[top].pathStart
-        path.removeLast(path.count - start)
-        path.append(contentsOf: text)
+        path.truncate(to: start)
+        path.append(text)
         guard keys.insert(text, from: frames[top].keysStart) else {
             throw error(.duplicateKey, "The key \"\(string())\" stands twice in one object.")
         }
@@ -196,7 +196,7 @@ public struct JSONReader {
         input.window.pointee.position += 1
         let frame = frames.removeLast()
         if frame.isObject {
-            path.removeLast(path.count - frame.pathStart)
+            path.truncate(to: frame.pathStart)
             keys.removeAll(from: frame.keysStart)
         }
         afterValue()
@@ -516,7 +516,7 @@ extension JSONReader {
                 let end = position + 1 < frames.count ? frames[position + 1].pathStart : path.count
                 // An object that has just been opened has no current member.
                 guard end > frame.pathStart || keys.count > frame.keysStart else { continue }
-                text += "/" + DocumentPlace.escaped(String(decoding: path[frame.pathStart..<end], as: UTF8.self))
+                text += "/" + DocumentPlace.escaped(path.string(from: frame.pathStart, to: end))
             } else if frame.index >= 0 {
                 text += "/\(frame.index)"
             }

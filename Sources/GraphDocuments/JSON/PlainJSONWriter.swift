@@ -10,7 +10,7 @@ public struct PlainJSONWriter: RecordWriter {
     private let keys: PlainKeys
     private var entity = -1
     private var isBegun = false
-    private var names: [String: JSONWriter.Key] = [:]
+    private var names = JSONKeyCache()
     public private(set) var recordCount = 0
 
     /// A writer to the output. Throws `DocumentError` where the layout does not fit the schema.
@@ -118,9 +118,6 @@ public struct PlainJSONWriter: RecordWriter {
     }
 
     private mutating func key(_ name: String) throws {
-        if let key = names[name] { return try writer.key(key) }
-        let key = try JSONWriter.Key(name)
-        names[name] = key
-        try writer.key(key)
+        try writer.key(try names.key(name))
     }
 }

@@ -10,6 +10,10 @@ import Foundation
 enum XMLPropertyListReader {
     static func tree(_ data: Data, depthLimit: Int) throws -> ReadableValue {
         try XMLProlog.check(data, allowsPlainDocumentType: true)
+        // Off Apple's platforms the parser traps on what is not valid UTF-8.
+        if let invalid = data.withUnsafeBytes({ UTF8Check.firstInvalid(in: $0) }) {
+            throw DocumentError(.invalidText, "The text is not valid UTF-8.", at: DocumentPlace(offset: invalid))
+        }
         let builder = PropertyListBuilder(depthLimit: depthLimit)
         let parser = XMLParser(data: data)
         parser.shouldResolveExternalEntities = false

@@ -56,7 +56,7 @@ public struct DocumentPlace: Sendable, Hashable {
 extension DocumentPlace: CustomStringConvertible {
     public var description: String {
         let path = pointer
-        let where_ = line > 0 ? "line \(line), column \(column)" : "byte \(offset)"
-        return path.isEmpty ? where_ : "\(where_), \(path)"
+        let spot = line > 0 ? "line \(line), column \(column)" : "byte \(offset)"
+        return path.isEmpty ? spot : "\(spot), \(path)"
     }
 }

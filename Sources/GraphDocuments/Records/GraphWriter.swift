@@ -29,8 +29,15 @@ extension GraphWriter {
     /// Writes a whole record, relationships as references.
     public mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws {
         try beginObject(id: record.id, entity: record.entity, isDeleted: record.isDeleted)
+        // Records mostly have their attributes in the entity's order: the next one is tried before it is looked up.
+        var next = 0
         for attribute in record.attributes {
-            try self.attribute(attribute.name, attribute.value, declaredAs: entity?.attribute(attribute.name))
+            if let entity, next < entity.attributes.count, entity.attributes[next].name == attribute.name {
+                try self.attribute(attribute.name, attribute.value, declaredAs: entity.attributes[next])
+                next += 1
+            } else {
+                try self.attribute(attribute.name, attribute.value, declaredAs: entity?.attribute(attribute.name))
+            }
         }
         for relationship in record.relationships {
             switch relationship.target {

@@ -9,19 +9,22 @@ public struct PlacedRecord: Sendable, Hashable {
     public var hasOwnEntity: Bool
     /// Members that the schema's entity does not have, in the document's order.
     public var unknownMembers: [UnknownMember]
-    /// Where each attribute's value begins, then each relationship's, in the record's order.
-    var marks: [PlaceMark]
+    /// Where each attribute's value begins, in the record's order.
+    var attributeMarks: [PlaceMark]
+    /// Where each relationship's value begins, in the record's order.
+    var relationshipMarks: [PlaceMark]
 
     init(
         record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasOwnEntity: Bool = true,
-        unknownMembers: [UnknownMember] = [], marks: [PlaceMark] = []
+        unknownMembers: [UnknownMember] = [], attributeMarks: [PlaceMark] = [], relationshipMarks: [PlaceMark] = []
     ) {
         self.record = record
         self.place = place
         self.hasOwnID = hasOwnID
         self.hasOwnEntity = hasOwnEntity
         self.unknownMembers = unknownMembers
-        self.marks = marks
+        self.attributeMarks = attributeMarks
+        self.relationshipMarks = relationshipMarks
     }
 
     /// A record that comes from no document.
@@ -34,10 +37,9 @@ public struct PlacedRecord: Sendable, Hashable {
         var place = place.member(member)
         let mark: PlaceMark?
         if let index = record.attributes.firstIndex(where: { $0.name == member }) {
-            mark = index < marks.count ? marks[index] : nil
+            mark = index < attributeMarks.count ? attributeMarks[index] : nil
         } else if let index = record.relationships.firstIndex(where: { $0.name == member }) {
-            let position = record.attributes.count + index
-            mark = position < marks.count ? marks[position] : nil
+            mark = index < relationshipMarks.count ? relationshipMarks[index] : nil
         } else {
             return unknownMembers.first { $0.name == member }?.place ?? self.place
         }

@@ -1,44 +1,29 @@
 import Foundation
 
-#if canImport(FoundationXML)
-    import FoundationXML
-#endif
-
 /// Reads records from our XML. Streams; memory grows with depth, not with length. Documents with a document type, or in
 /// another encoding than UTF-8, are refused.
 public struct XMLDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<XMLTokens>
 
+    /// Reads the header. The source is read on a thread of its own, so nothing else may use it. Throws `DocumentError`.
+    public init(_ source: any ByteSource, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+        if let byteCount = source.byteCount, byteCount > options.limits.documentSize {
+            throw DocumentError(.limit, "The document is larger than \(options.limits.documentSize) bytes.")
+        }
+        let bytes = try XMLByteStream(source, limits: options.limits)
+        let stream = XMLTokenStream(bytes, depthLimit: options.limits.depth)
+        reader = try TokenRecordReader(
+            XMLTokens(stream, byteCount: source.byteCount, limits: options.limits), schema: schema, options: options)
+    }
+
     /// Reads the header of a document in memory. Throws `DocumentError`.
     public init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
-        try self.init(
-            beginning: data, byteCount: data.count, schema: schema, options: options,
-            makeParser: { XMLParser(stream: InputStream(data: data)) })
+        try self.init(MemorySource(data), schema: schema, options: options)
     }
 
     /// Reads the header of a document in a file. Throws `DocumentError`.
     public init(path: String, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
-        let source = try FileSource(path: path)
-        // What stands before the first element is checked by itself; more than this is no prolog of ours.
-        var beginning = Data(count: 64 * 1024)
-        let count = try beginning.withUnsafeMutableBytes { try source.read(into: $0) }
-        try self.init(
-            beginning: beginning.prefix(count), byteCount: source.byteCount, schema: schema, options: options,
-            makeParser: { InputStream(fileAtPath: path).map { XMLParser(stream: $0) } })
-    }
-
-    private init(
-        beginning: Data, byteCount: Int?, schema: GraphSchema, options: ReadingOptions,
-        makeParser: @escaping @Sendable () -> XMLParser?
-    ) throws {
-        if let byteCount, byteCount > options.limits.documentSize {
-            throw DocumentError(.limit, "The document is larger than \(options.limits.documentSize) bytes.")
-        }
-        try XMLProlog.check(beginning, allowsPlainDocumentType: false)
-        // An object takes one element, a relationship around it another; values take a few more.
-        let stream = XMLTokenStream(depthLimit: options.limits.depth, makeParser: makeParser)
-        reader = try TokenRecordReader(
-            XMLTokens(stream, byteCount: byteCount, limits: options.limits), schema: schema, options: options)
+        try self.init(FileSource(path: path), schema: schema, options: options)
     }
 
     public var header: DocumentHeader? { reader.header }

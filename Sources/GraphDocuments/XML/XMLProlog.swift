@@ -19,9 +19,7 @@ enum XMLProlog {
             if scanner.take("<?") {
                 let isDeclaration = scanner.take("xml ")
                 guard let content = scanner.skip(past: "?>") else { throw truncated(bytes) }
-                if isDeclaration, content.lowercased().contains("encoding"), !content.lowercased().contains("utf-8"),
-                    !content.lowercased().contains("ascii")
-                {
+                if isDeclaration, content.lowercased().contains("encoding"), !content.lowercased().contains("utf-8") {
                     throw DocumentError(.unsupported, "The XML is not in UTF-8.", at: place(bytes, start))
                 }
             } else if scanner.take("<!--") {

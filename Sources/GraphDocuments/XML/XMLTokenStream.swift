@@ -26,20 +26,19 @@ final class XMLTokenStream: @unchecked Sendable {
 
     private static let largestQueue = 4
 
-    /// Starts reading. `makeParser` is called on the reading thread.
-    init(depthLimit: Int, makeParser: @escaping @Sendable () -> XMLParser?) {
+    /// Starts reading.
+    init(_ bytes: XMLByteStream, depthLimit: Int) {
+        let handover = Handover(bytes: bytes)
         let thread = Thread { [weak self] in
-            guard let parser = makeParser() else {
-                self?.finish(DocumentError(.file, "The XML cannot be read."))
-                return
-            }
+            let bytes = handover.bytes
+            let parser = XMLParser(stream: bytes)
             let tokenizer = XMLTokenizer(depthLimit: depthLimit) { [weak self] in self?.append($0) ?? false }
             parser.shouldProcessNamespaces = false
             parser.shouldResolveExternalEntities = false
             parser.delegate = tokenizer
             let succeeded = parser.parse()
             tokenizer.flush()
-            var error = tokenizer.error
+            var error = bytes.error ?? tokenizer.error
             if error == nil, !succeeded || !tokenizer.isComplete {
                 error = DocumentError(.truncated, "The document ends in the middle.")
             }
@@ -47,6 +46,11 @@ final class XMLTokenStream: @unchecked Sendable {
         }
         thread.stackSize = 1 << 20
         thread.start()
+    }
+
+    /// Takes a stream to another thread. `@unchecked Sendable` because from then on only that thread uses it.
+    private struct Handover: @unchecked Sendable {
+        let bytes: XMLByteStream
     }
 
     /// Takes the next tokens; nil after the last. Throws what was wrong, after the tokens before it.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The formats that documents are written in.
-public enum DocumentFormat: String, Sendable, Hashable, CaseIterable {
+public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     case json
     /// JSON Lines: the header on the first line, then one record a line.
     case jsonLines = "jsonl"
@@ -79,7 +79,7 @@ public enum DocumentFormat: String, Sendable, Hashable, CaseIterable {
     }
 
     /// The format that a document's first bytes show, or nil. JSON and JSON Lines look alike: the header tells them apart.
-    public static func detect(_ beginning: Data) -> DocumentFormat? {
+    public static func detect(_ beginning: Data) -> GraphFormat? {
         if beginning.starts(with: Array("bplist".utf8)) { return .propertyList }
         var rest = beginning[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }

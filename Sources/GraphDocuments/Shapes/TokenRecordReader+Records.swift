@@ -1,0 +1,321 @@
+extension TokenRecordReader {
+    /// The place of the token that was read last. Made from its surroundings, because asking the source costs a walk over all
+    /// that is open.
+    func place(in container: String, index: Int = -1, member: String? = nil) -> DocumentPlace {
+        let mark = source.mark
+        return DocumentPlace(
+            offset: mark.offset, line: mark.line, column: mark.column, container: container, index: index,
+            member: member)
+    }
+
+    mutating func openRecord(entity: String?, at place: DocumentPlace, isEmpty: Bool = false) throws {
+        guard recordCount < options.limits.recordCount else {
+            throw DocumentError(.limit, "The document has more than \(options.limits.recordCount) records.", at: place)
+        }
+        recordCount += 1
+        if frame.isOpen { outerFrames.append(frame) }
+        frame = RecordFrame()
+        frame.isOpen = true
+        frame.place = place
+        frame.number = recordCount
+        frame.isComplete = isEmpty
+        if let entity {
+            frame.members = try entityMembers(entity, at: place)
+            frame.isSkipped = frame.members == nil
+        }
+    }
+
+    private mutating func entityMembers(_ name: String, at place: DocumentPlace) throws -> EntityMembers? {
+        if let known = members[name] { return known }
+        guard let entity = schema.entity(name) else {
+            if options.unknownEntities == .skip { return nil }
+            throw DocumentError(.unknownEntity, "The model has no entity \"\(name)\".", at: place)
+        }
+        let new = EntityMembers(entity)
+        members[name] = new
+        return new
+    }
+
+    /// Reads one member of the innermost open object, or its end; a record when one has ended.
+    mutating func readMember() throws -> PlacedRecord? {
+        if frame.relationship >= 0 {
+            try readElement()
+            return nil
+        }
+        if frame.isComplete { return try closeRecord() }
+        if hasReadKey {
+            hasReadKey = false
+        } else if try source.next() != .key {
+            return try closeRecord()
+        }
+        if frame.isReference {
+            throw DocumentError(.syntax, "Nothing may stand beside `$ref`.", at: source.place)
+        }
+        guard let members = frame.members, let member = members.member(after: frame.previous, in: source) else {
+            try readReservedMember(source.string())
+            return nil
+        }
+        frame.previous = member
+        frame.hasMembers = true
+        let attributeCount = members.attributes.count
+        if member >= attributeCount {
+            try readRelationship(member - attributeCount, members)
+            return nil
+        }
+        if frame.attributes.isEmpty {
+            frame.attributes.reserveCapacity(attributeCount)
+            frame.attributeMarks.reserveCapacity(attributeCount)
+        }
+        let token = try source.next()
+        frame.attributeMarks.append(source.mark)
+        let value = try readValue(token, members.attributes[member])
+        frame.attributes.append(GraphAttribute(name: members.attributes[member].name, value: value))
+        return nil
+    }
+
+    /// Reads a member that is not the entity's: one of ours, or an unknown one.
+    private mutating func readReservedMember(_ name: String) throws {
+        switch name {
+        case RecordMember.id:
+            frame.id = try readID(named: name)
+        case RecordMember.reference where !frame.hasMembers && !outerFrames.isEmpty:
+            frame.id = try readID(named: name)
+            frame.isReference = true
+        case RecordMember.entity:
+            guard try source.next() == .string else {
+                throw DocumentError(.wrongType, "`$entity` is no string.", at: source.place)
+            }
+            guard !frame.hasMembers else {
+                throw DocumentError(.syntax, "`$entity` must stand before the record's members.", at: source.place)
+            }
+            let entity = source.string()
+            frame.hasOwnEntity = true
+            if frame.members?.entity != entity { frame.members = try entityMembers(entity, at: source.place) }
+            frame.isSkipped = frame.members == nil
+        case RecordMember.deleted:
+            switch try source.next() {
+            case .true: frame.isDeleted = true
+            case .false: break
+            default: throw DocumentError(.wrongType, "`$deleted` is neither true nor false.", at: source.place)
+            }
+        default:
+            try readUnknownMember(name)
+        }
+    }
+
+    private mutating func readUnknownMember(_ name: String) throws {
+        if frame.members == nil, !frame.isSkipped {
+            throw DocumentError(.unknownEntity, "The record does not say its entity.", at: source.place)
+        }
+        let place = place(in: frame.place.pointer, member: name)
+        let token = try source.next()
+        var unknown = PlacedRecord.UnknownMember(name: name, value: nil, place: place)
+        if token == .beginObject || token == .beginArray {
+            try source.skipValue(after: token)
+        } else {
+            unknown.value = try source.value(token, as: .undefined)
+        }
+        frame.unknownMembers.append(unknown)
+    }
+
+    private mutating func readID(named name: String) throws -> String {
+        let token = try source.next()
+        guard token == .string || token == .number else {
+            throw DocumentError(.wrongType, "`\(name)` is no text.", at: source.place)
+        }
+        return try checkedID()
+    }
+
+    private func checkedID() throws -> String {
+        let text = source.string()
+        // Ids that the reader makes up begin so, and must not be mistaken for ones that the document gives.
+        guard text.utf8.first != UInt8(ascii: "$") else {
+            throw DocumentError(.syntax, "An id may not begin with `$`.", at: source.place)
+        }
+        return text
+    }
+
+    private mutating func closeRecord() throws -> PlacedRecord? {
+        if frame.isReference {
+            recordCount -= 1
+            let id = RecordID(frame.id ?? "")
+            closeFrame()
+            attach(id)
+            return nil
+        }
+        guard let members = frame.members else {
+            guard frame.isSkipped else {
+                throw DocumentError(.unknownEntity, "The record does not say its entity.", at: frame.place)
+            }
+            closeFrame()
+            // A to-one relationship that led to what is passed over leads nowhere.
+            if isInToOne { closeRelationship() }
+            return nil
+        }
+        var hasOwnID = true
+        let id: RecordID
+        if let text = frame.id {
+            id = RecordID(text)
+        } else if let key = keyID(entity: members.entity) {
+            id = key
+        } else {
+            id = RecordID("$\(frame.number)")
+            hasOwnID = false
+        }
+        let record = GraphRecord(
+            id: id, entity: members.entity, attributes: frame.attributes, relationships: frame.relationships,
+            isDeleted: frame.isDeleted)
+        let placed = PlacedRecord(
+            record: record, place: frame.place, hasOwnID: hasOwnID, hasOwnEntity: frame.hasOwnEntity,
+            unknownMembers: frame.unknownMembers, attributeMarks: frame.attributeMarks,
+            relationshipMarks: frame.relationshipMarks)
+        closeFrame()
+        if frame.isOpen { attach(id) }
+        return placed
+    }
+
+    private mutating func closeFrame() {
+        frame = outerFrames.popLast() ?? RecordFrame()
+    }
+
+    /// Whether the innermost open object waits for the one object of a to-one relationship.
+    private var isInToOne: Bool {
+        guard frame.relationship >= 0, let members = frame.members else { return false }
+        return !members.relationships[frame.relationship].isToMany
+    }
+
+    /// Gives the id of an object that has ended to the relationship around it.
+    private mutating func attach(_ id: RecordID) {
+        frame.ids.append(id)
+        if isInToOne { closeRelationship() }
+    }
+}
+
+// MARK: - Relationships
+
+extension TokenRecordReader {
+    private mutating func readRelationship(_ position: Int, _ members: EntityMembers) throws {
+        if frame.relationships.isEmpty {
+            frame.relationships.reserveCapacity(members.relationships.count)
+            frame.relationshipMarks.reserveCapacity(members.relationships.count)
+        }
+        let relationship = members.relationships[position]
+        let token = try source.next()
+        frame.relationshipMarks.append(source.mark)
+        switch token {
+        case .null:
+            let target = relationship.isToMany ? RelationshipTarget.nullToMany : .toOne(nil)
+            frame.relationships.append(
+                GraphRelationship(name: relationship.name, target: target, isOrdered: relationship.isOrdered))
+        case .beginArray where relationship.isToMany:
+            frame.relationship = position
+            frame.relationshipPointer = nil
+            frame.elementIndex = -1
+        case .beginObject where !relationship.isToMany:
+            frame.relationship = position
+            let place = place(in: frame.place.pointer, member: relationship.name)
+            try openRecord(entity: relationship.destination, at: place)
+        case .string, .number, .beginArray, .true, .false, .native:
+            guard !relationship.isToMany else {
+                throw DocumentError(.wrongType, "\(relationship.name) is to many and wants an array.", at: source.place)
+            }
+            let id = try readReference(token, to: relationship.destination)
+            frame.relationships.append(GraphRelationship(name: relationship.name, target: .toOne(id)))
+        default:
+            throw DocumentError(.wrongType, "\(relationship.name) wants an array of objects or ids.", at: source.place)
+        }
+    }
+
+    /// Reads one element of the to-many relationship that is open, or its end.
+    private mutating func readElement() throws {
+        guard let relationship = frame.members?.relationships[frame.relationship] else { return }
+        let token = try source.next()
+        frame.elementIndex += 1
+        switch token {
+        case .endArray:
+            closeRelationship()
+        case .beginObject:
+            let pointer = frame.relationshipPointer ?? frame.place.member(relationship.name).pointer
+            frame.relationshipPointer = pointer
+            let place = place(in: pointer, index: frame.elementIndex)
+            try openRecord(entity: relationship.destination, at: place)
+        case .string, .number, .beginArray:
+            frame.ids.append(try readReference(token, to: relationship.destination))
+        default:
+            throw DocumentError(
+                .wrongType, "An element of \(relationship.name) is neither an object nor an id.", at: source.place)
+        }
+    }
+
+    private mutating func closeRelationship() {
+        guard frame.relationship >= 0, let relationship = frame.members?.relationships[frame.relationship] else {
+            return
+        }
+        let target: RelationshipTarget = relationship.isToMany ? .toMany(frame.ids) : .toOne(frame.ids.first)
+        frame.relationships.append(
+            GraphRelationship(name: relationship.name, target: target, isOrdered: relationship.isOrdered))
+        frame.ids = []
+        frame.relationship = -1
+    }
+
+    /// Reads a reference that is no object: an id, or in the plain shape a natural key (an array where it has parts).
+    private mutating func readReference(_ token: DocumentToken, to destination: String) throws -> RecordID {
+        if let keys, let leaves = keys.leaves[destination], !leaves.isEmpty {
+            return try readKey(token, of: destination, leaves, keys)
+        }
+        guard token == .string || token == .number else {
+            throw DocumentError(.wrongType, "A reference to \(destination) is no id.", at: source.place)
+        }
+        return RecordID(try checkedID())
+    }
+
+    private mutating func readKey(
+        _ token: DocumentToken, of destination: String, _ leaves: [GraphSchema.Attribute], _ keys: PlainKeys
+    ) throws -> RecordID {
+        var values: [String] = []
+        if token == .beginArray {
+            var next = try source.next()
+            while next != .endArray, values.count < leaves.count {
+                values.append(try readKeyPart(next, leaves[values.count]))
+                next = try source.next()
+            }
+            guard next == .endArray else { throw wrongKey(destination, leaves) }
+        } else {
+            values = [try readKeyPart(token, leaves[0])]
+        }
+        guard values.count == leaves.count else { throw wrongKey(destination, leaves) }
+        return keys.id(of: destination, values: values)
+    }
+
+    private func wrongKey(_ destination: String, _ leaves: [GraphSchema.Attribute]) -> DocumentError {
+        DocumentError(
+            .wrongType, "A reference to \(destination) wants \(leaves.count) key values.", at: source.place)
+    }
+
+    private func readKeyPart(_ token: DocumentToken, _ leaf: GraphSchema.Attribute) throws -> String {
+        switch token {
+        case .string, .number, .true, .false, .native, .null:
+            return TextValue.text(of: try source.value(token, as: leaf.type)) ?? ""
+        default:
+            throw DocumentError(.wrongType, "A key value is an array or an object.", at: source.place)
+        }
+    }
+
+    /// The id that follows from the open record's own key, in the plain shape. Nil where a part of the key is missing or null.
+    private func keyID(entity: String) -> RecordID? {
+        guard let keys, let layout = options.layout?.entities.first(where: { $0.name == entity }) else { return nil }
+        var values: [String] = []
+        for member in layout.key {
+            if let value = frame.attributes.first(where: { $0.name == member })?.value {
+                guard let text = TextValue.text(of: value) else { return nil }
+                values.append(text)
+            } else if let target = frame.relationships.first(where: { $0.name == member })?.target {
+                guard case .toOne(let id?) = target, let parts = id.keyValues else { return nil }
+                values += parts
+            } else {
+                return nil
+            }
+        }
+        return values.isEmpty ? nil : keys.id(of: entity, values: values)
+    }
+}
