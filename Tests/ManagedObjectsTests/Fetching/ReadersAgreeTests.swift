@@ -157,4 +157,72 @@ struct ReadersAgreeTests {
             }
         }
     }
+
+    /// Relationships that are kept in other ways: one way only, with oneself, both many, of a subentity.
+    @Test func `every way in which relationships are kept`() throws {
+        let person = NotesModel.entity(
+            "Person",
+            [NotesModel.attribute("name", .stringAttributeType), NotesModel.attribute("age", .integer64AttributeType)])
+        let worker = NotesModel.entity("Worker", [])
+        person.subentities = [worker]
+        let badge = NotesModel.entity("Badge", [NotesModel.attribute("number", .integer64AttributeType)])
+        NotesModel.relate(worker, "boss", many: false, worker, "reports", many: true, rule: .nullifyDeleteRule)
+        NotesModel.relate(person, "follows", many: true, person, "followers", many: true, rule: .nullifyDeleteRule)
+        let friends = NSRelationshipDescription()
+        friends.name = "friends"
+        friends.destinationEntity = person
+        friends.inverseRelationship = friends
+        let badges = NSRelationshipDescription()
+        badges.name = "badges"
+        badges.destinationEntity = badge
+        let first = NSRelationshipDescription()
+        first.name = "first"
+        first.destinationEntity = badge
+        first.maxCount = 1
+        person.properties += [friends, badges, first]
+        let model = NSManagedObjectModel()
+        model.entities = [person, worker, badge]
+        let stack = try TestStack(model: model)
+        let context = stack.context()
+        var random = PredicateGenerator.Randomness(state: 7)
+        let people = (0..<30).map { number in
+            context.insert(number % 2 == 0 ? "Worker" : "Person", ["name": "p\(number % 5)", "age": number % 7])
+        }
+        for (number, one) in people.enumerated() {
+            for other in people where Int.random(in: 0..<10, using: &random) == 0 {
+                one.mutableSetValue(forKey: "follows").add(other)
+                if one !== other { one.mutableSetValue(forKey: "friends").add(people[(number + 5) % 30]) }
+            }
+            let own = (0..<Int.random(in: 0..<3, using: &random)).map { context.insert("Badge", ["number": $0]) }
+            one.setValue(Set(own), forKey: "badges")
+            one.setValue(own.first, forKey: "first")
+            if number % 2 == 0, number > 3 { one.setValue(people[number - 4], forKey: "boss") }
+        }
+        try context.save()
+        let formats: [(entity: String, format: String)] = [
+            ("Person", "ANY follows.age > 4"), ("Person", "ALL followers.age < 5"), ("Person", "follows.@count > 3"),
+            ("Person", "ANY friends.name == 'p1'"), ("Person", "friends.@count == 1"),
+            ("Person", "NONE friends.age == 3"),
+            ("Person", "ANY friends.friends.age == 2"), ("Person", "badges.@count == 2"),
+            ("Person", "ANY badges.number == 1"),
+            ("Person", "first.number == 0"), ("Person", "first == nil"),
+            ("Person", "SUBQUERY(follows, $f, $f.first != nil).@count > 2"),
+            ("Person", "SELF IN follows"), ("Person", "badges.@sum.number > 0"),
+            ("Person", "follows.follows.@count > 9"),
+            ("Worker", "boss.boss.name == 'p2'"), ("Worker", "ANY reports.age == boss.age"),
+            ("Worker", "reports.@count == 0"),
+            ("Worker", "boss IN followers"), ("Worker", "ANY reports.follows.name BEGINSWITH 'p1'"),
+        ]
+        for (entity, format) in formats {
+            let predicate = NSPredicate(format: format)
+            let expected = try people.filter { person in
+                try (entity == "Person" || person.entity === worker) && predicate.evaluation(with: person)
+            }
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = predicate
+            let found = try context.fetch(request)
+            #expect(Set(found.map(\.key.number)) == Set(expected.map(\.key.number)), "\(format)")
+            #expect(found.count == expected.count, "\(format)")
+        }
+    }
 }

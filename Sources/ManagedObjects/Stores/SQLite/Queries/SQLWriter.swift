@@ -39,8 +39,8 @@ final class SQLWriter {
     /// How deep a tree is read: deeper ones are refused, as their SQL would be too.
     static let depthLimit = 200
 
-    private func descend<T>(_ node: @autoclosure () -> String, _ work: () throws -> T) throws -> T {
-        guard depth < Self.depthLimit else { throw PredicateRefusal(.tooLarge, place: String(node().prefix(80))) }
+    private func descend<T>(_ work: () throws -> T) throws -> T {
+        guard depth < Self.depthLimit else { throw PredicateRefusal(.tooLarge, place: "a very deep expression") }
         depth += 1
         defer { depth -= 1 }
         return try work()
@@ -49,7 +49,7 @@ final class SQLWriter {
     // MARK: - Predicates
 
     func condition(_ node: PredicateNode) throws -> SQLCondition {
-        try descend(node.predicateFormat) {
+        try descend {
             switch node {
             case .constant(let value): return value ? .always : .never
             case .comparison(let comparison): return try condition(comparison)
@@ -81,7 +81,7 @@ final class SQLWriter {
     }
 
     func operand(_ node: ExpressionNode) throws -> Operand {
-        try descend(node.predicateFormat) {
+        try descend {
             switch node {
             case .constant(let value): return .constant(PredicateValue(value.value), nil)
             case .variable(let name):
