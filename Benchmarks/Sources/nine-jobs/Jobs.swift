@@ -120,11 +120,11 @@ struct Jobs {
         var sum: Int64 = 0
         for note in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")) {
             guard let items = note.value(forKey: "items") as? NSOrderedSet else { continue }
-            for case let item as NSManagedObject in items {
+            for case let item as NSManagedObject in items.array {
                 let quantity = item.value(forKey: "quantity") as? Int64 ?? 0
                 let index = item.value(forKey: "index") as? Int64 ?? 0
                 sum += quantity * (index + 1)
-                for case let tag as NSManagedObject in item.value(forKey: "tags") as? NSSet ?? [] {
+                for case let tag as NSManagedObject in (item.value(forKey: "tags") as? NSSet)?.allObjects ?? [] {
                     sum += Int64((tag.value(forKey: "name") as? String ?? "").utf8.count)
                 }
             }

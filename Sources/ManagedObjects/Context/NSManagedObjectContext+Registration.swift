@@ -76,7 +76,6 @@ extension NSManagedObjectContext {
 
     /// Lets go of objects that nobody holds and that have no unsaved changes.
     final func sweep() {
-        rowsAhead.removeAll()
         registry.sweep(
             keeping: { $0.state.contains(.listed) || $0.state.contains(.changedInEvent) },
             release: { $0.context = nil })

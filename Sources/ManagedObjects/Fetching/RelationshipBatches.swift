@@ -37,7 +37,12 @@ final class RelationshipBatches {
 
     func add(_ result: MemberResult, rows: Range<Int>, relationship: Int) {
         batches[relationship].append(Batch(rows: rows, result: result))
+        // Owners with many members come in smaller batches, so that a batch is some thousands of members at most.
+        let membersPerOwner = max(1, result.members.count / max(1, rows.count))
+        growth[relationship] = min(growth[relationship], max(1, Self.mostMembers / membersPerOwner))
     }
+
+    private static let mostMembers = 32_768
 
     /// The rows to load members for, beginning with the one asked for.
     func nextRows(from row: Int, count: Int, relationship: Int) -> Range<Int> {

@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+@Suite("Rows arrive in batches, when they are asked for")
+struct FaultingTests {
+    private let log = StatementLog()
+
+    private func stackOfNotes(_ count: Int) throws -> TestStack {
+        let stack = try log.stack()
+        let context = stack.context()
+        let tags = (0..<20).map { context.insert("Tag", ["name": "tag \($0)"]) }
+        for number in 0..<count {
+            let note = context.insert("Note", ["title": "note \(number)", "count": number])
+            for index in 0..<5 {
+                let item = context.insert("Item", ["index": index, "name": "item \(number).\(index)"])
+                item.setValue(note, forKey: "note")
+                item.setValue(NSSet(array: [tags[(number + index) % 20], tags[(number + index + 7) % 20]]), forKey: "tags")
+            }
+        }
+        try context.save()
+        return stack
+    }
+
+    @Test func `a plain loop over a thousand notes, their items and tags takes a handful of statements`() throws {
+        let stack = try stackOfNotes(1000)
+        let context = stack.context()
+        var items = 0
+        var tags = 0
+        let statements = try log.counting {
+            for note in try context.all("Note") {
+                for case let item as NSManagedObject in (note.value(forKey: "items") as? NSOrderedSet)?.array ?? [] {
+                    items += item.value(forKey: "name") == nil ? 0 : 1
+                    for case let tag as NSManagedObject in (item.value(forKey: "tags") as? NSSet)?.allObjects ?? [] {
+                        tags += tag.value(forKey: "name") == nil ? 0 : 1
+                    }
+                }
+            }
+        }
+        #expect(items == 5000)
+        #expect(tags == 10000)
+        #expect(statements.count <= 30, "\(statements.count) statements, such as \(statements.prefix(40))")
+    }
+
+    @Test func `a plain loop over items and the titles of their notes takes a handful of statements`() throws {
+        let stack = try stackOfNotes(500)
+        let context = stack.context()
+        var titles: Set<String> = []
+        let statements = try log.counting {
+            for item in try context.all("Item") {
+                let note = item.value(forKey: "note") as? NSManagedObject
+                if let title = note?.value(forKey: "title") as? String { titles.insert(title) }
+            }
+        }
+        #expect(titles.count == 500)
+        #expect(statements.count <= 8, "\(statements.count) statements")
+    }
+
+    @Test func `one look at one object reads one object`() throws {
+        let stack = try stackOfNotes(50)
+        let context = stack.context()
+        let notes = try context.all("Note", sortedBy: "count")
+        let statements = try log.counting {
+            let items = notes[7].value(forKey: "items") as? NSOrderedSet
+            #expect(items?.count == 5)
+        }
+        #expect(statements.count == 1)
+    }
+
+    @Test func `prefetched key paths are at hand`() throws {
+        let stack = try stackOfNotes(100)
+        let context = stack.context()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.relationshipKeyPathsForPrefetching = ["items.tags"]
+        let notes = try context.fetch(request)
+        let statements = try log.counting {
+            for note in notes {
+                for case let item as NSManagedObject in (note.value(forKey: "items") as? NSOrderedSet)?.array ?? [] {
+                    _ = item.value(forKey: "name")
+                    for case let tag as NSManagedObject in (item.value(forKey: "tags") as? NSSet)?.allObjects ?? [] {
+                        _ = tag.value(forKey: "name")
+                    }
+                }
+            }
+        }
+        #expect(statements == [])
+    }
+
+    @Test func `an object is one object in a context, however it is reached`() throws {
+        let stack = try stackOfNotes(3)
+        let context = stack.context()
+        let note = try #require(try context.all("Note", sortedBy: "count").first)
+        let item = try #require((note.value(forKey: "items") as? NSOrderedSet)?.firstObject as? NSManagedObject)
+        #expect(item.value(forKey: "note") as? NSManagedObject === note)
+        #expect(context.object(with: note.objectID) === note)
+        #expect(try context.existingObject(with: note.objectID) === note)
+        #expect(try context.all("Note", sortedBy: "count").first === note)
+    }
+
+    @Test func `a row that is gone is an error or a deleted object, never a trap`() throws {
+        let stack = try stackOfNotes(1)
+        let context = stack.context()
+        let note = try #require(try context.all("Note").first)
+        let id = note.objectID
+        let other = stack.context()
+        let same = try other.existingObject(with: id)
+        context.delete(note)
+        try context.save()
+        other.refresh(same, mergeChanges: false)
+        #expect(same.value(forKey: "title") == nil)
+        #expect(throws: CocoaError.self) { try stack.context().existingObject(with: id) }
+    }
+}

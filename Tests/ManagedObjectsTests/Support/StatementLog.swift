@@ -1,0 +1,31 @@
+import Foundation
+import Synchronization
+
+@testable import ManagedObjects
+
+/// The statements that a store has run.
+final class StatementLog: Sendable {
+    private let statements = Mutex<[String]>([])
+
+    /// Opens a stack whose statements are logged.
+    func stack(
+        model: NSManagedObjectModel = NotesModel.make(), url: URL = URL(fileURLWithPath: "/dev/null")
+    ) throws -> TestStack {
+        try SQLiteConnection.$statementObserver.withValue({ [self] statement in
+            statements.withLock { $0.append(statement) }
+        }) {
+            try TestStack(model: model, url: url)
+        }
+    }
+
+    /// The statements that reading or writing rows takes, without those that begin and end transactions.
+    func counting(_ work: () throws -> Void) rethrows -> [String] {
+        statements.withLock { $0 = [] }
+        try work()
+        return statements.withLock { all in
+            all.filter { statement in
+                !["BEGIN", "COMMIT", "ROLLBACK", "PRAGMA", "SAVEPOINT", "RELEASE"].contains { statement.hasPrefix($0) }
+            }
+        }
+    }
+}
