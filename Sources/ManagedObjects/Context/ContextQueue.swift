@@ -25,14 +25,36 @@ final class ContextQueue: Sendable {
         switch type {
         case .confinementConcurrencyType: true
         case .mainQueueConcurrencyType: Thread.isMainThread
-        case .privateQueueConcurrencyType: DispatchQueue.getSpecific(key: Self.ownerKey) == ObjectIdentifier(self)
+        case .privateQueueConcurrencyType:
+            DispatchQueue.getSpecific(key: Self.ownerKey) == ObjectIdentifier(self)
+                || Self.held.contains(ObjectIdentifier(self))
         }
     }
 
+    /// The queues that the caller's thread works for further down its stack: a child context that is worked with on its
+    /// parent's queue reads from that parent, which must not wait for itself. By thread, not by task: a task that is begun
+    /// meanwhile holds nothing.
+    private static var held: [ObjectIdentifier] {
+        get { Thread.current.threadDictionary[heldKey] as? [ObjectIdentifier] ?? [] }
+        set { Thread.current.threadDictionary[heldKey] = newValue }
+    }
+    private static let heldKey = "NSManagedObjectContext.heldQueues"
+
     func sync<T, E: Error>(_ work: () throws(E) -> T) throws(E) -> T {
         guard let queue, !isCurrent else { return try work() }
+        guard let owner = DispatchQueue.getSpecific(key: Self.ownerKey) else {
+            return try withoutActuallyEscaping(work) { work throws(E) in
+                queue.sync { Result(catching: work) }
+            }.get()
+        }
+        // From one context's queue to another's: the first stays held.
         return try withoutActuallyEscaping(work) { work throws(E) in
-            queue.sync { Result(catching: work) }
+            queue.sync {
+                let before = Self.held
+                Self.held = before + [owner]
+                defer { Self.held = before }
+                return Result(catching: work)
+            }
         }.get()
     }
 

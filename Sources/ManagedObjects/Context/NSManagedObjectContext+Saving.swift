@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextWillSave, [:])
         processPendingChanges()
         callWillSave()
-        try validateChanges()
+        if validatesChanges { try validateChanges() }
         if parentContext != nil { try saveToParent() } else { try saveToStores() }
     }
 

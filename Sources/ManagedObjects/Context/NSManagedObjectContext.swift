@@ -36,6 +36,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var undoRecorder = UndoRecorder()
     final var parentObserver: (any NSObjectProtocol)?
     final let legacyLock = NSRecursiveLock()
+    /// Whether a save checks objects against the model's rules. A restore takes what a store held as it was.
+    @_spi(Stores) public final var validatesChanges = true
 
     // MARK: Public state
 

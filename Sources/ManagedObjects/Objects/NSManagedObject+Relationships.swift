@@ -15,7 +15,8 @@ extension NSManagedObject {
         if toMany.isEmpty { toMany = ContiguousArray(repeating: nil, count: layout.toMany.count) }
         if let state = toMany[index] { return state }
         // An object that no store has can have no members that are not yet loaded.
-        let made = ToManyState(isLoaded: key.isTemporary || context == nil || !layout.toMany[index].isPersistent)
+        let isNew = key.isTemporary || self.state.contains(.inserted) || context == nil
+        let made = ToManyState(isLoaded: isNew || !layout.toMany[index].isPersistent)
         toMany[index] = made
         return made
     }
