@@ -15,6 +15,7 @@ struct CoralCommand: ParsableCommand {
             InfoCommand.self,
             ModelCommand.self,
             ExportCommand.self,
+            ImportCommand.self,
         ])
 
     /// Runs the command that the arguments name. What fails is one message on standard error, and exit code 1; arguments

@@ -1,0 +1,155 @@
+import CoreData
+import GraphDocuments
+
+/// Finds objects of a context by their keys: one fetch for each key and batch, whatever the number of objects.
+struct IdentityLookup {
+    let context: NSManagedObjectContext
+    let model: ImportModel
+    let batchSize: Int
+    private let values = ObjectValues(folder: nil)
+
+    init(context: NSManagedObjectContext, model: ImportModel, batchSize: Int) {
+        self.context = context
+        self.model = model
+        self.batchSize = max(batchSize, 1)
+    }
+
+    // MARK: - By key
+
+    /// The objects of the entity that have the keys, several for a key where the store is not as it should be.
+    func objects(
+        with keys: [IdentityKey], of rule: IdentityRule
+    ) throws -> [(IdentityKey, [NSManagedObject])] {
+        guard let entity = model.entity(rule.entity) else { return [] }
+        // What belongs to an object that is new is new too.
+        let stored = keys.filter { key in
+            !key.parts.contains { if case .node = $0 { true } else { false } }
+        }
+        var found: [(IdentityKey, [NSManagedObject])] = []
+        for start in stride(from: 0, to: stored.count, by: batchSize) {
+            let batch = stored[start..<min(start + batchSize, stored.count)]
+            let wanted = Set(batch)
+            var objects: [IdentityKey: [NSManagedObject]] = [:]
+            for object in try fetch(predicate(for: batch, of: rule, entity), of: entity.name) {
+                guard let key = try key(of: object, rule: rule, entity), wanted.contains(key) else { continue }
+                objects[key, default: []].append(object)
+            }
+            for key in batch {
+                guard let matches = objects[key] else { continue }
+                found.append((key, matches.sorted { ObjectName($0.objectID) < ObjectName($1.objectID) }))
+            }
+        }
+        return found
+    }
+
+    /// A predicate that the objects of all the keys fulfil; of compound keys others may too.
+    private func predicate(
+        for keys: ArraySlice<IdentityKey>, of rule: IdentityRule, _ entity: EntityImport
+    ) throws -> NSPredicate {
+        let predicates = try rule.parts.indices.map { index in
+            var distinct: Set<IdentityKey.Part> = []
+            let wanted = try keys.compactMap { key -> Any? in
+                guard distinct.insert(key.parts[index]).inserted else { return nil }
+                return try self.object(key.parts[index], rule.parts[index], entity)
+            }
+            return NSPredicate(format: "%K IN %@", argumentArray: [rule.parts[index].name, wanted])
+        }
+        return predicates.count == 1 ? predicates[0] : NSCompoundPredicate(andPredicateWithSubpredicates: predicates)
+    }
+
+    private func object(
+        _ part: IdentityKey.Part, _ rulePart: IdentityRule.Part, _ entity: EntityImport
+    ) throws -> Any? {
+        switch part {
+        case .value(let value):
+            guard let attribute = entity.attributes[rulePart.name] else { return nil }
+            return try values.object(value, for: attribute)
+        case .object(let id): return id
+        case .node: return nil
+        }
+    }
+
+    /// The key that an object has now; nil where a part is null.
+    private func key(of object: NSManagedObject, rule: IdentityRule, _ entity: EntityImport) throws -> IdentityKey? {
+        var parts: [IdentityKey.Part] = []
+        for part in rule.parts {
+            switch part {
+            case .attribute(let name):
+                guard let attribute = entity.attributes[name] else { return nil }
+                let value = try values.current(object, attribute)
+                guard !value.isNull else { return nil }
+                parts.append(.value(value))
+            case .relationship(let name):
+                guard let id = (object.value(forKey: name) as? NSManagedObject)?.objectID else { return nil }
+                parts.append(.object(id))
+            }
+        }
+        return IdentityKey(rule: rule, parts: parts)
+    }
+
+    // MARK: - By ID
+
+    /// Those of the objects that exist.
+    func objects(with ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
+        var found: [NSManagedObject] = []
+        let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
+        for (entity, ids) in groups.sorted(by: { $0.key < $1.key }) {
+            for start in stride(from: 0, to: ids.count, by: batchSize) {
+                let batch = Array(ids[start..<min(start + batchSize, ids.count)])
+                found += try fetch(NSPredicate(format: "SELF IN %@", argumentArray: [batch]), of: entity)
+            }
+        }
+        return found
+    }
+
+    // MARK: - By content
+
+    /// For each content the objects of exactly this entity that have all the same attributes.
+    func objects(
+        of entity: EntityImport, withContents contents: [[String: GraphValue]]
+    ) throws -> [[NSManagedObject]] {
+        var found = [[NSManagedObject]](repeating: [], count: contents.count)
+        for start in stride(from: 0, to: contents.count, by: batchSize) {
+            let range = start..<min(start + batchSize, contents.count)
+            guard let selector = selector(contents[range], entity) else { continue }
+            for object in try fetch(selector, of: entity.name) where object.entity == entity.entity {
+                var current: [String: GraphValue] = [:]
+                for index in range {
+                    let isSame = try contents[index].allSatisfy { name, value in
+                        guard let attribute = entity.attributes[name] else { return true }
+                        if current[name] == nil { current[name] = try values.current(object, attribute) }
+                        return current[name] == value
+                    }
+                    if isSame { found[index].append(object) }
+                }
+            }
+        }
+        return found.map { $0.sorted { ObjectName($0.objectID) < ObjectName($1.objectID) } }
+    }
+
+    /// A predicate on the attribute that tells the contents apart best.
+    private func selector(_ contents: ArraySlice<[String: GraphValue]>, _ entity: EntityImport) -> NSPredicate? {
+        let comparable = entity.attributes.values.filter {
+            ![.transformable, .composite, .undefined, .binaryData].contains($0.type.type)
+        }
+        let distinct = comparable.map { attribute in
+            (attribute, Set(contents.map { $0[attribute.name] ?? .null }))
+        }
+        let usable = distinct.filter { attribute, _ in contents.allSatisfy { $0[attribute.name] != nil } }
+        guard
+            let best = usable.max(by: { ($0.1.count, $1.0.name) < ($1.1.count, $0.0.name) })
+        else { return contents.contains { !$0.isEmpty } ? NSPredicate(value: true) : nil }
+        let wanted = best.1.compactMap { try? values.object($0, for: best.0) }
+        let isOneOf = NSPredicate(format: "%K IN %@", argumentArray: [best.0.name, wanted])
+        guard best.1.contains(.null) else { return isOneOf }
+        let isNull = NSPredicate(format: "%K == nil", argumentArray: [best.0.name])
+        return NSCompoundPredicate(orPredicateWithSubpredicates: [isOneOf, isNull])
+    }
+
+    private func fetch(_ predicate: NSPredicate, of entity: String) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = predicate
+        request.returnsObjectsAsFaults = false
+        return try context.fetch(request)
+    }
+}

@@ -1,0 +1,233 @@
+import CoreData
+import GraphDocuments
+
+/// Finds out which nodes are the same object, and which objects of the context they are: one index over store, context and
+/// payload.
+///
+/// Works in rounds. In each, those nodes are looked up whose keys are known: first those with keys of attributes alone,
+/// then those whose keys lead through relationships to nodes that are settled. Cost: in each round one fetch for each key
+/// and batch.
+final class IdentityMatcher {
+    private let payload: ImportPayload
+    private let context: NSManagedObjectContext
+    private let options: ImportOptions
+    private let conversion: ValueConversion
+    private let lookup: IdentityLookup
+    private var index: [IdentityKey: ImportNode] = [:]
+    private(set) var conflicts: [ImportConflict] = []
+    private(set) var errors: [ImportError] = []
+
+    init(payload: ImportPayload, context: NSManagedObjectContext, options: ImportOptions) {
+        self.payload = payload
+        self.context = context
+        self.options = options
+        conversion = ValueConversion(options)
+        lookup = IdentityLookup(context: context, model: payload.model, batchSize: options.batchSize)
+    }
+
+    /// Settles every node: afterwards it is matched, or new. Throws what fetching throws.
+    func match() throws {
+        linkParents()
+        var pending = payload.nodes
+        while !pending.isEmpty {
+            var ready: [ImportNode] = []
+            var waiting: [ImportNode] = []
+            for node in pending where node.resolved === node && !node.isSettled {
+                if isReady(node) { ready.append(node) } else { waiting.append(node) }
+            }
+            guard !ready.isEmpty else {
+                for node in waiting { refuse(node) }
+                break
+            }
+            try settle(ready)
+            pending = waiting
+        }
+    }
+
+    // MARK: - Parents and keys
+
+    /// Tells each node that stands in a relationship whose inverse is to one that its parent is there: also where the
+    /// document does not repeat it. Makes nodes for what references lead to outside of the payload.
+    private func linkParents() {
+        // Nodes that are made on the way have no records, so that the list of now is enough.
+        for node in payload.nodes where !node.isReference {
+            for record in node.records {
+                for relationship in record.record.relationships {
+                    guard let known = node.entity.relationships[relationship.name],
+                        let destination = payload.model.entity(known.destination)
+                    else { continue }
+                    let back = known.inverse.flatMap { $0.isToMany ? nil : $0.name }
+                    for id in relationship.target.ids {
+                        let target = payload.node(
+                            for: id, destination: destination, at: record.place(of: relationship.name))
+                        if let back { target.parents[back] = node }
+                    }
+                }
+            }
+        }
+    }
+
+    private func isReady(_ node: ImportNode) -> Bool {
+        node.entity.rules.allSatisfy { rule in
+            rule.relationships.allSatisfy { name in
+                target(of: name, node)?.isSettled ?? true
+            }
+        }
+    }
+
+    /// Where a relationship that is part of a key leads.
+    private func target(of name: String, _ node: ImportNode) -> ImportNode? {
+        if let target = node.target(of: name), let relationship = node.entity.relationships[name],
+            let destination = payload.model.entity(relationship.destination)
+        {
+            guard case .toOne(let id?) = target else { return nil }
+            return payload.node(for: id, destination: destination, at: node.place)
+        }
+        return (node.parents[name] ?? node.referencedNodes[name])?.resolved
+    }
+
+    /// The keys of a node that have all their values. A null is no value: what nothing is known of is not the same.
+    private func keys(of node: ImportNode) -> [IdentityKey] {
+        node.entity.rules.compactMap { rule in
+            var parts: [IdentityKey.Part] = []
+            for part in rule.parts {
+                switch part {
+                case .attribute(let name):
+                    guard let attribute = node.entity.attributes[name], let value = node.value(of: name),
+                        let converted = conversion.convert(value, to: attribute.type), !converted.isNull
+                    else { return nil }
+                    parts.append(.value(converted))
+                case .relationship(let name):
+                    guard let target = target(of: name, node) else { return nil }
+                    parts.append(target.matchedID.map { .object($0) } ?? .node(target.number))
+                }
+            }
+            return IdentityKey(rule: rule, parts: parts)
+        }
+    }
+
+    private func refuse(_ node: ImportNode) {
+        node.isSettled = true
+        errors.append(
+            ImportError(
+                .ambiguousIdentity, "The key of this \(node.entity.name) leads in a circle.", at: node.place,
+                record: node.id, entity: node.entity.name))
+    }
+
+    // MARK: - One round
+
+    private func settle(_ nodes: [ImportNode]) throws {
+        var byRule: [IdentityRule: [IdentityKey]] = [:]
+        var order: [IdentityRule] = []
+        var byURI: [NSManagedObjectID: [ImportNode]] = [:]
+        var byContent: [ImportNode] = []
+        for node in nodes {
+            let keys = keys(of: node)
+            node.keys = keys
+            if keys.isEmpty {
+                if let id = objectID(of: node) {
+                    byURI[id, default: []].append(node)
+                } else if options.identity.matchesContent, !node.isReference, node.entity.rules.isEmpty {
+                    byContent.append(node)
+                }
+            }
+            for key in keys {
+                if let known = index[key]?.resolved {
+                    if known !== node.resolved { merge(node.resolved, into: known) }
+                    continue
+                }
+                index[key] = node
+                if byRule[key.rule] == nil { order.append(key.rule) }
+                byRule[key.rule, default: []].append(key)
+            }
+        }
+        for rule in order {
+            let found = try lookup.objects(with: byRule[rule] ?? [], of: rule)
+            for (key, objects) in found { adopt(objects, for: key) }
+        }
+        if !byURI.isEmpty { try matchURIs(byURI) }
+        if !byContent.isEmpty { try matchContent(byContent) }
+        for node in nodes { node.resolved.isSettled = true }
+    }
+
+    private func merge(_ node: ImportNode, into known: ImportNode) {
+        if let one = node.matchedID, let other = known.matchedID, one != other { return ambiguous(node, one, other) }
+        known.absorb(node)
+    }
+
+    private func adopt(_ objects: [NSManagedObject], for key: IdentityKey) {
+        guard let node = index[key]?.resolved, let object = objects.first else { return }
+        if objects.count > 1 {
+            conflicts.append(
+                ImportConflict(
+                    subject: node.subject, property: nil,
+                    message: "\(objects.count) stored objects of \(key.rule.entity) have this key; the first is taken.")
+            )
+        }
+        if let known = node.matchedID, known != object.objectID {
+            return ambiguous(node, known, object.objectID)
+        }
+        node.matchedID = object.objectID
+        node.object = object
+    }
+
+    private func ambiguous(_ node: ImportNode, _ one: NSManagedObjectID, _ other: NSManagedObjectID) {
+        errors.append(
+            ImportError(
+                .ambiguousIdentity,
+                "The keys of this \(node.entity.name) belong to two objects: \(one.uriRepresentation()) and \(other.uriRepresentation()).",
+                at: node.place, record: node.id, entity: node.entity.name))
+    }
+
+    // MARK: - URIs
+
+    /// The object that a node's id names in a store of the context.
+    private func objectID(of node: ImportNode) -> NSManagedObjectID? {
+        guard options.identity.usesObjectURIs, let id = node.id,
+            let coordinator = ImportSession.coordinator(of: context)
+        else { return nil }
+        if id.text.hasPrefix("x-coredata:") {
+            return URL(string: id.text).flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
+        }
+        guard let key = id.primaryKey, let entity = id.entity.flatMap({ payload.model.entity($0) }),
+            let store = payload.header?.storeUUID,
+            let url = URL(string: "x-coredata://\(store)/\(entity.name)/p\(key)")
+        else { return nil }
+        return coordinator.managedObjectID(forURIRepresentation: url)
+    }
+
+    private func matchURIs(_ nodes: [NSManagedObjectID: [ImportNode]]) throws {
+        for object in try lookup.objects(with: Array(nodes.keys)) {
+            var first: ImportNode?
+            for node in nodes[object.objectID] ?? [] {
+                let node = node.resolved
+                if let first, first !== node { first.absorb(node) }
+                first = first ?? node
+            }
+            first?.matchedID = object.objectID
+            first?.object = object
+        }
+    }
+
+    // MARK: - Content
+
+    private func matchContent(_ nodes: [ImportNode]) throws {
+        for (_, group) in Dictionary(grouping: nodes, by: { $0.entity.name }).sorted(by: { $0.key < $1.key }) {
+            guard let entity = group.first?.entity else { continue }
+            let contents = group.map { node in
+                entity.attributes.values.reduce(into: [String: GraphValue]()) { content, attribute in
+                    guard let value = node.value(of: attribute.name) else { return }
+                    content[attribute.name] = conversion.convert(value, to: attribute.type)
+                }
+            }
+            var taken: Set<NSManagedObjectID> = []
+            let found = try lookup.objects(of: entity, withContents: contents)
+            for (node, objects) in zip(group, found) {
+                // Two records of the same content are two objects, as they would be in the store.
+                guard let object = objects.first(where: { taken.insert($0.objectID).inserted }) else { continue }
+                node.matchedID = object.objectID
+                node.object = object
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import CoreData
+import GraphDocuments
+
+/// The entries of one kind in a plan: all of them are counted, the first are kept.
+public struct ImportEntries<Entry> {
+    /// How many there are.
+    public private(set) var count = 0
+    /// The first of them, up to `ImportOptions.entryLimit`.
+    public private(set) var kept: [Entry] = []
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    public var isEmpty: Bool { count == 0 }
+
+    mutating func add(_ entry: Entry) {
+        count += 1
+        if kept.count < limit { kept.append(entry) }
+    }
+}
+
+extension ImportEntries: Sequence {
+    public func makeIterator() -> IndexingIterator<[Entry]> { kept.makeIterator() }
+}
+
+extension ImportEntries: Sendable where Entry: Sendable {}
+
+/// A record and the object that it is about.
+public struct ImportSubject: Sendable, Hashable {
+    /// The entity of the object.
+    public var entity: String
+    /// The record's id; nil where no record speaks of the object.
+    public var record: RecordID?
+    /// The URI of the object; nil where it is to be made.
+    public var object: String?
+    /// Where the record stands; nil where no record speaks of the object.
+    public var place: DocumentPlace?
+}
+
+/// An object that is to be made.
+public struct ImportInsert: Sendable, Hashable {
+    public var subject: ImportSubject
+    /// The values that the record gives it.
+    public var values: [GraphAttribute]
+}
+
+/// An object whose values are to be changed.
+public struct ImportUpdate: Sendable, Hashable {
+    public var subject: ImportSubject
+    public var changes: [Change]
+
+    /// A value that is to be replaced.
+    public struct Change: Sendable, Hashable {
+        public var attribute: String
+        public var old: GraphValue
+        public var new: GraphValue
+    }
+}
+
+/// A relationship that is to be changed: which objects it is to lead to, or no more.
+public struct ImportLink: Sendable, Hashable {
+    public var subject: ImportSubject
+    public var relationship: String
+    /// The objects that are added: their ids in the document, else their URIs.
+    public var added: [String]
+    /// The URIs of the objects that are taken away.
+    public var removed: [String]
+    /// Whether only the order changes.
+    public var isReordering: Bool { added.isEmpty && removed.isEmpty }
+}
+
+/// An object that is to be deleted, and why.
+public struct ImportDeletion: Sendable, Hashable {
+    public var subject: ImportSubject
+    public var reason: Reason
+
+    public enum Reason: Sendable, Hashable {
+        /// The document says so.
+        case tombstone
+        /// The document does not have it, and a deletion scope covers it.
+        case scope
+        /// A relationship with the policy `replace` lost it.
+        case orphan
+        /// A delete rule of the model's.
+        case rule
+    }
+}
+
+/// Something that was settled by a policy, and that somebody may want to know.
+public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
+    public var subject: ImportSubject
+    public var property: String?
+    /// What was found and what becomes of it, as a sentence.
+    public var message: String
+
+    public var description: String { subject.place.map { "\(message) (\($0))" } ?? message }
+}

@@ -1,0 +1,183 @@
+import CoreData
+import GraphDocuments
+
+/// A model as an import sees it: the schema that documents are read by, with the names that properties had in earlier
+/// versions, and for each entity what identifies its objects and what becomes of its relationships.
+final class ImportModel {
+    /// The schema for readers, earlier names included.
+    let schema: GraphSchema
+    private let entities: [String: EntityImport]
+
+    /// Throws `ImportError` where the options name what the model does not have.
+    init(_ model: NSManagedObjectModel, options: ImportOptions) throws {
+        let byName = model.entitiesByName
+        var entities: [String: EntityImport] = [:]
+        let identities = try IdentityRules(model, identity: options.identity)
+        for (name, entity) in byName {
+            entities[name] = EntityImport(
+                entity, rules: identities.rules(of: entity), newer: try Self.newerAttribute(of: entity, options),
+                policies: try Self.policies(of: entity, options))
+        }
+        // An entity that is called otherwise now is known by its earlier name too, where no other has taken that.
+        for entity in byName.values.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+            guard let earlier = entity.renamingIdentifier, entities[earlier] == nil else { continue }
+            entities[earlier] = entities[entity.name ?? ""]
+        }
+        self.entities = entities
+        schema = GraphSchema(
+            entities: entities.sorted { $0.key < $1.key }.map { $0.value.schemaEntity(named: $0.key) })
+        try Self.check(options, byName)
+    }
+
+    /// The entity of that name, or of that name in an earlier version.
+    func entity(_ name: String) -> EntityImport? { entities[name] }
+
+    func entity(_ entity: NSEntityDescription) -> EntityImport? { entities[entity.name ?? ""] }
+
+    // MARK: - Options against the model
+
+    private static func newerAttribute(of entity: NSEntityDescription, _ options: ImportOptions) throws -> String? {
+        for ancestor in sequence(first: entity, next: \.superentity) {
+            let name = ancestor.name ?? ""
+            guard
+                let attribute = options.newerAttributes[name] ?? ancestor.userInfo?["coral.newer"] as? String
+            else { continue }
+            guard entity.attributesByName[attribute] != nil else {
+                throw ImportError(
+                    .misuse, "\(name) has no attribute \"\(attribute)\" that could say how new an object is.",
+                    entity: name, property: attribute)
+            }
+            return attribute
+        }
+        return nil
+    }
+
+    private static func policies(
+        of entity: NSEntityDescription, _ options: ImportOptions
+    ) throws -> [String: RelationshipImportPolicy] {
+        var policies: [String: RelationshipImportPolicy] = [:]
+        for (name, relationship) in entity.relationshipsByName {
+            if let directive = relationship.userInfo?["coral.import"] as? String {
+                guard let policy = RelationshipImportPolicy(rawValue: directive) else {
+                    throw ImportError(
+                        .misuse, "The directive coral.import is \"\(directive)\"; it must be set, union or replace.",
+                        entity: entity.name, property: name)
+                }
+                policies[name] = policy
+            }
+            for ancestor in sequence(first: entity, next: \.superentity) {
+                guard let policy = options.relationshipPolicies["\(ancestor.name ?? "").\(name)"] else { continue }
+                policies[name] = policy
+                break
+            }
+        }
+        return policies
+    }
+
+    private static func check(_ options: ImportOptions, _ entities: [String: NSEntityDescription]) throws {
+        for path in options.relationshipPolicies.keys.sorted() {
+            let parts = path.split(separator: ".").map(String.init)
+            guard parts.count == 2, entities[parts[0]]?.relationshipsByName[parts[1]] != nil else {
+                throw ImportError(.misuse, "A relationship policy names \"\(path)\", which the model does not have.")
+            }
+        }
+        let named = options.deletionScopes.map(\.entity) + options.newerAttributes.keys.sorted()
+        for name in named where entities[name] == nil {
+            throw ImportError(
+                .misuse, "The model has no entity \"\(name)\".\(NameSuggestion.question(for: name, in: entities.keys))")
+        }
+    }
+}
+
+/// What an import knows of one entity.
+final class EntityImport {
+    let entity: NSEntityDescription
+    let name: String
+    let attributes: [String: AttributeImport]
+    let relationships: [String: RelationshipImport]
+    /// What identifies its objects, best first; the first that a record has all values for counts.
+    let rules: [IdentityRule]
+    /// The attribute that says how new an object is.
+    let newerAttribute: String?
+
+    init(
+        _ entity: NSEntityDescription, rules: [IdentityRule], newer: String?,
+        policies: [String: RelationshipImportPolicy]
+    ) {
+        self.entity = entity
+        name = entity.name ?? ""
+        self.rules = rules
+        newerAttribute = newer
+        let properties = entity.propertiesByName
+        var attributes: [String: AttributeImport] = [:]
+        for (name, attribute) in entity.attributesByName {
+            let known = AttributeImport(attribute)
+            attributes[name] = known
+            if let earlier = attribute.renamingIdentifier, properties[earlier] == nil { attributes[earlier] = known }
+        }
+        self.attributes = attributes
+        var relationships: [String: RelationshipImport] = [:]
+        for (name, relationship) in entity.relationshipsByName {
+            let known = RelationshipImport(relationship, policy: policies[name] ?? .set)
+            relationships[name] = known
+            if let earlier = relationship.renamingIdentifier, properties[earlier] == nil {
+                relationships[earlier] = known
+            }
+        }
+        self.relationships = relationships
+    }
+
+    func schemaEntity(named name: String) -> GraphSchema.Entity {
+        GraphSchema.Entity(
+            name: name, parent: entity.superentity?.name, isAbstract: entity.isAbstract,
+            attributes: attributes.sorted { $0.key < $1.key }.map { name, attribute in
+                GraphSchema.Attribute(name: name, type: attribute.type.type, elements: attribute.type.elements)
+            },
+            relationships: relationships.sorted { $0.key < $1.key }.map { name, relationship in
+                GraphSchema.Relationship(
+                    name: name, destination: relationship.destination, inverse: relationship.inverse?.name,
+                    isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)
+            })
+    }
+
+    func isKind(of other: EntityImport) -> Bool { entity.isKindOf(entity: other.entity) }
+}
+
+/// What an import knows of one attribute.
+struct AttributeImport {
+    let name: String
+    let type: GraphSchema.Attribute
+    /// Whether the store derives the value itself.
+    let isDerived: Bool
+    /// What reads and makes the values of a transformable attribute.
+    let transformable: (reader: TransformableReader, writer: TransformableWriter)?
+
+    init(_ attribute: NSAttributeDescription) {
+        name = attribute.name
+        type = GraphSchema.Attribute(attribute)
+        isDerived = attribute is NSDerivedAttributeDescription
+        transformable =
+            type.type == .transformable ? (TransformableReader(attribute), TransformableWriter(attribute)) : nil
+    }
+}
+
+/// What an import knows of one relationship.
+struct RelationshipImport {
+    let name: String
+    let destination: String
+    let destinationEntity: NSEntityDescription?
+    let inverse: NSRelationshipDescription?
+    let isToMany: Bool
+    let isOrdered: Bool
+    let policy: RelationshipImportPolicy
+
+    init(_ relationship: NSRelationshipDescription, policy: RelationshipImportPolicy) {
+        name = relationship.name
+        destinationEntity = relationship.destinationEntity
+        destination = relationship.destinationEntity?.name ?? ""
+        inverse = relationship.inverseRelationship
+        isToMany = relationship.isToMany
+        isOrdered = relationship.isOrdered
+        self.policy = policy
+    }
+}

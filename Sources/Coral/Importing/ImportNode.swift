@@ -1,0 +1,89 @@
+import CoreData
+import GraphDocuments
+
+/// One object of the payload: the records that speak of it, and the object of the context, once it is found or made.
+///
+/// Several records are one node when they have the same id or the same key. A node without records is what references lead
+/// to that no record of the payload is.
+final class ImportNode {
+    let number: Int
+    var entity: EntityImport
+    /// In the document's order; the last counts where several say something of one property.
+    var records: [PlacedRecord] = []
+    /// The id that messages and results use.
+    var id: RecordID?
+    /// For each key of the entity the values, once they are known.
+    var keys: [IdentityKey] = []
+    /// The parent that a record stands inside, by the name of the to-one relationship that leads back to it.
+    var parents: [String: ImportNode] = [:]
+    /// What a reference says of the object: values of its key.
+    var referencedValues: [String: GraphValue] = [:]
+    var referencedNodes: [String: ImportNode] = [:]
+    /// Where references to it stand, for messages.
+    var referencePlace: DocumentPlace?
+    /// The object itself, in the import's own context.
+    var object: NSManagedObject?
+    /// The ID of the object that the node was matched with; nil for one that is new.
+    var matchedID: NSManagedObjectID?
+    /// Whether it is settled who the node is: matched, or new.
+    var isSettled = false
+    /// The node that this one turned out to be.
+    private var representative: ImportNode?
+
+    init(number: Int, entity: EntityImport) {
+        self.number = number
+        self.entity = entity
+    }
+
+    /// The node that stands for this one.
+    var resolved: ImportNode {
+        var node = self
+        while let next = node.representative { node = next }
+        // Shortened, so that the next look is one step.
+        if node !== self { representative = node }
+        return node
+    }
+
+    var isReference: Bool { records.isEmpty }
+    var isTombstone: Bool { records.last?.record.isDeleted ?? false }
+    var place: DocumentPlace? { records.first?.place ?? referencePlace }
+
+    /// Takes over what another node knows, which from now on is this one.
+    func absorb(_ other: ImportNode) {
+        records += other.records
+        id = id ?? other.id
+        if other.entity !== entity, other.entity.isKind(of: entity) { entity = other.entity }
+        parents.merge(other.parents) { mine, _ in mine }
+        referencedValues.merge(other.referencedValues) { mine, _ in mine }
+        referencedNodes.merge(other.referencedNodes) { mine, _ in mine }
+        referencePlace = referencePlace ?? other.referencePlace
+        matchedID = matchedID ?? other.matchedID
+        object = object ?? other.object
+        isSettled = isSettled || other.isSettled
+        for key in other.keys where !keys.contains(key) { keys.append(key) }
+        other.representative = self
+        other.records = []
+    }
+
+    /// The value of an attribute as the last record that mentions it has it.
+    func value(of attribute: String) -> GraphValue? {
+        for record in records.reversed() {
+            if let value = record.record.value(of: attribute) { return value }
+        }
+        return referencedValues[attribute]
+    }
+
+    /// The target of a relationship as the last record that mentions it has it.
+    func target(of relationship: String) -> RelationshipTarget? {
+        for record in records.reversed() {
+            if let target = record.record.target(of: relationship) { return target }
+        }
+        return nil
+    }
+
+    var subject: ImportSubject {
+        ImportSubject(
+            entity: object?.entity.name ?? entity.name, record: id,
+            object: matchedID?.uriRepresentation().absoluteString, place: place)
+    }
+}

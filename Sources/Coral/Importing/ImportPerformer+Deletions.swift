@@ -1,0 +1,101 @@
+import CoreData
+import GraphDocuments
+
+// Deletions, and the model's rules.
+
+extension ImportPerformer {
+    /// Deletes what tombstones name, what lost its owner, and what scopes cover. One fetch for each scope.
+    mutating func delete(_ nodes: [ImportNode]) throws {
+        for node in nodes where node.isTombstone {
+            if let object = node.object { delete(object, node.subject, .tombstone) }
+        }
+        for (object, relationship) in orphans where !object.isDeleted && !hasOwner(object, relationship) {
+            delete(object, subject(of: object), .orphan)
+        }
+        guard !options.deletionScopes.isEmpty else { return }
+        let kept = Set(session.payload.nodes.compactMap { $0.resolved.object?.objectID })
+        for scope in options.deletionScopes {
+            let request = NSFetchRequest<NSManagedObject>(entityName: scope.entity)
+            request.predicate = scope.predicate
+            let found = try context.fetch(request).filter { !$0.isDeleted && !kept.contains($0.objectID) }
+            for object in found.sorted(by: { ObjectName($0.objectID) < ObjectName($1.objectID) }) {
+                delete(object, subject(of: object), .scope)
+            }
+        }
+    }
+
+    private mutating func delete(
+        _ object: NSManagedObject, _ subject: ImportSubject, _ reason: ImportDeletion.Reason
+    ) {
+        guard !object.isDeleted, explicitDeletions.insert(object.objectID).inserted else { return }
+        context.delete(object)
+        changes.deletions.add(ImportDeletion(subject: subject, reason: reason))
+    }
+
+    /// Whether an object that one owner has lost has another.
+    private func hasOwner(_ object: NSManagedObject, _ relationship: RelationshipImport) -> Bool {
+        guard let inverse = relationship.inverse else { return false }
+        guard inverse.isToMany else { return object.value(forKey: inverse.name) != nil }
+        return !object.objectIDs(forRelationshipNamed: inverse.name).isEmpty
+    }
+
+    /// Writes down what the model's delete rules have deleted besides.
+    mutating func noteDeletionsByRule() {
+        let others = context.deletedObjects.filter { !explicitDeletions.contains($0.objectID) }
+        for object in others.sorted(by: { ObjectName($0.objectID) < ObjectName($1.objectID) }) {
+            changes.deletions.add(ImportDeletion(subject: subject(of: object), reason: .rule))
+        }
+    }
+
+    private func subject(of object: NSManagedObject) -> ImportSubject {
+        nodesByObject[object.objectID]?.subject
+            ?? ImportSubject(
+                entity: object.entity.name ?? "", record: nil,
+                object: object.objectID.uriRepresentation().absoluteString, place: nil)
+    }
+
+    // MARK: - The model's rules
+
+    /// Asks every object that a save would write whether it may be.
+    mutating func validate() {
+        guard options.validates else { return }
+        for object in sorted(context.insertedObjects) { validate(object) { try object.validateForInsert() } }
+        for object in sorted(context.updatedObjects) where !object.isDeleted {
+            validate(object) { try object.validateForUpdate() }
+        }
+        for object in sorted(context.deletedObjects) { validate(object) { try object.validateForDelete() } }
+    }
+
+    private func sorted(_ objects: Set<NSManagedObject>) -> [NSManagedObject] {
+        let known = objects.map { (nodesByObject[$0.objectID]?.number ?? .max, ObjectName($0.objectID), $0) }
+        return known.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+    }
+
+    private mutating func validate(_ object: NSManagedObject, _ check: () throws -> Void) {
+        do {
+            try check()
+        } catch {
+            let error = error as NSError
+            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+            for detail in details { note(detail, of: object) }
+        }
+    }
+
+    private mutating func note(_ error: NSError, of object: NSManagedObject) {
+        let property = error.userInfo[NSValidationKeyErrorKey] as? String
+        let entity = object.entity.name ?? ""
+        let message =
+            error.code == NSValidationMissingMandatoryPropertyError && property != nil
+            ? "\(entity).\(property ?? "") is required and has no value." : error.localizedDescription
+        let node = nodesByObject[object.objectID]
+        if let node {
+            let place = property.flatMap { property in node.records.last?.place(of: property) }
+            refuse(node, .invalidObject, message, at: place, property: property)
+        } else {
+            changes.errors.add(
+                ImportError(
+                    .invalidObject, message, entity: entity, property: property,
+                    object: object.objectID.uriRepresentation().absoluteString))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import CoreData
+import GraphDocuments
+
+// Relationships: who leads to whom, by policy.
+
+extension ImportPerformer {
+    mutating func setLinks(of node: ImportNode) {
+        guard let object = node.object else { return }
+        for record in node.records where !record.record.isDeleted {
+            for given in record.record.relationships {
+                guard let relationship = node.entity.relationships[given.name] else { continue }
+                let place = record.place(of: given.name)
+                switch given.target {
+                case .toOne(let id) where !relationship.isToMany:
+                    setToOne(relationship, of: object, node, to: id, at: place)
+                case .toMany(let ids) where relationship.isToMany:
+                    setToMany(relationship, of: object, node, to: ids, at: place)
+                case .nullToMany where relationship.isToMany:
+                    clear(relationship, of: object, node)
+                default:
+                    refuse(
+                        node, .wrongValue,
+                        "\(node.entity.name).\(relationship.name) leads to \(relationship.isToMany ? "many" : "one").",
+                        at: place, property: relationship.name)
+                }
+            }
+        }
+        for (name, target) in node.referencedNodes {
+            guard let target = target.resolved.object else { continue }
+            object.setValue(target, forKey: name)
+        }
+    }
+
+    // MARK: - To one
+
+    private mutating func setToOne(
+        _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to id: RecordID?,
+        at place: DocumentPlace
+    ) {
+        let old = object.value(forKey: relationship.name) as? NSManagedObject
+        guard let id else {
+            guard let old else { return }
+            object.setValue(nil, forKey: relationship.name)
+            note(node, relationship.name, added: [], removed: [old])
+            return
+        }
+        guard let (target, targetNode) = target(id, of: relationship, node, at: place) else { return }
+        claim(relationship.name, of: node, for: targetNode)
+        guard old !== target else { return }
+        object.setValue(target, forKey: relationship.name)
+        note(node, relationship.name, added: [(id, target)], removed: old.map { [$0] } ?? [])
+    }
+
+    // MARK: - To many
+
+    private mutating func setToMany(
+        _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to ids: [RecordID],
+        at place: DocumentPlace
+    ) {
+        var wanted: [(id: RecordID, object: NSManagedObject)] = []
+        var met: Set<ObjectIdentifier> = []
+        for id in ids {
+            guard let (target, targetNode) = target(id, of: relationship, node, at: place) else { continue }
+            if let inverse = relationship.inverse, !inverse.isToMany {
+                claim(inverse.name, of: targetNode, for: node)
+            }
+            if met.insert(ObjectIdentifier(target)).inserted { wanted.append((id, target)) }
+        }
+        let old = members(of: object, relationship)
+        let present = Set(old.map(ObjectIdentifier.init))
+        let added = wanted.filter { !present.contains(ObjectIdentifier($0.object)) }
+        if relationship.policy == .union {
+            guard !added.isEmpty else { return }
+            set(relationship, of: object, to: old + added.map(\.object))
+            note(node, relationship.name, added: added, removed: [])
+            return
+        }
+        let removed = old.filter { !met.contains(ObjectIdentifier($0)) }
+        let isMoved =
+            relationship.isOrdered && added.isEmpty && removed.isEmpty
+            && !zip(old, wanted).allSatisfy { $0 === $1.object }
+        guard !added.isEmpty || !removed.isEmpty || isMoved else { return }
+        set(relationship, of: object, to: wanted.map(\.object))
+        note(node, relationship.name, added: added, removed: removed)
+        if relationship.policy == .replace { orphans += removed.map { ($0, relationship) } }
+    }
+
+    private mutating func clear(_ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode) {
+        let old = members(of: object, relationship)
+        guard !old.isEmpty else { return }
+        set(relationship, of: object, to: [])
+        note(node, relationship.name, added: [], removed: old)
+        if relationship.policy == .replace { orphans += old.map { ($0, relationship) } }
+    }
+
+    private func members(of object: NSManagedObject, _ relationship: RelationshipImport) -> [NSManagedObject] {
+        let value = object.value(forKey: relationship.name)
+        if relationship.isOrdered { return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [] }
+        return (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+    }
+
+    private func set(_ relationship: RelationshipImport, of object: NSManagedObject, to members: [NSManagedObject]) {
+        let value: Any = relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
+        object.setValue(value, forKey: relationship.name)
+    }
+
+    // MARK: - Targets
+
+    /// The object that an id leads to; nil where there is none and the policy says to go on without.
+    private mutating func target(
+        _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode, at place: DocumentPlace
+    ) -> (NSManagedObject, ImportNode)? {
+        guard let destination = session.model.entity(relationship.destination) else { return nil }
+        let target = session.payload.node(for: id, destination: destination, at: place).resolved
+        if target.object == nil, target.isReference, options.danglingReferences == .stub { makeStub(target) }
+        if let object = target.object, !target.isTombstone {
+            guard object.entity.isKindOf(entity: destination.entity) else {
+                refuse(
+                    node, .danglingReference,
+                    "\(id) is a \(object.entity.name ?? ""); \(node.entity.name).\(relationship.name) leads to \(destination.name).",
+                    at: place, property: relationship.name)
+                return nil
+            }
+            return (object, target)
+        }
+        let message = "\(node.entity.name).\(relationship.name) leads to \(id), which exists nowhere."
+        // What was refused, or deleted by this very document, is gone on purpose.
+        let isKnown = excluded.contains(target.number) || target.isTombstone || refused.contains(target.number)
+        switch options.danglingReferences {
+        case .fail, .stub:
+            if isKnown {
+                changes.conflicts.add(
+                    ImportConflict(
+                        subject: node.subject, property: relationship.name,
+                        message: "\(node.entity.name).\(relationship.name) leads to \(id), which is not imported."))
+            } else {
+                refuse(node, .danglingReference, message, at: place, property: relationship.name)
+            }
+        case .record:
+            changes.conflicts.add(
+                ImportConflict(subject: node.subject, property: relationship.name, message: message))
+        case .skip: break
+        }
+        return nil
+    }
+
+    /// Makes an object that has nothing but the key that references give it.
+    private mutating func makeStub(_ node: ImportNode) {
+        guard !node.referencedValues.isEmpty, !node.entity.entity.isAbstract, options.operations.contains(.insert),
+            let object = try? makeObject(node)
+        else { return }
+        var set: [GraphAttribute] = []
+        for (name, given) in node.referencedValues.sorted(by: { $0.key < $1.key }) {
+            guard let attribute = node.entity.attributes[name],
+                let value = conversion.convert(given, to: attribute.type),
+                let plain = try? values.object(value, for: attribute)
+            else { continue }
+            object.setValue(plain, forKey: name)
+            set.append(GraphAttribute(name: name, value: value))
+        }
+        for (name, target) in node.referencedNodes {
+            if let target = target.resolved.object { object.setValue(target, forKey: name) }
+        }
+        node.object = object
+        changes.inserts.add(ImportInsert(subject: node.subject, values: set))
+    }
+
+    /// Notes who is at the other end of a to-one relationship; where two are, that is a conflict, and the last stays.
+    private mutating func claim(_ relationship: String, of node: ImportNode, for target: ImportNode) {
+        let claim = Claim(node: node.number, relationship: relationship)
+        if let known = claims.updateValue(target.number, forKey: claim), known != target.number {
+            changes.conflicts.add(
+                ImportConflict(
+                    subject: node.subject, property: relationship,
+                    message: "The document says two objects for \(node.entity.name).\(relationship); the last stays."))
+        }
+    }
+
+    private mutating func note(
+        _ node: ImportNode, _ relationship: String, added: [(id: RecordID, object: NSManagedObject)],
+        removed: [NSManagedObject]
+    ) {
+        changes.links.add(
+            ImportLink(
+                subject: node.subject, relationship: relationship, added: added.map(\.id.text),
+                removed: removed.map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
+    }
+}

@@ -1,0 +1,253 @@
+import CoreData
+import GraphDocuments
+
+/// Makes the changes of an import in the import's own context, and writes them down.
+struct ImportPerformer {
+    let session: ImportSession
+    let context: NSManagedObjectContext
+    let options: ImportOptions
+    var changes: ImportChanges
+    /// Nodes that have errors.
+    var refused: Set<Int> = []
+    /// Nodes that an earlier pass has refused, and that are left out.
+    let excluded: Set<Int>
+    let conversion: ValueConversion
+    let values: ObjectValues
+    /// The nodes by their objects, for messages about what the model's rules do not allow.
+    var nodesByObject: [NSManagedObjectID: ImportNode] = [:]
+    /// Matched nodes whose records change nothing: not wanted, or not newer.
+    var untouched: Set<Int> = []
+    /// Who is said to be at the other end of a to-one relationship, by the node that has it.
+    var claims: [Claim: Int] = [:]
+    /// Objects that a relationship with the policy `replace` has lost.
+    var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
+    var explicitDeletions: Set<NSManagedObjectID> = []
+    let dateTolerance: Double
+
+    struct Claim: Hashable {
+        var node: Int
+        var relationship: String
+    }
+
+    init(_ session: ImportSession, excluded: Set<Int>) {
+        self.session = session
+        self.excluded = excluded
+        context = session.context
+        options = session.options
+        conversion = ValueConversion(session.options)
+        values = ObjectValues(folder: session.options.folder)
+        changes = ImportChanges(limit: session.options.entryLimit)
+        dateTolerance = session.options.dateTolerance ?? (session.payload.header == nil ? 0.0005 : 0)
+    }
+
+    /// Throws what fetching throws; all that is wrong with records is written down instead.
+    mutating func perform() throws {
+        let nodes = session.payload.nodes.filter { node in
+            node.resolved === node && !node.isReference && !excluded.contains(node.number)
+        }
+        session.progress?.totalUnitCount = Int64(nodes.count * 2)
+        session.progress?.completedUnitCount = 0
+        for node in nodes { try prepare(node) }
+        for node in nodes where isChangeable(node) {
+            try session.checkCancelled()
+            setValues(of: node)
+            session.progress?.completedUnitCount += 1
+        }
+        for node in nodes where isChangeable(node) {
+            try session.checkCancelled()
+            setLinks(of: node)
+            session.progress?.completedUnitCount += 1
+        }
+        for node in nodes where isChangeable(node) { callDidImport(node) }
+        if options.operations.contains(.delete) { try delete(nodes) }
+        context.processPendingChanges()
+        noteDeletionsByRule()
+        validate()
+    }
+
+    // MARK: - Objects
+
+    /// Makes the object of a node that is new; settles whether one that was found is to be changed.
+    private mutating func prepare(_ node: ImportNode) throws {
+        guard !node.isTombstone else { return }
+        checkUnknownKeys(of: node)
+        if let object = node.object {
+            nodesByObject[object.objectID] = node
+            guard object.entity.isKindOf(entity: node.entity.entity) else {
+                let stated = node.records.contains(where: \.hasOwnEntity)
+                if stated, !node.entity.entity.isKindOf(entity: object.entity) || node.entity.entity != object.entity {
+                    refuse(
+                        node, .wrongEntity,
+                        "The record is a \(node.entity.name), the object with its key a \(object.entity.name ?? "").")
+                }
+                return
+            }
+            let isWanted =
+                options.operations.contains(.update) && !isOlder(node, than: object) && shouldImport(node, object)
+            if !isWanted { untouched.insert(node.number) }
+            return
+        }
+        guard options.operations.contains(.insert), shouldImport(node, nil) else { return }
+        guard !node.entity.entity.isAbstract else {
+            return refuse(node, .wrongEntity, "\(node.entity.name) is abstract and has no objects of its own.")
+        }
+        node.object = try makeObject(node)
+    }
+
+    mutating func makeObject(_ node: ImportNode) throws -> NSManagedObject {
+        let object = try options.makesObject(node.entity.entity, node.id, context)
+        nodesByObject[object.objectID] = node
+        return object
+    }
+
+    private func isChangeable(_ node: ImportNode) -> Bool {
+        node.object != nil && !node.isTombstone && !untouched.contains(node.number) && !refused.contains(node.number)
+    }
+
+    private mutating func checkUnknownKeys(of node: ImportNode) {
+        guard options.unknownKeys != .ignore else { return }
+        for record in node.records {
+            for member in record.unknownMembers {
+                let message =
+                    "\(node.entity.name) has no property \"\(member.name)\"."
+                    + NameSuggestion.question(for: member.name, in: node.entity.entity.propertiesByName.keys)
+                if options.unknownKeys == .fail {
+                    refuse(node, .unknownKey, message, at: member.place, property: member.name)
+                } else {
+                    changes.conflicts.add(
+                        ImportConflict(subject: node.subject, property: member.name, message: message))
+                }
+            }
+        }
+    }
+
+    /// Whether what the record says is not newer than what the object has.
+    private func isOlder(_ node: ImportNode, than object: NSManagedObject) -> Bool {
+        guard let name = node.entity.newerAttribute, let attribute = node.entity.attributes[name],
+            let given = node.value(of: name).flatMap({ conversion.convert($0, to: attribute.type) }),
+            let current = try? values.current(object, attribute), !current.isNull
+        else { return false }
+        switch (given, current) {
+        case (.date(let a), .date(let b)): return a <= b + dateTolerance
+        case (.integer(let a), .integer(let b)): return a <= b
+        case (.double(let a), .double(let b)): return a <= b
+        case (.float(let a), .float(let b)): return a <= b
+        case (.decimal(let a), .decimal(let b)): return a <= b
+        case (.string(let a), .string(let b)): return a <= b
+        default: return false
+        }
+    }
+
+    // MARK: - Values
+
+    private mutating func setValues(of node: ImportNode) {
+        guard let object = node.object else { return }
+        callWillImport(node, object)
+        var updated: [ImportUpdate.Change] = []
+        var inserted: [GraphAttribute] = []
+        for (attribute, given, record) in givenValues(of: node) {
+            guard !attribute.isDerived else { continue }
+            guard var value = conversion.convert(given, to: attribute.type) else {
+                refuse(
+                    node, .wrongValue,
+                    "\(ValueText.text(given)) cannot become \(node.entity.name).\(attribute.name), which is of type \(attribute.type.type.name).",
+                    at: record.place(of: attribute.name), property: attribute.name)
+                continue
+            }
+            if let hook = hook(options.hooks.value, node.entity, attribute.name) {
+                guard let replaced = hook(value, object) else { continue }
+                value = replaced
+            }
+            do {
+                let old = try values.current(object, attribute)
+                if node.matchedID == nil {
+                    if !value.isNull { inserted.append(GraphAttribute(name: attribute.name, value: value)) }
+                    if old != value {
+                        object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+                    }
+                } else if !isSame(old, value) {
+                    object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+                    updated.append(.init(attribute: attribute.name, old: old, new: value))
+                }
+            } catch {
+                let message = (error as? ImportError)?.message ?? "\(error)"
+                refuse(
+                    node, (error as? ImportError)?.code ?? .wrongValue, message, at: record.place(of: attribute.name),
+                    property: attribute.name)
+            }
+        }
+        if node.matchedID == nil {
+            changes.inserts.add(ImportInsert(subject: node.subject, values: inserted))
+        } else if !updated.isEmpty {
+            changes.updates.add(ImportUpdate(subject: node.subject, changes: updated))
+        }
+    }
+
+    /// The values that records and references give a node, the last of each attribute, in the order of the first mention.
+    private func givenValues(of node: ImportNode) -> [(AttributeImport, GraphValue, PlacedRecord)] {
+        if node.records.count == 1, let record = node.records.first {
+            return record.record.attributes.compactMap { given in
+                node.entity.attributes[given.name].map { ($0, given.value, record) }
+            }
+        }
+        var positions: [String: Int] = [:]
+        var found: [(AttributeImport, GraphValue, PlacedRecord)] = []
+        for record in node.records where !record.record.isDeleted {
+            for given in record.record.attributes {
+                guard let attribute = node.entity.attributes[given.name] else { continue }
+                if let position = positions[attribute.name] {
+                    found[position] = (attribute, given.value, record)
+                } else {
+                    positions[attribute.name] = found.count
+                    found.append((attribute, given.value, record))
+                }
+            }
+        }
+        return found
+    }
+
+    private func isSame(_ old: GraphValue, _ new: GraphValue) -> Bool {
+        if case .date(let a) = old, case .date(let b) = new, abs(a - b) <= dateTolerance { return true }
+        return old == new
+    }
+
+    // MARK: - Hooks
+
+    private func shouldImport(_ node: ImportNode, _ object: NSManagedObject?) -> Bool {
+        guard !options.hooks.shouldImport.isEmpty, let record = node.records.last?.record else { return true }
+        return hook(options.hooks.shouldImport, node.entity)?(record, object) ?? true
+    }
+
+    private func callWillImport(_ node: ImportNode, _ object: NSManagedObject) {
+        guard !options.hooks.willImport.isEmpty, let record = node.records.last?.record else { return }
+        hook(options.hooks.willImport, node.entity)?(record, object)
+    }
+
+    private func callDidImport(_ node: ImportNode) {
+        guard !options.hooks.didImport.isEmpty, let record = node.records.last?.record, let object = node.object
+        else { return }
+        hook(options.hooks.didImport, node.entity)?(record, object)
+    }
+
+    private func hook<Hook>(_ hooks: [String: Hook], _ entity: EntityImport, _ property: String? = nil) -> Hook? {
+        guard !hooks.isEmpty else { return nil }
+        let suffix = property.map { ".\($0)" } ?? ""
+        for ancestor in sequence(first: entity.entity, next: \.superentity) {
+            if let hook = hooks["\(ancestor.name ?? "")\(suffix)"] { return hook }
+        }
+        return hooks["*\(suffix)"]
+    }
+
+    // MARK: - Errors
+
+    mutating func refuse(
+        _ node: ImportNode, _ code: ImportError.Code, _ message: String, at place: DocumentPlace? = nil,
+        property: String? = nil
+    ) {
+        refused.insert(node.number)
+        changes.errors.add(
+            ImportError(
+                code, message, at: place ?? node.place, record: node.id, entity: node.entity.name, property: property,
+                object: node.matchedID?.uriRepresentation().absoluteString))
+    }
+}

@@ -1,0 +1,114 @@
+import CoreData
+import GraphDocuments
+
+/// One run of an importer: reads, matches, and carries the changes out in a context of its own, where they can be looked at
+/// before anything else sees them.
+final class ImportSession {
+    /// Where the changes are made.
+    let context: NSManagedObjectContext
+    let options: ImportOptions
+    let model: ImportModel
+    let payload: ImportPayload
+    private(set) var changes: ImportChanges
+    let progress: Progress?
+
+    /// - Parameter context: The session's own context.
+    /// Throws `ImportError` where the options do not fit the model.
+    init(_ context: NSManagedObjectContext, options: ImportOptions, progress: Progress?) throws {
+        guard let coordinator = ImportSession.coordinator(of: context) else {
+            throw ImportError(.misuse, "The context has no persistent store coordinator.")
+        }
+        self.context = context
+        self.options = options
+        self.progress = progress
+        model = try ImportModel(coordinator.managedObjectModel, options: options)
+        payload = ImportPayload(model)
+        changes = ImportChanges(limit: options.entryLimit)
+    }
+
+    static func coordinator(of context: NSManagedObjectContext) -> NSPersistentStoreCoordinator? {
+        sequence(first: context, next: \.parent).lazy.compactMap(\.persistentStoreCoordinator).first
+    }
+
+    // MARK: - Steps
+
+    func read(_ source: ImportSource, rootEntity: String?) throws {
+        var reading = options.reading
+        // What does not fit is converted, or reported with all other mistakes.
+        reading.keepsMismatchedValues = true
+        reading.rootEntity = rootEntity ?? reading.rootEntity
+        if reading.shape == .plain, reading.layout == nil { reading.layout = plainLayout }
+        try source.read(into: payload, options: reading, progress: progress)
+    }
+
+    /// Binds the document's first record to an object, whatever its key says.
+    func bindRoot(to object: NSManagedObject) throws {
+        guard let root = payload.roots.first?.resolved else {
+            throw ImportError(.misuse, "The document has no record to fill the object from.")
+        }
+        guard object.entity.isKindOf(entity: root.entity.entity) else {
+            throw ImportError(
+                .wrongEntity, "A record of \(root.entity.name) cannot fill an object of \(object.entity.name ?? "").",
+                at: root.place, record: root.id, entity: root.entity.name)
+        }
+        root.matchedID = object.objectID
+        root.object = object
+    }
+
+    /// Finds out who is who, and makes the changes. Afterwards `changes` say what there is to do; nobody else sees it yet.
+    func perform() throws {
+        let matcher = IdentityMatcher(payload: payload, context: context, options: options)
+        try matcher.match()
+        try checkCancelled()
+        var excluded: Set<Int> = []
+        while true {
+            var performer = ImportPerformer(self, excluded: excluded)
+            performer.changes.take(matcher.conflicts, matcher.errors)
+            try performer.perform()
+            changes = performer.changes
+            let refused = performer.refused.subtracting(excluded)
+            guard options.skipsInvalid, !refused.isEmpty else { return }
+            // What was refused has left traces in what it leads to: all is done again without it.
+            excluded.formUnion(refused)
+            context.rollback()
+            for node in payload.nodes where node.matchedID == nil { node.object = nil }
+        }
+    }
+
+    func checkCancelled() throws {
+        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+    }
+
+    /// The layout of the plain shape that follows from the model: every entity with a key.
+    private var plainLayout: PlainLayout {
+        let entities = model.schema.entities.compactMap { described -> PlainLayout.Entity? in
+            guard let rule = model.entity(described.name)?.rules.first else { return nil }
+            return PlainLayout.Entity(name: described.name, key: rule.parts.map(\.name), keyEntity: rule.entity)
+        }
+        return PlainLayout(entities: entities)
+    }
+}
+
+/// What an import changes.
+struct ImportChanges {
+    var inserts: ImportEntries<ImportInsert>
+    var updates: ImportEntries<ImportUpdate>
+    var links: ImportEntries<ImportLink>
+    var deletions: ImportEntries<ImportDeletion>
+    var conflicts: ImportEntries<ImportConflict>
+    var errors: ImportEntries<ImportError>
+
+    init(limit: Int) {
+        inserts = ImportEntries(limit: limit)
+        updates = ImportEntries(limit: limit)
+        links = ImportEntries(limit: limit)
+        deletions = ImportEntries(limit: limit)
+        conflicts = ImportEntries(limit: limit)
+        errors = ImportEntries(limit: limit)
+    }
+
+    mutating func take(_ conflicts: [ImportConflict], _ errors: [ImportError]) {
+        for conflict in conflicts { self.conflicts.add(conflict) }
+        for error in errors { self.errors.add(error) }
+    }
+}

@@ -1,0 +1,96 @@
+import CoreData
+import GraphDocuments
+
+/// Makes a store again from a document that was exported from it: with its UUID, its metadata and its primary keys, so that
+/// old object URIs still resolve, and exporting it gives the same document.
+///
+/// Core Data has no API for chosen primary keys: on Apple's platforms every restore throws `ImportError.Code.unsupported`;
+/// import the document instead.
+public struct StoreRestorer {
+    public var model: NSManagedObjectModel
+    public var reading = ReadingOptions()
+    /// The folder of files that stand beside the document; nil refuses them.
+    public var folder: URL?
+
+    public init(model: NSManagedObjectModel) { self.model = model }
+
+    /// Restores into a new store, or into one that has the document's UUID; objects that are there are updated. Objects are
+    /// not checked against the model's rules: a store is restored as it was. Returns the plan, which is applied and saved.
+    ///
+    /// On any error a new store is removed again, and an old one has not changed. Transformable values are restored byte for
+    /// byte; no class of the document's choosing is instantiated.
+    ///
+    /// Throws `ImportError` where the document does not name its store and all records by their keys, `DocumentError`, and
+    /// errors of Core Data's. Memory grows with the document.
+    @discardableResult
+    public func restore(
+        _ source: ImportSource, to url: URL, progress: Progress? = nil
+    ) throws -> ImportPlan<NSManagedObject> {
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            let header = try source.header(schema: GraphSchema(model), options: reading)
+            guard let header, let uuid = header.storeUUID else {
+                throw ImportError(
+                    .misuse, "The document does not say which store it comes from; it can be imported, not restored.")
+            }
+            let isNew = !FileManager.default.fileExists(atPath: url.path)
+            do {
+                if isNew { try StoreCreation.createStore(at: url, model: model, header: header) }
+                return try fill(url, uuid: uuid, from: source, progress)
+            } catch {
+                if isNew { StoreCreation.removeStore(at: url, model: model) }
+                throw error
+            }
+        #else
+            throw ImportError(
+                .unsupported, "Core Data cannot make objects with chosen primary keys. Import the document instead.")
+        #endif
+    }
+
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        private func fill(
+            _ url: URL, uuid: String, from source: ImportSource, _ progress: Progress?
+        ) throws -> ImportPlan<NSManagedObject> {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+            let store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+            guard store.identifier?.caseInsensitiveCompare(uuid) == .orderedSame else {
+                throw ImportError(
+                    .misuse,
+                    "The document comes from the store \(uuid); the store at \(url.path) is \(store.identifier ?? "another one")."
+                )
+            }
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            context.undoManager = nil
+            ChosenKeys.stopValidating(context)
+            return try context.performAndWait {
+                let session = try ImportSession(context, options: options(store), progress: progress)
+                try session.read(source, rootEntity: nil)
+                try session.perform()
+                let plan = ImportPlan<NSManagedObject>(session, target: context)
+                try plan.apply()
+                return plan
+            }
+        }
+
+        private func options(_ store: NSPersistentStore) -> ImportOptions {
+            var options = ImportOptions()
+            options.reading = reading
+            options.folder = folder
+            options.identity = ImportIdentity(usesUniquenessConstraints: false)
+            options.identity.usesDeclaredKeys = false
+            options.isStrict = true
+            options.validates = false
+            options.makesObject = { entity, id, context in
+                guard let id, let number = id.primaryKey, id.entity == entity.name else {
+                    throw ImportError(
+                        .misuse,
+                        "A record of \(entity.name ?? "") has no primary key; the document can be imported, not restored.",
+                        record: id, entity: entity.name)
+                }
+                return try ChosenKeys.insertObject(of: entity, withPrimaryKey: number, in: store, context: context)
+            }
+            return options
+        }
+    #endif
+}

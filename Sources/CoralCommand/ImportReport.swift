@@ -1,0 +1,48 @@
+import Coral
+
+/// A plan as text: a line for each thing to be done, the summary last.
+enum ImportReport {
+    static func text(of plan: ImportPlan<NSManagedObject>) -> String {
+        var lines: [String] = []
+        for insert in plan.inserts {
+            let values = insert.values.prefix(6).map { "\($0.name) = \(ValueText.text($0.value))" }
+            lines.append("+ \(name(insert.subject))  \(values.joined(separator: ", "))")
+        }
+        for update in plan.updates {
+            for change in update.changes {
+                lines.append(
+                    "~ \(name(update.subject)).\(change.attribute): \(ValueText.text(change.old)) -> \(ValueText.text(change.new))"
+                )
+            }
+        }
+        for link in plan.links {
+            let parts = link.added.prefix(6).map { "+\($0)" } + link.removed.prefix(6).map { "-\($0)" }
+            let count = link.added.count + link.removed.count
+            let more = count > parts.count ? " … (\(count))" : ""
+            let change = link.isReordering ? "order" : parts.joined(separator: " ") + more
+            lines.append("> \(name(link.subject)).\(link.relationship): \(change)")
+        }
+        for deletion in plan.deletions { lines.append("- \(name(deletion.subject)) (\(reason(deletion.reason)))") }
+        for conflict in plan.conflicts { lines.append("? \(conflict)") }
+        for error in plan.errors { lines.append("! \(error)") }
+        lines.append(plan.summary)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func name(_ subject: ImportSubject) -> String {
+        if let object = subject.object, let url = URL(string: object) {
+            return "\(subject.entity)/\(url.lastPathComponent)"
+        }
+        guard let record = subject.record else { return subject.entity }
+        return record.text.hasPrefix("\(subject.entity)/") ? record.text : "\(subject.entity) \(record)"
+    }
+
+    private static func reason(_ reason: ImportDeletion.Reason) -> String {
+        switch reason {
+        case .tombstone: "the document says so"
+        case .scope: "not in the document"
+        case .orphan: "lost its owner"
+        case .rule: "by a delete rule"
+        }
+    }
+}
