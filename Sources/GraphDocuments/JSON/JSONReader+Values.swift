@@ -1,7 +1,8 @@
 import Foundation
 
 extension JSONReader: TokenSource {
-    func textIs(_ other: [UInt8]) -> Bool {
+    @inline(__always)
+    mutating func textIs(_ other: [UInt8]) -> Bool {
         text.count == other.count
             && other.withUnsafeBytes { other in
                 guard let left = text.baseAddress, let right = other.baseAddress else { return true }
@@ -9,7 +10,9 @@ extension JSONReader: TokenSource {
             }
     }
 
-    func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue {
+    mutating func tokenText() -> String { String(decoding: text, as: UTF8.self) }
+
+    mutating func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue {
         switch token {
         case .null: return .null
         case .true: return .bool(true)
@@ -19,7 +22,7 @@ extension JSONReader: TokenSource {
         }
     }
 
-    private func numberValue(as type: GraphValueType) -> GraphValue {
+    private mutating func numberValue(as type: GraphValueType) -> GraphValue {
         switch type {
         case .double: if let double { return .double(double) }
         case .float: if let float { return .float(float) }

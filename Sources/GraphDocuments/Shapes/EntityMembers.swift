@@ -24,15 +24,15 @@ final class EntityMembers {
     /// The member whose name the source has just read, or nil: attributes first, then relationships. `previous` is the
     /// member before it, or -1.
     @inline(__always)
-    func member(after previous: Int, in source: some TokenSource) -> Int? {
+    func member(after previous: Int, in source: inout some TokenSource) -> Int? {
         let place = previous < 0 ? names.count : previous
         let guess = successors[place]
         if guess < names.count, source.textIs(names[guess]) { return guess }
-        return lookUp(after: place, in: source)
+        return lookUp(after: place, in: &source)
     }
 
-    private func lookUp(after place: Int, in source: some TokenSource) -> Int? {
-        guard let position = positions[source.string()] else { return nil }
+    private func lookUp(after place: Int, in source: inout some TokenSource) -> Int? {
+        guard let position = positions[source.tokenText()] else { return nil }
         successors[place] = position
         return position
     }

@@ -1,7 +1,7 @@
 extension TokenRecordReader {
     /// The place of the token that was read last. Made from its surroundings, because asking the source costs a walk over all
     /// that is open.
-    func place(in container: String, index: Int = -1, member: String? = nil) -> DocumentPlace {
+    mutating func place(in container: String, index: Int = -1, member: String? = nil) -> DocumentPlace {
         let mark = source.mark
         return DocumentPlace(
             offset: mark.offset, line: mark.line, column: mark.column, container: container, index: index,
@@ -36,12 +36,9 @@ extension TokenRecordReader {
         return new
     }
 
-    /// Reads one member of the innermost open object, or its end; a record when one has ended.
-    mutating func readMember() throws -> PlacedRecord? {
-        if frame.relationship >= 0 {
-            try readElement()
-            return nil
-        }
+    /// Reads one member of the innermost open object, or its end, which leaves a record in `finished`.
+    mutating func readMember() throws {
+        if frame.relationship >= 0 { return try readElement() }
         if frame.isComplete { return try closeRecord() }
         if hasReadKey {
             hasReadKey = false
@@ -51,16 +48,14 @@ extension TokenRecordReader {
         if frame.isReference {
             throw DocumentError(.syntax, "Nothing may stand beside `$ref`.", at: source.place)
         }
-        guard let members = frame.members, let member = members.member(after: frame.previous, in: source) else {
-            try readReservedMember(source.string())
-            return nil
+        guard let members = frame.members, let member = members.member(after: frame.previous, in: &source) else {
+            return try readReservedMember(source.tokenText())
         }
         frame.previous = member
         frame.hasMembers = true
         let attributeCount = members.attributes.count
         if member >= attributeCount {
-            try readRelationship(member - attributeCount, members)
-            return nil
+            return try readRelationship(member - attributeCount, members)
         }
         if frame.attributes.isEmpty {
             frame.attributes.reserveCapacity(attributeCount)
@@ -70,7 +65,6 @@ extension TokenRecordReader {
         frame.attributeMarks.append(source.mark)
         let value = try readValue(token, members.attributes[member])
         frame.attributes.append(GraphAttribute(name: members.attributes[member].name, value: value))
-        return nil
     }
 
     /// Reads a member that is not the entity's: one of ours, or an unknown one.
@@ -88,7 +82,7 @@ extension TokenRecordReader {
             guard !frame.hasMembers else {
                 throw DocumentError(.syntax, "`$entity` must stand before the record's members.", at: source.place)
             }
-            let entity = source.string()
+            let entity = source.tokenText()
             frame.hasOwnEntity = true
             if frame.members?.entity != entity { frame.members = try entityMembers(entity, at: source.place) }
             frame.isSkipped = frame.members == nil
@@ -126,8 +120,8 @@ extension TokenRecordReader {
         return try checkedID()
     }
 
-    private func checkedID() throws -> String {
-        let text = source.string()
+    private mutating func checkedID() throws -> String {
+        let text = source.tokenText()
         // Ids that the reader makes up begin so, and must not be mistaken for ones that the document gives.
         guard text.utf8.first != UInt8(ascii: "$") else {
             throw DocumentError(.syntax, "An id may not begin with `$`.", at: source.place)
@@ -135,13 +129,12 @@ extension TokenRecordReader {
         return text
     }
 
-    private mutating func closeRecord() throws -> PlacedRecord? {
+    private mutating func closeRecord() throws {
         if frame.isReference {
             recordCount -= 1
             let id = RecordID(frame.id ?? "")
             closeFrame()
-            attach(id)
-            return nil
+            return attach(id)
         }
         guard let members = frame.members else {
             guard frame.isSkipped else {
@@ -150,7 +143,7 @@ extension TokenRecordReader {
             closeFrame()
             // A to-one relationship that led to what is passed over leads nowhere.
             if isInToOne { closeRelationship() }
-            return nil
+            return
         }
         var hasOwnID = true
         let id: RecordID
@@ -165,13 +158,12 @@ extension TokenRecordReader {
         let record = GraphRecord(
             id: id, entity: members.entity, attributes: frame.attributes, relationships: frame.relationships,
             isDeleted: frame.isDeleted)
-        let placed = PlacedRecord(
+        finished = PlacedRecord(
             record: record, place: frame.place, hasOwnID: hasOwnID, hasOwnEntity: frame.hasOwnEntity,
             unknownMembers: frame.unknownMembers, attributeMarks: frame.attributeMarks,
             relationshipMarks: frame.relationshipMarks)
         closeFrame()
         if frame.isOpen { attach(id) }
-        return placed
     }
 
     private mutating func closeFrame() {
@@ -292,7 +284,7 @@ extension TokenRecordReader {
             .wrongType, "A reference to \(destination) wants \(leaves.count) key values.", at: source.place)
     }
 
-    private func readKeyPart(_ token: DocumentToken, _ leaf: GraphSchema.Attribute) throws -> String {
+    private mutating func readKeyPart(_ token: DocumentToken, _ leaf: GraphSchema.Attribute) throws -> String {
         switch token {
         case .string, .number, .true, .false, .native, .null:
             return TextValue.text(of: try source.value(token, as: leaf.type)) ?? ""

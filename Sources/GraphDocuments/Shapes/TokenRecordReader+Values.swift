@@ -16,7 +16,7 @@ extension TokenRecordReader {
         }
     }
 
-    private func readScalar(_ token: DocumentToken, _ attribute: GraphSchema.Attribute) throws -> GraphValue {
+    private mutating func readScalar(_ token: DocumentToken, _ attribute: GraphSchema.Attribute) throws -> GraphValue {
         let value = try source.value(token, as: attribute.type)
         if value.fits(attribute.type) || attribute.type == .undefined || options.keepsMismatchedValues { return value }
         if attribute.type == .transformable {
@@ -40,7 +40,7 @@ extension TokenRecordReader {
         var size: Int64?
         var members: [ReadableValue.Member] = []
         while try source.next() == .key {
-            let name = source.string()
+            let name = source.tokenText()
             if let tag = ValueTag(rawValue: name), elements.isEmpty, members.isEmpty {
                 let token = try source.next()
                 switch tag {
@@ -129,7 +129,7 @@ extension TokenRecordReader {
             var members: [ReadableValue.Member] = []
             var tagged: GraphValue?
             while try source.next() == .key {
-                let name = source.string()
+                let name = source.tokenText()
                 let next = try source.next()
                 if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil, tag != .readable, tag != .size {
                     let untyped = GraphSchema.Attribute(name: name, type: .undefined)

@@ -16,6 +16,8 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     private var groupIndex = -1
     /// The innermost open object. Apart from those around it, because everything that is read goes into it.
     var frame = RecordFrame()
+    /// The record that has just ended.
+    var finished: PlacedRecord?
     /// The open objects around it.
     var outerFrames: [RecordFrame] = []
     var members: [String: EntityMembers] = [:]
@@ -53,8 +55,12 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             while true {
                 if !frame.isOpen {
                     guard try openNext() else { return nil }
-                } else if let record = try readMember() {
-                    return record
+                } else {
+                    try readMember()
+                    if let record = finished {
+                        finished = nil
+                        return record
+                    }
                 }
             }
         } catch {
@@ -98,7 +104,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             state = .finished
             return
         }
-        let key = source.string()
+        let key = source.tokenText()
         if key == RecordMember.header {
             try readHeader()
             guard header?.shape == .lines || isLines else {
@@ -160,7 +166,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             case .container:
                 let token = try source.next()
                 if token == .key {
-                    try openGroup(source.string())
+                    try openGroup(source.tokenText())
                 } else {
                     try readEnd()
                 }

@@ -11,19 +11,21 @@ public enum DocumentToken: Sendable, Hashable {
 }
 
 /// A document of any format as a sequence of tokens, which is what the readers of shapes are written against.
+///
+/// What only looks at a token is `mutating` too, because a large value that is not is copied for every call.
 protocol TokenSource {
     mutating func next() throws -> DocumentToken
     /// Passes over the rest of the value whose first token was read last.
     mutating func skipValue(after token: DocumentToken) throws
     /// The text of the key, string or number that was read last.
-    func string() -> String
+    mutating func tokenText() -> String
     /// Whether the text of the token that was read last is this.
-    func textIs(_ text: [UInt8]) -> Bool
+    mutating func textIs(_ text: [UInt8]) -> Bool
     /// The scalar that was read last, as a value of the declared type where it can be one exactly; otherwise as the value
     /// that the format alone sees in it.
-    func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue
+    mutating func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue
     var place: DocumentPlace { get }
-    var mark: PlaceMark { get }
+    var mark: PlaceMark { mutating get }
     var depth: Int { get }
     var bytesRead: Int { get }
     var byteCount: Int? { get }

@@ -100,7 +100,7 @@ struct TreeTokens: TokenSource {
         if token == .beginArray || token == .beginObject { frames.removeLast() }
     }
 
-    func string() -> String { TextValue.text(of: leaf) ?? "" }
+    func tokenText() -> String { TextValue.text(of: leaf) ?? "" }
 
     func textIs(_ text: [UInt8]) -> Bool {
         if case .string(let string) = leaf { string.utf8.elementsEqual(text) } else { false }

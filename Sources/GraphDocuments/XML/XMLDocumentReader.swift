@@ -78,7 +78,7 @@ struct XMLTokens: TokenSource {
         while depth > outside, try next() != .end {}
     }
 
-    func string() -> String { current.text }
+    func tokenText() -> String { current.text }
 
     func textIs(_ text: [UInt8]) -> Bool { current.text.utf8.elementsEqual(text) }
 
