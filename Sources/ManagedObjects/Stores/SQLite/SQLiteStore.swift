@@ -5,8 +5,8 @@ import Synchronization
 
 /// A store in an SQLite file, laid out as Core Data lays out its own.
 ///
-/// The location `/dev/null` stands for a store in memory. A store that is opened for reading only leaves every file as it
-/// is; see `NSReadOnlyPersistentStoreOption`.
+/// The location `/dev/null` stands for a store in memory. A store that is opened for reading only leaves every file
+/// as it is; see `NSReadOnlyPersistentStoreOption`.
 final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its state lies behind a lock
     /// What an open store has.
     struct Content: @unchecked Sendable {  // because schema and connection order their own access

@@ -106,8 +106,8 @@ final class SQLiteConnection: Sendable {
         try database.writeWithoutTransaction(body)
     }
 
-    /// A connection of its own that sees the present state for as long as it lives; nil where readers and writers cannot
-    /// work beside each other.
+    /// A connection of its own that sees the present state for as long as it lives; nil where readers and writers
+    /// cannot work beside each other.
     func makeSnapshot() throws -> DatabaseSnapshot? {
         try (database as? DatabasePool)?.makeSnapshot()
     }

@@ -77,8 +77,8 @@ struct SQLiteFile: Sendable {
 
     /// Refuses what cannot be a store before SQLite sees it.
     ///
-    /// - Throws: Code 260 where there is nothing to read, 257 where it must not be read, 513 where it must not be written,
-    ///   259 where it is no database, 256 otherwise.
+    /// - Throws: Code 260 where there is nothing to read, 257 where it must not be read, 513 where it must not be
+    ///   written, 259 where it is no database, 256 otherwise.
     func requireUsable(isReadOnly: Bool) throws {
         if Self.isMemory(url) { return }
         guard url.isFileURL else {

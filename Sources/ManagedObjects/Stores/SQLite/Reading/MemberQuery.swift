@@ -39,16 +39,16 @@ struct MemberQuery {
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         let reader = includesRows ? content.reader(of: destination, store: store) : nil
         let columns = reader?.columns ?? ["Z_PK", "Z_ENT"]
-        let selection =
-            "SELECT \((columns + [reference]).joined(separator: ", ")) FROM \(destination.table) WHERE \(reference) IN ("
+        let selected = (columns + [reference]).joined(separator: ", ")
+        let selection = "SELECT \(selected) FROM \(destination.table) WHERE \(reference) IN ("
         // The index of the reference ends with the row's key, so that members without an order need no sorting.
         let order = [reference, positionColumn, "Z_PK"].compactMap { $0 }.joined(separator: ", ")
         var found = Found()
         try SQLParameters.forEachSlice(of: owners) { slice in
             let capacity = SQLParameters.capacity(for: slice.count)
+            let list = SQLParameters.placeholders(capacity) + ")"
             let statement = try SQLStatement(
-                "\(selection)\(SQLParameters.placeholders(capacity)))\(SQLiteStore.entityCondition(of: destination)) ORDER BY \(order)",
-                in: database)
+                "\(selection)\(list)\(SQLiteStore.entityCondition(of: destination)) ORDER BY \(order)", in: database)
             defer { statement.finish() }
             SQLParameters.bind(slice, to: statement, capacity: capacity)
             while try statement.step() {

@@ -3,8 +3,8 @@ import GRDBSQLite
 
 /// Reads rows of an entity and its subentities into pages.
 ///
-/// What to do with each column was decided when the plan was made. For each row the loop finds the entity by its `Z_ENT`
-/// and runs down that entity's columns.
+/// What to do with each column was decided when the plan was made. For each row the loop finds the entity by its
+/// `Z_ENT` and runs down that entity's columns.
 final class RowReader {
     /// Rows of a page at most, and the bytes after which a new one is begun.
     private static let rowLimit = 4096
@@ -132,7 +132,8 @@ final class RowReader {
 }
 
 extension RowPage {
-    /// The name of the file beside the store that should hold the value and does not exist; nil where nothing is missing.
+    /// The name of the file beside the store that should hold the value and does not exist; nil where nothing is
+    /// missing.
     func missingFile(row: Int, slot: Int) -> String? {
         let cell = cell(row: row, slot: slot)
         guard cell.kind == .null, cell.length > 0 else { return nil }

@@ -1,5 +1,5 @@
-/// Where the objects of an entity are in a store: a table shared by all entities of the hierarchy, and a column for each
-/// slot of the entity's layout.
+/// Where the objects of an entity are in a store: a table shared by all entities of the hierarchy, and a column for
+/// each slot of the entity's layout.
 struct SQLEntity {
     unowned let entity: NSEntityDescription
     /// The number of the entity in this store: `Z_ENT`.

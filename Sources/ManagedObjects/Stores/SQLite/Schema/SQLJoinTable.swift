@@ -1,7 +1,7 @@
 /// The table that holds the pairs of a many-to-many relationship.
 ///
-/// It is told from one of the two sides, its owner. Look at it through ``SQLSchema/pairs(of:)``, which turns it round for
-/// the other.
+/// It is told from one of the two sides, its owner. Look at it through ``SQLSchema/pairs(of:)``, which turns it round
+/// for the other.
 struct SQLJoinTable {
     /// The side that the table is named after.
     unowned let owner: NSRelationshipDescription

@@ -15,8 +15,8 @@ extension SQLSchema {
     }
 }
 
-/// The triggers of one derived attribute. Each ends by telling the connection the new value, so that the object that has
-/// it in memory can be refreshed.
+/// The triggers of one derived attribute. Each ends by telling the connection the new value, so that the object that
+/// has it in memory can be refreshed.
 private struct DerivedTriggers {
     let schema: SQLSchema
     let entity: SQLEntity

@@ -2,8 +2,9 @@ import Foundation
 
 /// How a store keeps the objects of a model: the tables, columns and numbers of entities.
 ///
-/// Made from a frozen model by the rules that Core Data follows, and, when a store exists already, from what is really in
-/// it: columns are found by name, numbers are those of `Z_PRIMARYKEY`, and whatever else is there is left alone.
+/// Made from a frozen model by the rules that Core Data follows, and, when a store exists already, from what is
+/// really in it: columns are found by name, numbers are those of `Z_PRIMARYKEY`, and whatever else is there is left
+/// alone.
 final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so is the frozen model that it points to
     let model: NSManagedObjectModel
     /// The entities of the store's configuration, by number.

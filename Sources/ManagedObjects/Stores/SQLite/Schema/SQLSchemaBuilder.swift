@@ -125,8 +125,8 @@ struct SQLSchemaBuilder {
         return catalog.hasTable(formerName) ? formerName : name
     }
 
-    /// The entity's own slots in the order of their columns, each with the group it belongs to. Slots are sorted by name
-    /// already, elements of composites at their composite's place.
+    /// The entity's own slots in the order of their columns, each with the group it belongs to. Slots are sorted by
+    /// name already, elements of composites at their composite's place.
     private static func columnOrder(of slots: [EntityLayout.Slot], from first: Int) -> [(group: Int, slot: Int)] {
         var order: [(group: Int, slot: Int)] = []
         for slot in first..<slots.count where slots[slot].isPersistent {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Which properties of an object an update has changed, one bit each, the highest bit of the first byte first.
 ///
-/// The order: to-one relationships, companions of those that may refer to several entities, positions, attributes, to-many
-/// relationships; in each group what is inherited stands first.
+/// The order: to-one relationships, companions of those that may refer to several entities, positions, attributes,
+/// to-many relationships; in each group what is inherited stands first.
 struct ChangeBitmap {
     private var bitsBySlot: [[Int]]
     private var bitByToMany: [Int?]

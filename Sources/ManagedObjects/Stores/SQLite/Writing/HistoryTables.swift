@@ -15,8 +15,8 @@ struct HistoryTables: Sendable {
     /// How many columns there are for values of deleted objects.
     let tombstoneCount: Int
 
-    /// The history of a store, made where it is wanted; nil where the store keeps none. A history that has been begun is
-    /// always continued, as one with gaps would mislead.
+    /// The history of a store, made where it is wanted; nil where the store keeps none. A history that has been begun
+    /// is always continued, as one with gaps would mislead.
     static func open(
         schema: SQLSchema, catalog: SQLCatalog, isWanted: Bool, connection: SQLiteConnection
     ) throws -> HistoryTables? {

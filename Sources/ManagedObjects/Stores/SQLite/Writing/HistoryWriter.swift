@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Appends one transaction to a store's history. A value of the writing transaction; nothing is written before the first
-/// change.
+/// Appends one transaction to a store's history. A value of the writing transaction; nothing is written before the
+/// first change.
 struct HistoryWriter {
     private enum ChangeType: Int64 {
         case insert = 0

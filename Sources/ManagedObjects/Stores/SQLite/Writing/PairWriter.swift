@@ -50,7 +50,8 @@ struct PairWriter {
         // An upsert and no replacement: triggers count what is inserted and deleted.
         let conflict = updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(updates.joined(separator: ", "))"
         let statement = try SQLStatement(
-            "INSERT INTO \(pairs.table) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", "))) "
+            "INSERT INTO \(pairs.table) (\(columns.joined(separator: ", "))) "
+                + "VALUES (\(values.joined(separator: ", "))) "
                 + "ON CONFLICT (\(pairs.source), \(pairs.destination)) \(conflict)",
             in: database)
         statement.bind(pair.source, at: 1)

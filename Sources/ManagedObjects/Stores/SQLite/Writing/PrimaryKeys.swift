@@ -2,8 +2,8 @@ import GRDB
 
 /// The keys that have been given out, by entity: `Z_MAX` in `Z_PRIMARYKEY`.
 ///
-/// A key is never given out twice, not even after its row is gone. A table whose rows have gone beyond the number, as torn
-/// copies have, counts from its rows.
+/// A key is never given out twice, not even after its row is gone. A table whose rows have gone beyond the number, as
+/// torn copies have, counts from its rows.
 enum PrimaryKeys {
     /// The last key given out for a root entity, or present in its table.
     static func last(_ number: Int64, table: String, in database: Database) throws -> Int64 {
