@@ -23,7 +23,9 @@ var targets: [Target] = [
     // must not link SQLite.
     .target(
         name: "ModelFiles",
-        dependencies: ["KeyedArchives", "PredicateLanguage", "CZlib", .product(name: "Crypto", package: "swift-crypto")]
+        dependencies: [
+            "KeyedArchives", "PredicateLanguage", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
+        ]
     ),
     // Graph records and the documents they are written to. Knows no objects.
     .target(name: "GraphDocuments", dependencies: ["KeyedArchives"]),
@@ -82,12 +84,18 @@ targets += [
     .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
     .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments"]),
+    .testTarget(name: "CoralTests", dependencies: ["Coral", "NotesModel"]),
+    .testTarget(name: "CoralCommandTests", dependencies: ["Coral", "CoralCommand", "NotesModel"]),
 ]
 
 if engineIsBuilt {
     targets += [
         .testTarget(name: "ManagedObjectsTests", dependencies: ["ManagedObjects"]),
+        // Core Data and nothing of ours, so that the same tests run on Apple's framework.
         .testTarget(name: "ParityTests", dependencies: ["CoreData"]),
+        // Files that Apple's tools wrote.
+        .testTarget(
+            name: "CorpusTests", dependencies: ["Coral", .product(name: "GRDB", package: "GRDB.swift")]),
     ]
 }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Coral
 
-extension DocumentFormat: ExpressibleByArgument {}
+extension GraphFormat: ExpressibleByArgument {}
 
 /// `coral export`: a store, or part of one, as a document.
 struct ExportCommand: ParsableCommand {
@@ -37,7 +37,7 @@ struct ExportCommand: ParsableCommand {
     var output: String?
 
     @Option(name: .long, help: "The format of the document.")
-    var format: DocumentFormat?
+    var format: GraphFormat?
 
     @Option(name: .long, help: "How records are laid out.")
     var shape: Layout?
@@ -88,14 +88,14 @@ struct ExportCommand: ParsableCommand {
     // MARK: - What was chosen
 
     /// The format that was asked for, else the one that the file's name says.
-    private func chosenFormat() throws -> DocumentFormat {
+    private func chosenFormat() throws -> GraphFormat {
         if let format { return format }
         guard let output, output != "-" else { return .json }
         let ending = URL(fileURLWithPath: output).pathExtension.lowercased()
-        return DocumentFormat(fileExtension: ending) ?? .json
+        return GraphFormat(fileExtension: ending) ?? .json
     }
 
-    private func chosenLayout(_ format: DocumentFormat) throws -> DocumentShape? {
+    private func chosenLayout(_ format: GraphFormat) throws -> DocumentShape? {
         guard let shape else { return nil }
         if format == .jsonLines {
             throw CommandError("JSON Lines hold a record a line: --shape \(shape.rawValue) does not go with them.")

@@ -36,12 +36,18 @@ final class ExportSession {
     func export(
         from roots: [NSManagedObjectID], to sink: any ByteSink, progress: Progress?
     ) throws -> ExportResult {
+        var writer = try makeWriter(to: sink)
+        return try export(from: roots, to: &writer, progress: progress)
+    }
+
+    func export(
+        from roots: [NSManagedObjectID], to writer: inout any GraphWriter, progress: Progress?
+    ) throws -> ExportResult {
         self.progress = progress
         let loader = makeLoader(countsRows: false)
         let included = roots.filter { plan.includes($0.entity) }
         let header = DocumentHeader(
             shape: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
-        var writer = try makeWriter(to: sink)
         try writer.begin(header)
         if layout == .nested {
             progress?.totalUnitCount = Int64(included.count)
@@ -183,7 +189,7 @@ final class ExportSession {
     }
 
     private func makeWriter(to sink: any ByteSink) throws -> any GraphWriter {
-        try exporter.format.writer(to: ByteOutput(to: sink), shape: layout)
+        try exporter.format.graphWriter(to: ByteOutput(to: sink), shape: layout)
     }
 }
 

@@ -10,7 +10,7 @@ import GraphDocuments
 /// context may be used: on its queue. Every method takes a `Progress`, counted in objects; cancelling it makes the method
 /// throw `CocoaError.userCancelled`, and leaves no file.
 public struct GraphExporter: Sendable {
-    public var format: DocumentFormat
+    public var format: GraphFormat
     /// How records are laid out; nil for the format's own, which is flat, or lines.
     public var layout: DocumentShape?
     /// Which part of the graph is written. A whole store is written whole, but for what the shape excludes or omits.
@@ -19,7 +19,7 @@ public struct GraphExporter: Sendable {
     public var batchSize: Int
 
     public init(
-        format: DocumentFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
+        format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
         batchSize: Int = 500
     ) {
         self.format = format
@@ -53,12 +53,32 @@ public struct GraphExporter: Sendable {
     public func export(
         _ objects: [NSManagedObject], to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
+        try session(for: objects).export(from: objects.map(\.objectID), to: sink, progress: progress)
+    }
+
+    /// Objects and what the shape embeds as dictionaries and arrays of Foundation's objects: the header under `$header`, then
+    /// the objects. The format does not matter here. Everything is in memory.
+    public func dictionary(
+        _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress? = nil
+    ) throws -> [String: Any] {
+        try dictionaries(objects, style: style, progress: progress)?.document ?? [:]
+    }
+
+    func dictionaries(
+        _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress?
+    ) throws -> DictionaryGraphWriter? {
+        let session = try session(for: objects)
+        var writer: any GraphWriter = try DictionaryGraphWriter(style: style, shape: session.layout)
+        _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        return writer as? DictionaryGraphWriter
+    }
+
+    private func session(for objects: [NSManagedObject]) throws -> ExportSession {
         let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
         guard contexts.count <= 1, let context = objects.first?.managedObjectContext else {
             throw ExportError(.noContext, "Objects to export must be of one context, and there must be one.")
         }
-        let session = try ExportSession(self, context: context, store: objects.first?.objectID.persistentStore)
-        return try session.export(from: objects.map(\.objectID), to: sink, progress: progress)
+        return try ExportSession(self, context: context, store: objects.first?.objectID.persistentStore)
     }
 
     /// Writes what a fetch finds, and what the shape embeds. The request's sort descriptors decide the order of roots in the

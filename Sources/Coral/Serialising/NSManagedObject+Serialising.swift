@@ -9,16 +9,27 @@ extension NSManagedObject {
     ///
     /// Throws as `GraphExporter.export(_:to:progress:)` does.
     public func encoded(
-        as format: DocumentFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership
+        as format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership
     ) throws -> Data {
         try [self].encoded(as: format, layout: layout, shape: shape)
+    }
+
+    /// The object as a dictionary: attributes by name, what the shape embeds as dictionaries inside, everything else as
+    /// `["$ref": id]`. A style decides whether values are Foundation's own, or what JSON or property lists hold.
+    ///
+    /// Throws as `GraphExporter.export(_:to:progress:)` does. Serialising an object again gives the same again.
+    public func dictionary(
+        style: DictionaryStyle = .native, shape: GraphShape = .ownership
+    ) throws -> [String: Any] {
+        try GraphExporter(layout: .nested, shape: shape).dictionaries([self], style: style, progress: nil)?
+            .objects.first ?? [:]
     }
 }
 
 extension Collection where Element: NSManagedObject {
     /// The objects, and what the shape embeds, as one document; what several of them lead to is written once.
     public func encoded(
-        as format: DocumentFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership
+        as format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership
     ) throws -> Data {
         try GraphExporter(format: format, layout: layout, shape: shape).data(Array(self))
     }

@@ -1,0 +1,35 @@
+import Foundation
+
+/// One run of the command, as a shell has it.
+struct CommandRun {
+    let output: String
+    let errors: String
+    let status: Int32
+
+    /// The command, built beside the tests.
+    private static let tool: URL = {
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        return tests.deletingLastPathComponent().appendingPathComponent("coral")
+    }()
+
+    init(_ arguments: String...) throws { try self.init(arguments) }
+
+    init(_ arguments: [String]) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // Files, since a pipe that nobody empties stops the command.
+        let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
+        for url in [output, errors] { _ = FileManager.default.createFile(atPath: url.path, contents: nil) }
+        let process = Process()
+        process.executableURL = Self.tool
+        process.arguments = arguments
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try process.run()
+        process.waitUntilExit()
+        self.output = String(decoding: try Data(contentsOf: output), as: UTF8.self)
+        self.errors = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+        status = process.terminationStatus
+    }
+}

@@ -1,0 +1,106 @@
+import Coral
+import NotesModel
+import Testing
+
+/// What somebody sees who uses the command: answers on standard output, one clear line where something is wrong.
+@Suite final class CommandTests {
+    private let folder: URL
+    private let store: String
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let url = folder.appendingPathComponent("Notes.sqlite")
+        store = url.path
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+        let added = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for title in ["Groceries", "Garden"] {
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                note.setValue(title, forKey: "title")
+                let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                item.setValue(note, forKey: "note")
+            }
+            try context.save()
+        }
+        try coordinator.remove(added)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    @Test func `info counts the objects of each entity`() throws {
+        let run = try CommandRun("info", store)
+        #expect(run.status == 0)
+        #expect(run.output.contains("Objects    4"))
+        #expect(run.output.contains("Note.items    to many Item, ordered, inverse note, cascade"))
+        let json = try CommandRun("info", "--json", store)
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect(report["objectCount"] as? Int == 4)
+    }
+
+    @Test func `model show prints what the store keeps of its model`() throws {
+        let run = try CommandRun("model", "show", store, "--entity", "Item")
+        #expect(run.output.hasPrefix("Item\n"))
+        #expect(run.output.contains("price     decimal"))
+    }
+
+    @Test func `export writes what a predicate finds, and what it owns`() throws {
+        let run = try CommandRun("export", store, "--entity", "Note", "--where", "title BEGINSWITH 'Gr'")
+        #expect(run.status == 0)
+        let records = try records(in: run.output)
+        #expect(records.map(\.entity) == ["Item", "Note"])
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test func `a file is written whole, and not over another without being told`() throws {
+        let document = folder.appendingPathComponent("notes.jsonl").path
+        #expect(try CommandRun("export", store, "-o", document).status == 0)
+        let again = try CommandRun("export", store, "-o", document)
+        #expect(again.status == 1)
+        #expect(again.errors.contains("--force"))
+        #expect(try CommandRun("export", store, "-o", document, "--force").status == 0)
+        let lines = try String(contentsOfFile: document, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 5)
+    }
+
+    @Test func `a mistake in a predicate is shown with a caret`() throws {
+        let run = try CommandRun("export", store, "--entity", "Note", "--where", "title = 'x' AN rank = 1")
+        #expect(run.status == 1)
+        #expect(run.errors.hasSuffix("title = 'x' AN rank = 1\n            ^\n"))
+    }
+
+    @Test(arguments: [
+        (["export", "--entity", "Nota"], #"The model has no entity "Nota". Did you mean "Note"?"#),
+        (
+            ["export", "--entity", "Note", "--where", "titel = 'x'"],
+            #"Note has no property "titel". Did you mean "title"?"#
+        ),
+        (["export", "--exclude", "Note.bodi"], #"Note has no property "bodi". Did you mean "body"?"#),
+    ])
+    func `a misspelt name is answered with what may have been meant`(_ arguments: [String], _ answer: String) throws {
+        let run = try CommandRun(arguments + [store])
+        #expect(run.status == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.hasPrefix("coral: \(answer)"))
+    }
+
+    @Test func `what is no store is one line and exit code 1`() throws {
+        let text = folder.appendingPathComponent("text.sqlite")
+        try Data("This is no database, only text.".utf8).write(to: text)
+        for path in [folder.appendingPathComponent("absent.sqlite").path, text.path, folder.path] {
+            let run = try CommandRun("info", path)
+            #expect(run.status == 1)
+            #expect(run.errors.split(separator: "\n").count == 1)
+        }
+    }
+
+    private func records(in document: String) throws -> [GraphRecord] {
+        var reader = try JSONDocumentReader(Data(document.utf8), schema: GraphSchema(.notes()))
+        var records: [GraphRecord] = []
+        while let record = try reader.next() { records.append(record) }
+        return records
+    }
+}
