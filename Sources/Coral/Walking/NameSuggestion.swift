@@ -25,7 +25,9 @@ public enum NameSuggestion {
             var row = [i + 1]
             for j in right.indices {
                 var best = min(last[j] + (left[i] == right[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
-                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] { best = min(best, before[j - 1] + 1) }
+                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+                    best = min(best, before[j - 1] + 1)
+                }
                 row.append(best)
             }
             (before, last) = (last, row)
