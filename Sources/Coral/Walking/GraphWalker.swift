@@ -1,26 +1,41 @@
 import CoreData
 
-/// Finds the objects of a graph: the roots, and what the shape's embedded relationships lead to.
+/// Finds the objects of a graph: the roots, and what the followed relationships lead to.
 ///
-/// The walk keeps a list of its own and goes generation by generation, so that a chain of a million objects costs no stack,
-/// and so that the objects of one generation are loaded together.
+/// The walk keeps a list of its own and goes generation by generation, so that a chain of a million objects costs no
+/// stack, and so that the objects of one generation are loaded together.
 final class GraphWalker {
-    private let recorder: ObjectRecorder
     private let loader: ObjectLoader
+    private let following: (NSManagedObject) throws -> [NSManagedObject]
     private let willLoad: (Int) throws -> Void
 
+    /// - Parameter following: The objects that belong to the graph because of one that does. Called once for each
+    ///   object,
+    ///   in the order of the walk.
     /// - Parameter willLoad: Called before each batch with the number of objects found so far; throws to stop.
-    init(recorder: ObjectRecorder, loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void) {
-        self.recorder = recorder
+    init(
+        loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void,
+        following: @escaping (NSManagedObject) throws -> [NSManagedObject]
+    ) {
         self.loader = loader
         self.willLoad = willLoad
+        self.following = following
     }
 
-    /// The IDs of all objects of the graph, roots first, then in the order in which they were met. Roots that do not exist
-    /// are left out.
+    /// Follows the relationships that a shape embeds.
+    convenience init(recorder: ObjectRecorder, loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void) {
+        self.init(loader: loader, willLoad: willLoad) { object in
+            try recorder.plan.plan(for: object.entity).relationships.filter(\.isEmbedded)
+                .flatMap { try recorder.targets(of: object, by: $0) }
+        }
+    }
+
+    /// The IDs of all objects of the graph, roots first, then in the order in which they were met. Roots that do not
+    /// exist are left out.
     ///
     /// Cost: for each generation and batch one statement for each entity and each of its to-many relationships. Memory
     /// grows with the number of IDs, not with what the objects hold.
+    @discardableResult
     func ids(from roots: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
         var met: Set<NSManagedObjectID> = []
         var order: [NSManagedObjectID] = []
@@ -33,12 +48,8 @@ final class GraphWalker {
                 let objects = try loader.objects(with: batch).compactMap { $0 }
                 order += objects.map(\.objectID)
                 for object in objects {
-                    for relationship in try recorder.plan.plan(for: object.entity).relationships
-                    where relationship.isEmbedded {
-                        for target in try recorder.targets(of: object, by: relationship)
-                        where met.insert(target.objectID).inserted {
-                            next.append(target.objectID)
-                        }
+                    for target in try following(object) where met.insert(target.objectID).inserted {
+                        next.append(target.objectID)
                     }
                 }
             }

@@ -1,0 +1,214 @@
+import CoreData
+
+/// Rules, resolved against the model of the originals and that of the copies, before anything is made.
+final class CopyBlueprint {
+    let rules: CopyRules
+    let model: NSManagedObjectModel
+    let targetModel: NSManagedObjectModel
+    private let excludedEntities: Set<String>
+    private let excludedProperties: Set<String>
+    private let places: [String: CopyRule]
+    private let choices: [String: CopyRules.RuleClosure]
+    private let values: [String: CopyRules.ValueClosure]
+    private var entities: [String: EntityCopy] = [:]
+    /// What the copies' model does not have, as `Entity.property`.
+    private(set) var missingProperties: Set<String> = []
+
+    /// Throws `ShapeError` where rules in code name what the model does not have.
+    init(_ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel) throws {
+        self.rules = rules
+        self.model = model
+        self.targetModel = targetModel
+        let paths = KeyPathResolver(model)
+        excludedEntities = try paths.descendants(of: rules.excludedEntities)
+        excludedProperties = Set(try rules.excludedProperties.sorted().map { try paths.place(of: $0) })
+        places = try CopyBlueprint.resolve(rules.rules) { try paths.place(of: $0, requiresRelationship: true) }
+        choices = try CopyBlueprint.resolve(rules.choices) { try paths.place(of: $0, requiresRelationship: true) }
+        values = try CopyBlueprint.resolve(rules.values) { try paths.place(of: $0) }
+        for name in rules.conditions.keys.sorted() { _ = try paths.entity(name, in: name) }
+        let names = Set(model.entities.flatMap(\.relationshipsByName.keys))
+        for name in rules.excludedNames.union(rules.excludedRootNames).sorted() where !names.contains(name) {
+            let question = NameSuggestion.question(for: name, in: names)
+            throw ShapeError(.unknownProperty, "No entity has a relationship \"\(name)\".\(question)", at: name)
+        }
+    }
+
+    /// In the order of their names, so that of two names for one place always the same counts.
+    private static func resolve<Rule>(
+        _ rules: [String: Rule], place: (String) throws -> String
+    ) throws -> [String: Rule] {
+        var resolved: [String: Rule] = [:]
+        for (keyPath, rule) in rules.sorted(by: { $0.key < $1.key }) { resolved[try place(keyPath)] = rule }
+        return resolved
+    }
+
+    // MARK: - Entities
+
+    /// The entities whose rules are resolved.
+    var prepared: [EntityCopy] { entities.values.sorted { $0.name < $1.name } }
+
+    /// Whether objects of an entity take part at all.
+    func includes(_ entity: NSEntityDescription) -> Bool {
+        !excludedEntities.contains(entity.name ?? "")
+    }
+
+    /// Resolves the rules of all entities that copying can reach from some, so that mistakes are found before
+    /// anything is made, whatever the data.
+    func prepare(from entities: some Sequence<NSEntityDescription>) throws {
+        var pending = Array(entities)
+        var met: Set<String> = []
+        while let entity = pending.popLast() {
+            guard includes(entity), met.insert(entity.name ?? "").inserted else { continue }
+            if !entity.isAbstract {
+                for relationship in try copy(of: entity).relationships
+                where relationship.rule == .copy || relationship.choice != nil {
+                    if let destination = relationship.relationship.destinationEntity { pending.append(destination) }
+                }
+            }
+            pending += entity.subentities
+        }
+    }
+
+    /// How objects of an entity are copied.
+    ///
+    /// Throws `CopyError` for directives and models that do not fit.
+    func copy(of entity: NSEntityDescription) throws -> EntityCopy {
+        let name = entity.name ?? ""
+        if let copy = entities[name] { return copy }
+        let copy = try makeCopy(of: entity)
+        entities[name] = copy
+        return copy
+    }
+
+    private func makeCopy(of entity: NSEntityDescription) throws -> EntityCopy {
+        let name = entity.name ?? ""
+        guard let target = targetModel === model ? entity : counterpart(of: entity), !target.isAbstract else {
+            throw CopyError(.modelMismatch, "The model of the copies has no entity \"\(name)\".", at: name)
+        }
+        var attributes: [AttributeCopy] = []
+        for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
+            if let copy = try attributeCopy(attribute, of: entity, at: "\(name).\(key)", target) {
+                attributes.append(copy)
+            }
+        }
+        var relationships: [RelationshipCopy] = []
+        for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
+            if let copy = try relationshipCopy(relationship, of: entity, at: "\(name).\(key)", target) {
+                relationships.append(copy)
+            }
+        }
+        let condition = lineage(entity).lazy.compactMap { self.rules.conditions[$0.name ?? ""] }.first
+        return EntityCopy(
+            entity: entity, target: target, attributes: attributes, relationships: relationships, condition: condition)
+    }
+
+    private func lineage(_ entity: NSEntityDescription) -> [NSEntityDescription] {
+        Array(sequence(first: entity) { $0.superentity })
+    }
+
+    private func isExcluded(_ name: String, of entity: NSEntityDescription) -> Bool {
+        !excludedProperties.isEmpty
+            && lineage(entity).contains { excludedProperties.contains("\($0.name ?? "").\(name)") }
+    }
+
+    private var directives: CopyDirectives { CopyDirectives(keys: rules.directiveKeys, model: model) }
+
+    // MARK: - Attributes
+
+    private func attributeCopy(
+        _ attribute: NSAttributeDescription, of entity: NSEntityDescription, at place: String,
+        _ target: NSEntityDescription
+    ) throws -> AttributeCopy? {
+        guard !attribute.isTransient, !(attribute is NSDerivedAttributeDescription),
+            !isExcluded(attribute.name, of: entity)
+        else { return nil }
+        let closure = lineage(entity).lazy.compactMap { self.values["\($0.name ?? "").\(attribute.name)"] }.first
+        let source =
+            try closure.map { .closure($0) }
+            ?? (rules.honoursUserInfo ? directives.source(of: attribute, at: place) : .original)
+        guard let source else { return nil }
+        guard let counterpart = counterpart(of: attribute, in: target) as? NSAttributeDescription else {
+            missingProperties.insert(place)
+            return nil
+        }
+        guard !counterpart.isTransient, !(counterpart is NSDerivedAttributeDescription) else { return nil }
+        guard counterpart.attributeType == attribute.attributeType || closure != nil else {
+            throw CopyError(
+                .modelMismatch, "\(place) is of another type in the model of the copies: give it a value by a closure.",
+                at: place)
+        }
+        return AttributeCopy(name: attribute.name, target: counterpart, source: source)
+    }
+
+    // MARK: - Relationships
+
+    private func relationshipCopy(
+        _ relationship: NSRelationshipDescription, of entity: NSEntityDescription, at place: String,
+        _ target: NSEntityDescription
+    ) throws -> RelationshipCopy? {
+        guard !relationship.isTransient, !isExcluded(relationship.name, of: entity),
+            !rules.excludedNames.contains(relationship.name)
+        else { return nil }
+        let names = lineage(entity).map { "\($0.name ?? "").\(relationship.name)" }
+        let choice = names.lazy.compactMap { self.choices[$0] }.first
+        var rule =
+            try names.lazy.compactMap { self.places[$0] }.first
+            ?? (rules.honoursUserInfo ? directives.rule(for: relationship, at: place) : nil)
+            ?? defaultRule(for: relationship)
+        if rule == .leaveOut, choice == nil { return nil }
+        guard let counterpart = counterpart(of: relationship, in: target) as? NSRelationshipDescription else {
+            missingProperties.insert(place)
+            return nil
+        }
+        let inverse = counterpart.inverseRelationship
+        let isExclusive = inverse.map { !$0.isToMany } ?? false
+        if rule == .link, isExclusive, rules.exclusiveLinks == .copy { rule = .copy }
+        return RelationshipCopy(
+            relationship: relationship, rule: rule, choice: choice,
+            isLeftOutAtRoots: rules.excludedRootNames.contains(relationship.name), target: counterpart,
+            permitsLinks: inverse == nil || (!isExclusive && !rules.leavesOthersUntouched))
+    }
+
+    private func defaultRule(for relationship: NSRelationshipDescription) -> CopyRule {
+        switch rules.base {
+        case .everything: .copy
+        case .ownership: relationship.deleteRule == .cascadeDeleteRule ? .copy : .link
+        case .moCloner: relationship.inverseRelationship?.isToMany == true ? .link : .copy
+        }
+    }
+
+    // MARK: - The other model
+
+    /// The entity of the copies' model that has the same name, or was renamed from it.
+    private func counterpart(of entity: NSEntityDescription) -> NSEntityDescription? {
+        let name = entity.name ?? ""
+        return targetModel.entitiesByName[name]
+            ?? targetModel.entities.first { $0.renamingIdentifier == name }
+            ?? entity.renamingIdentifier.flatMap { targetModel.entitiesByName[$0] }
+    }
+
+    private func counterpart(
+        of property: NSPropertyDescription, in target: NSEntityDescription
+    ) -> NSPropertyDescription? {
+        if let found = target.propertiesByName[property.name] { return found }
+        guard targetModel !== model else { return nil }
+        return target.properties.first { $0.renamingIdentifier == property.name }
+            ?? property.renamingIdentifier.flatMap { target.propertiesByName[$0] }
+    }
+}
+
+extension CopyBlueprint {
+    /// What is read of the originals, as a shape: so that objects are loaded with the relationships that are copied or
+    /// linked, and without the others.
+    func shape() throws -> GraphShape {
+        var shape = GraphShape(.roots)
+        shape.honoursUserInfo = false
+        for copy in prepared {
+            let names = Set(copy.relationships.map(\.name))
+            for name in copy.entity.relationshipsByName.keys {
+                shape.set("\(copy.name).\(name)", names.contains(name) ? .reference : .omit)
+            }
+        }
+        return shape
+    }
+}

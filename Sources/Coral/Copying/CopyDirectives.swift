@@ -1,0 +1,157 @@
+import CoreData
+
+/// What the directives that copying reads are called in the user info of attributes and relationships.
+///
+/// The names and their meaning are those of MOCloner. `exclude`, with any value, leaves a property out; `rebuild` is
+/// `uuid` or `now`; `followParent` names an attribute of an object higher up whose value is taken, as `noteID` or
+/// `Note.noteID`; `withoutParent` is `keep` or `blank` and says what happens where there is none. `coral.copy` says
+/// of a relationship `copy`, `link` or `leaveOut`.
+public struct CopyDirectiveKeys: Sendable, Hashable {
+    public var exclude = "exclude"
+    public var rebuild = "rebuild"
+    public var followParent = "followParent"
+    public var withoutParent = "withoutParent"
+    public var rule = "coral.copy"
+
+    public init() {}
+}
+
+/// Reads the directives of a model's properties and refuses those that cannot be followed.
+struct CopyDirectives {
+    let keys: CopyDirectiveKeys
+    let model: NSManagedObjectModel
+
+    // MARK: - Relationships
+
+    /// The rule that the user info gives for a relationship, if any: `coral.copy`, then `exclude`, then the shape that
+    /// documents have.
+    func rule(for relationship: NSRelationshipDescription, at place: String) throws -> CopyRule? {
+        if let word = text(keys.rule, of: relationship) {
+            guard let rule = CopyRule(rawValue: word) else {
+                throw wrong(keys.rule, word, at: place, known: CopyRule.allCases.map(\.rawValue))
+            }
+            return rule
+        }
+        if relationship.userInfo?[keys.exclude] != nil { return .leaveOut }
+        switch text(GraphShape.userInfoKey, of: relationship).flatMap(RelationshipRule.init(rawValue:)) {
+        case .embed: return .copy
+        case .reference: return .link
+        case .omit: return .leaveOut
+        case nil: return nil
+        }
+    }
+
+    // MARK: - Attributes
+
+    /// Where the value of an attribute comes from, by the user info; nil where the attribute is left out.
+    func source(of attribute: NSAttributeDescription, at place: String) throws -> AttributeCopy.Source? {
+        let source = try rebuilt(attribute, at: place) ?? followed(attribute, at: place) ?? .original
+        guard attribute.userInfo?[keys.exclude] != nil else { return source }
+        guard canBeBlank(attribute) else {
+            throw CopyError(
+                .wrongDirective,
+                "\(place) has the directive \(keys.exclude), but is mandatory and has no default value.", at: place)
+        }
+        return nil
+    }
+
+    private func rebuilt(_ attribute: NSAttributeDescription, at place: String) throws -> AttributeCopy.Source? {
+        guard let word = text(keys.rebuild, of: attribute) else { return nil }
+        let (type, source): (NSAttributeType, AttributeCopy.Source)
+        switch word {
+        case "uuid": (type, source) = (.UUIDAttributeType, .newUUID)
+        case "now": (type, source) = (.dateAttributeType, .now)
+        default: throw wrong(keys.rebuild, word, at: place, known: ["uuid", "now"])
+        }
+        guard attribute.attributeType == type else {
+            throw CopyError(
+                .wrongDirective,
+                "\(place) has the directive \(keys.rebuild) = \(word), but is no \(word == "uuid" ? "UUID" : "date").",
+                at: place)
+        }
+        return source
+    }
+
+    private func followed(_ attribute: NSAttributeDescription, at place: String) throws -> AttributeCopy.Source? {
+        let without = try withoutParent(attribute, at: place)
+        guard let path = text(keys.followParent, of: attribute) else {
+            guard without == nil else {
+                throw CopyError(
+                    .wrongDirective, "\(place) has the directive \(keys.withoutParent), but not \(keys.followParent).",
+                    at: place)
+            }
+            return nil
+        }
+        let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let name = parts.last, parts.count <= 2, !parts.contains("") else {
+            throw CopyError(
+                .wrongDirective, "\(place) has the directive \(keys.followParent) = \(path), which names no attribute.",
+                at: place)
+        }
+        let parent = ParentValue(
+            entity: parts.count == 2 ? parts[0] : nil, attribute: name, isBlankWithoutParent: without == .blank)
+        try checkParents(parent, of: attribute, path, at: place)
+        return .parent(parent)
+    }
+
+    /// Refuses the name of an attribute that no object higher up can have.
+    private func checkParents(
+        _ parent: ParentValue, of attribute: NSAttributeDescription, _ path: String, at place: String
+    ) throws {
+        if let name = parent.entity, model.entitiesByName[name] == nil {
+            throw CopyError(
+                .wrongDirective,
+                "\(place) has the directive \(keys.followParent) = \(path), but the model has no entity \"\(name)\"."
+                    + NameSuggestion.question(for: name, in: model.entitiesByName.keys),
+                at: place)
+        }
+        let entities = model.entities.filter { entity in parent.entity.map { entity.name == $0 } ?? true }
+        let candidates = entities.compactMap { $0.attributesByName[parent.attribute] }.filter { $0 !== attribute }
+        guard !candidates.isEmpty else {
+            let names = entities.flatMap(\.attributesByName.keys)
+            throw CopyError(
+                .wrongDirective,
+                "\(place) has the directive \(keys.followParent) = \(path), which no entity has."
+                    + NameSuggestion.question(for: parent.attribute, in: names),
+                at: place)
+        }
+        guard candidates.contains(where: { $0.attributeType == attribute.attributeType }) else {
+            throw CopyError(
+                .wrongDirective,
+                "\(place) has the directive \(keys.followParent) = \(path), but that is of another type.", at: place)
+        }
+    }
+
+    private enum WithoutParent: String, CaseIterable { case keep, blank }
+
+    private func withoutParent(_ attribute: NSAttributeDescription, at place: String) throws -> WithoutParent? {
+        guard let word = text(keys.withoutParent, of: attribute) else { return nil }
+        guard let choice = WithoutParent(rawValue: word) else {
+            throw wrong(keys.withoutParent, word, at: place, known: WithoutParent.allCases.map(\.rawValue))
+        }
+        if choice == .blank, !canBeBlank(attribute) {
+            throw CopyError(
+                .wrongDirective,
+                "\(place) has the directive \(keys.withoutParent) = blank, but is mandatory and has no default value.",
+                at: place)
+        }
+        return choice
+    }
+
+    // MARK: - Words
+
+    private func canBeBlank(_ attribute: NSAttributeDescription) -> Bool {
+        attribute.isOptional || attribute.defaultValue != nil
+    }
+
+    private func text(_ key: String, of property: NSPropertyDescription) -> String? {
+        property.userInfo?[key].map { $0 as? String ?? "\($0)" }
+    }
+
+    private func wrong(_ key: String, _ word: String, at place: String, known: [String]) -> CopyError {
+        CopyError(
+            .wrongDirective,
+            "\(place) has the directive \(key) = \"\(word)\"; it must be \(known.joined(separator: " or ")).", at: place
+        )
+    }
+}

@@ -1,0 +1,96 @@
+import CoreData
+import GraphDocuments
+
+/// A copy's attributes, before there is a copy.
+final class CopyDraft {
+    enum Value {
+        /// As a new object has it.
+        case unset
+        case set(Any?)
+    }
+
+    let node: Int
+    let original: NSManagedObject
+    let entity: EntityCopy
+    /// In the order of the entity's attributes.
+    var values: [Value]
+
+    /// Reads an original. Values that come from objects higher up are not set yet.
+    ///
+    /// Throws what closures throw, and `CopyError` where one gives what the attribute does not take.
+    init(_ original: NSManagedObject, node: Int, entity: EntityCopy, now: Date) throws {
+        self.node = node
+        self.original = original
+        self.entity = entity
+        values = []
+        values.reserveCapacity(entity.attributes.count)
+        for attribute in entity.attributes {
+            switch attribute.source {
+            case .original: values.append(.set(CopyDraft.copy(original.value(forKey: attribute.name))))
+            case .newUUID: values.append(.set(UUID()))
+            case .now: values.append(.set(now))
+            case .parent: values.append(.unset)
+            case .closure(let closure):
+                let value = try closure(original, original.value(forKey: attribute.name))
+                let place = "\(entity.name).\(attribute.name)"
+                guard AttributeValue.accepts(value, attribute.target) else {
+                    throw CopyError(
+                        .wrongValue, "The closure for \(place) gave a value of type \(Swift.type(of: value)).",
+                        at: place)
+                }
+                values.append(.set(value))
+            }
+        }
+    }
+
+    /// The value of the copy's attribute of that name; nil where it has none, or is unset.
+    func value(_ name: String) -> Any? {
+        guard let place = entity.attributes.firstIndex(where: { $0.target.name == name }),
+            case .set(let value) = values[place]
+        else { return nil }
+        return value
+    }
+
+    func set(_ value: Any?, for name: String) {
+        guard let place = entity.attributes.firstIndex(where: { $0.target.name == name }) else { return }
+        values[place] = .set(value)
+    }
+
+    /// A value that the copy does not share with the original: one that can be changed in place is copied.
+    private static func copy(_ value: Any?) -> Any? {
+        guard let value, type(of: value) is AnyClass else { return value }
+        switch value {
+        case let value as NSMutableString: return value.mutableCopy()
+        case let value as NSMutableData: return value.mutableCopy()
+        case let value as NSMutableArray: return value.mutableCopy()
+        case let value as NSMutableDictionary: return value.mutableCopy()
+        case let value as NSMutableSet: return value.mutableCopy()
+        case let value as NSMutableOrderedSet: return value.mutableCopy()
+        case let value as any NSCopying: return value.copy(with: nil)
+        default: return value
+        }
+    }
+}
+
+/// Which values attributes take.
+enum AttributeValue {
+    /// Whether key-value coding takes the value for the attribute.
+    static func accepts(_ value: Any?, _ attribute: NSAttributeDescription) -> Bool {
+        guard let value, !(value is NSNull) else { return true }
+        return switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType, .booleanAttributeType:
+            value is NSNumber || value is any BinaryInteger || value is any BinaryFloatingPoint || value is Bool
+        case .decimalAttributeType: value is NSDecimalNumber || value is Decimal
+        case .stringAttributeType: value is String || value is NSString
+        case .dateAttributeType: value is Date || value is NSDate
+        case .binaryDataAttributeType: value is Data || value is NSData
+        case .UUIDAttributeType: value is UUID || value is NSUUID
+        case .URIAttributeType: value is URL || value is NSURL
+        case .objectIDAttributeType: value is NSManagedObjectID
+        case .transformableAttributeType, .undefinedAttributeType: true
+        // A composite attribute, which the oldest supported systems have no name for.
+        default: value is [String: Any]
+        }
+    }
+}

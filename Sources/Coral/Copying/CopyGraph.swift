@@ -1,0 +1,93 @@
+import CoreData
+
+/// The objects to copy, and what each of them leads to: found before anything is made.
+///
+/// Memory grows with the number of IDs, not with what the objects hold.
+final class CopyGraph {
+    /// An object to copy.
+    struct Node {
+        var id: NSManagedObjectID
+        var entity: EntityCopy
+        /// The object from which it was first reached; nil for those that were asked for.
+        var parent: Int?
+        /// For each relationship of the entity what it leads to, without what the rules leave out.
+        var targets: [[NSManagedObjectID]]
+    }
+
+    private(set) var nodes: [Node] = []
+    private(set) var index: [NSManagedObjectID: Int] = [:]
+    /// Originals that were never saved.
+    private(set) var unsaved: [(NSManagedObject, Int)] = []
+
+    private let blueprint: CopyBlueprint
+    private var roots: Set<NSManagedObjectID> = []
+    private var parents: [NSManagedObjectID: Int] = [:]
+
+    init(_ blueprint: CopyBlueprint) {
+        self.blueprint = blueprint
+    }
+
+    /// Walks from some objects along the relationships that are copied.
+    ///
+    /// - Parameter willLoad: Called before each batch; throws to stop.
+    func walk(from roots: [NSManagedObjectID], loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void) throws {
+        self.roots = Set(roots)
+        try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: roots)
+        parents = [:]
+        for root in roots where index[root] == nil {
+            throw CopyError(
+                .missingObject, "The object \(root.uriRepresentation().absoluteString) does not exist.",
+                at: root.entity.name ?? "")
+        }
+    }
+
+    /// Notes an object, and says which others are copied because of it.
+    private func visit(_ object: NSManagedObject) throws -> [NSManagedObject] {
+        let id = object.objectID
+        let isRoot = roots.contains(id)
+        let entity = try blueprint.copy(of: object.entity)
+        if !isRoot, let condition = entity.condition, try !condition(object) { return [] }
+        let number = nodes.count
+        var copied: [NSManagedObject] = []
+        var targets: [[NSManagedObjectID]] = []
+        targets.reserveCapacity(entity.relationships.count)
+        for relationship in entity.relationships {
+            guard !(isRoot && relationship.isLeftOutAtRoots) else {
+                targets.append([])
+                continue
+            }
+            var objects = self.targets(of: object, by: relationship)
+            if let choice = relationship.choice {
+                let rules = try objects.map { try choice(object, $0) }
+                copied += zip(objects, rules).filter { $0.1 == .copy }.map(\.0)
+                objects = zip(objects, rules).filter { $0.1 != .leaveOut }.map(\.0)
+            } else if relationship.rule == .copy {
+                copied += objects
+            }
+            targets.append(objects.map(\.objectID))
+        }
+        for target in copied where parents[target.objectID] == nil && !roots.contains(target.objectID) {
+            parents[target.objectID] = number
+        }
+        nodes.append(Node(id: id, entity: entity, parent: parents[id], targets: targets))
+        index[id] = number
+        if id.isTemporaryID { unsaved.append((object, number)) }
+        return copied
+    }
+
+    /// The objects that a relationship leads to; those of an unordered one by key, so that copies are made in the
+    /// same order each time.
+    private func targets(of object: NSManagedObject, by relationship: RelationshipCopy) -> [NSManagedObject] {
+        let value = object.value(forKey: relationship.name)
+        guard relationship.relationship.isToMany else {
+            return (value as? NSManagedObject).map { blueprint.includes($0.entity) ? [$0] : [] } ?? []
+        }
+        if relationship.relationship.isOrdered {
+            return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject }
+                .filter { blueprint.includes($0.entity) } ?? []
+        }
+        let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+        return members.filter { blueprint.includes($0.entity) }.map { (ObjectName($0.objectID), $0) }
+            .sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}

@@ -1,0 +1,94 @@
+import CoreData
+
+/// Finds out what copies can be linked to: objects outside of the copied graph, seen from the copies' context.
+final class CopyLinks {
+    private let graph: CopyGraph
+    private let source: NSManagedObjectContext
+    private let target: NSManagedObjectContext
+    private let store: NSPersistentStore?
+    private let rules: CopyRules
+    /// What stands for an outside object in the copies' context.
+    private var found: [NSManagedObjectID: NSManagedObjectID] = [:]
+    private(set) var omissions = CopyOmissions()
+    /// How many links each relationship has, as `Entity.name`.
+    private(set) var counts: [String: Int] = [:]
+
+    init(
+        _ graph: CopyGraph, source: NSManagedObjectContext, target: NSManagedObjectContext, store: NSPersistentStore?,
+        rules: CopyRules
+    ) {
+        self.graph = graph
+        self.source = source
+        self.target = target
+        self.store = store
+        self.rules = rules
+    }
+
+    /// The object that a copy is linked to in place of an original's neighbour that is not copied.
+    func object(for id: NSManagedObjectID, by relationship: RelationshipCopy) -> NSManagedObject? {
+        relationship.permitsLinks ? found[id].map(target.object(with:)) : nil
+    }
+
+    /// Looks up all outside objects, and notes what cannot be linked to.
+    ///
+    /// Cost: a statement for each entity and batch of those that are not loaded; where copies go to another store,
+    /// one for each outside object.
+    func settle(loader: ObjectLoader) throws {
+        var outside: [NSManagedObjectID] = []
+        var met: Set<NSManagedObjectID> = []
+        for node in graph.nodes {
+            for targets in node.targets {
+                for id in targets where graph.index[id] == nil && met.insert(id).inserted { outside.append(id) }
+            }
+        }
+        guard !outside.isEmpty else { return }
+        let missing = try loader.missing(among: outside.map(source.object(with:)))
+        for id in outside where !missing.contains(id) { found[id] = try standIn(for: id) }
+        for node in graph.nodes {
+            for (relationship, targets) in zip(node.entity.relationships, node.targets) {
+                for id in targets where graph.index[id] == nil {
+                    let place = "\(node.entity.name).\(relationship.name)"
+                    if let reason = reason(id, relationship, missing) {
+                        omissions.note(
+                            CopyOmission(original: node.id, relationship: place, object: id, reason: reason))
+                    } else {
+                        counts[place, default: 0] += 1
+                    }
+                }
+            }
+        }
+    }
+
+    private func reason(
+        _ id: NSManagedObjectID, _ relationship: RelationshipCopy, _ missing: Set<NSManagedObjectID>
+    ) -> CopyOmission.Reason? {
+        if missing.contains(id) { return .dangling }
+        if !relationship.permitsLinks { return relationship.isExclusive ? .exclusive : .untouched }
+        return found[id] == nil ? .unreachable : nil
+    }
+
+    private func standIn(for id: NSManagedObjectID) throws -> NSManagedObjectID? {
+        if target === source, store == nil { return id }
+        if reaches(id) { return id }
+        let object = source.object(with: id)
+        if let closure = rules.linkedObject { return try closure(object, target)?.objectID }
+        guard let key = NaturalKey(object) else { return nil }
+        let candidates = try key.objects(of: id.entity.name ?? "", in: target)
+        return candidates.count == 1 ? candidates[0].objectID : nil
+    }
+
+    /// Whether the object itself can be had in the copies' context, and copies can be related to it.
+    private func reaches(_ id: NSManagedObjectID) -> Bool {
+        let isBelow = sequence(first: target, next: \.parent).contains { $0 === source }
+        if id.isTemporaryID { return isBelow && store == nil }
+        guard source.rootCoordinator === target.rootCoordinator else { return false }
+        return store.map { $0 === id.persistentStore } ?? true
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The coordinator that the context saves to, through its parents.
+    var rootCoordinator: NSPersistentStoreCoordinator? {
+        sequence(first: self, next: \.parent).lazy.compactMap(\.persistentStoreCoordinator).first
+    }
+}

@@ -1,0 +1,64 @@
+import CoreData
+
+/// What copying has made: a map from originals to copies.
+///
+///     let copies = try GraphCopier().copy(notes)
+///     copies[note]
+///
+/// Holds the copies, and of the originals the IDs. Belongs to the queue of the copies' context.
+public struct CopyMap: Sequence {
+    /// The copies of the objects that were asked for, in their order.
+    public let roots: [NSManagedObject]
+    /// The number of places where a copy is not related to what its original is related to, although no rule says so.
+    public let omissionCount: Int
+    /// The first hundred of them.
+    public let omissions: [CopyOmission]
+    /// Properties, as `Entity.property`, that the copies' model does not have.
+    public let missingProperties: [String]
+
+    private let originals: [NSManagedObjectID]
+    private let copies: [NSManagedObject]
+    private let index: [NSManagedObjectID: Int]
+    /// Unsaved originals change their IDs when they are saved, so that they are known by themselves too.
+    private let unsaved: [ObjectIdentifier: (original: NSManagedObject, index: Int)]
+
+    init(
+        originals: [NSManagedObjectID], copies: [NSManagedObject], index: [NSManagedObjectID: Int],
+        unsaved: [(NSManagedObject, Int)], roots: [NSManagedObject], omissions: CopyOmissions,
+        missingProperties: Set<String>
+    ) {
+        self.originals = originals
+        self.copies = copies
+        self.index = index
+        self.unsaved = Dictionary(
+            unsaved.map { (ObjectIdentifier($0), ($0, $1)) }, uniquingKeysWith: { first, _ in first })
+        self.roots = roots
+        omissionCount = omissions.count
+        self.omissions = omissions.samples
+        self.missingProperties = missingProperties.sorted()
+    }
+
+    /// The number of objects that were copied.
+    public var count: Int { originals.count }
+
+    /// The copy of an object; nil where it was not copied, or the copy is of another class. Cost: O(1).
+    public subscript<Object: NSManagedObject>(original: Object) -> Object? {
+        (unsaved[ObjectIdentifier(original)]?.index ?? index[original.objectID]).flatMap { copies[$0] as? Object }
+    }
+
+    /// The copy of the object that had this ID when it was copied; nil where it was not copied. Cost: O(1).
+    public subscript(id: NSManagedObjectID) -> NSManagedObject? {
+        index[id].map { copies[$0] }
+    }
+
+    /// The IDs of originals and copies, as they are now: those of unsaved copies are temporary.
+    public var objectIDs: [NSManagedObjectID: NSManagedObjectID] {
+        Dictionary(map { ($0.original, $0.copy.objectID) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The originals' IDs and the copies, in the order in which the originals were met.
+    public func makeIterator() -> AnyIterator<(original: NSManagedObjectID, copy: NSManagedObject)> {
+        var pairs = zip(originals, copies).makeIterator()
+        return AnyIterator { pairs.next().map { (original: $0.0, copy: $0.1) } }
+    }
+}

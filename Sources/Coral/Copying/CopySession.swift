@@ -1,0 +1,232 @@
+import CoreData
+import GraphDocuments
+
+/// One run of a copier: walks, makes the copies, connects them.
+///
+/// Runs where both contexts may be used.
+final class CopySession {
+    private let copier: GraphCopier
+    private let source: NSManagedObjectContext
+    private let target: NSManagedObjectContext
+    private let store: NSPersistentStore?
+    private let progress: Progress?
+    let blueprint: CopyBlueprint
+    let graph: CopyGraph
+    let links: CopyLinks
+    private let loader: ObjectLoader
+    private let unique: UniqueValues
+    /// The copies, in the order of the graph's objects. Those that were let go are known by their IDs.
+    private var made: [NSManagedObject?] = []
+    private(set) var madeIDs: [NSManagedObjectID] = []
+    private let now = Date()
+
+    /// Walks, and finds out what copying would do. Changes nothing.
+    init(
+        _ copier: GraphCopier, roots: [NSManagedObjectID], source: NSManagedObjectContext,
+        target: NSManagedObjectContext, store: NSPersistentStore?, progress: Progress?
+    ) throws {
+        guard let model = source.rootCoordinator?.managedObjectModel,
+            let targetModel = target.rootCoordinator?.managedObjectModel
+        else { throw CopyError(.noContext, "The context has no persistent store coordinator.") }
+        self.copier = copier
+        self.source = source
+        self.target = target
+        self.store = store
+        self.progress = progress
+        blueprint = try CopyBlueprint(copier.rules, model: model, targetModel: targetModel)
+        try blueprint.prepare(from: roots.map(\.entity))
+        loader = ObjectLoader(
+            context: source, plan: try ShapePlan(try blueprint.shape(), model: model), batchSize: copier.batchSize,
+            storeIdentifier: nil, countsRows: false)
+        unique = UniqueValues(context: target, model: targetModel, rule: copier.rules.uniqueness)
+        graph = CopyGraph(blueprint)
+        links = CopyLinks(graph, source: source, target: target, store: store, rules: copier.rules)
+        try graph.walk(from: roots, loader: loader) { _ in
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+        }
+        try links.settle(loader: loader)
+        progress?.totalUnitCount = Int64(graph.nodes.count * 2)
+    }
+
+    var plan: CopyPlan {
+        var plan = CopyPlan()
+        plan.originals = graph.nodes.map(\.id)
+        for node in graph.nodes { plan.counts[node.entity.name, default: 0] += 1 }
+        plan.links = links.counts
+        plan.omissionCount = links.omissions.count
+        plan.omissions = links.omissions.samples
+        plan.missingProperties = blueprint.missingProperties.sorted()
+        return plan
+    }
+
+    // MARK: - Making, in one go
+
+    /// Makes and connects all copies; leaves nothing behind where that fails.
+    func run(roots: [NSManagedObjectID]) throws -> CopyMap {
+        target.processPendingChanges()
+        target.undoManager?.beginUndoGrouping()
+        defer {
+            target.processPendingChanges()
+            target.undoManager?.endUndoGrouping()
+        }
+        let cleaner = CopyCleaner(target)
+        do {
+            for range in batches { try make(range) }
+            for isOrdered in [false, true] {
+                for range in batches { try connect(range, isOrdered: isOrdered, cleaner: cleaner) }
+            }
+            try callConnectHooks()
+            if copier.validates { for case let copy? in made { try copy.validateForInsert() } }
+            try checkCancelled()
+            if copier.saves { try target.save() }
+        } catch {
+            cleaner.remove(made.compactMap { $0 }, graph: graph)
+            throw error
+        }
+        return CopyMap(
+            originals: graph.nodes.map(\.id), copies: made.compactMap { $0 }, index: graph.index,
+            unsaved: graph.unsaved, roots: roots.compactMap { graph.index[$0].flatMap { made[$0] } },
+            omissions: links.omissions, missingProperties: blueprint.missingProperties)
+    }
+
+    /// The numbers of the graph's objects, in portions.
+    var batches: [Range<Int>] {
+        let size = max(copier.batchSize, 1)
+        return stride(from: 0, to: graph.nodes.count, by: size).map { $0..<min($0 + size, graph.nodes.count) }
+    }
+
+    // MARK: - One batch
+
+    /// Makes the copies of some objects, with their attributes.
+    func make(_ range: Range<Int>) throws {
+        try checkCancelled()
+        let originals = try loader.objects(with: graph.nodes[range].map(\.id))
+        var drafts: [CopyDraft] = []
+        for (number, original) in zip(range, originals) {
+            let node = graph.nodes[number]
+            guard let original else {
+                throw CopyError(
+                    .missingObject,
+                    "The object \(node.id.uriRepresentation().absoluteString) was deleted while it was copied.",
+                    at: node.entity.name)
+            }
+            drafts.append(try CopyDraft(original, node: number, entity: node.entity, now: now))
+        }
+        try unique.settle(drafts, followed: false)
+        let parents = ParentValues(graph: graph, drafts: drafts, copy: { [unowned self] in copy(at: $0) })
+        for draft in drafts { parents.follow(draft) }
+        try unique.settle(drafts, followed: true)
+        for draft in drafts { try make(draft) }
+        progress?.completedUnitCount += Int64(range.count)
+    }
+
+    private func make(_ draft: CopyDraft) throws {
+        let copy = NSEntityDescription.insertNewObject(forEntityName: draft.entity.target.name ?? "", into: target)
+        made.append(copy)
+        madeIDs.append(copy.objectID)
+        // Where several stores have the entity, a copy belongs where its original is.
+        if let store {
+            target.assign(copy, to: store)
+        } else if let store = draft.original.objectID.persistentStore,
+            let coordinator = target.rootCoordinator, coordinator.persistentStores.count > 1,
+            store.persistentStoreCoordinator === coordinator
+        {
+            target.assign(copy, to: store)
+        }
+        for (attribute, value) in zip(draft.entity.attributes, draft.values) {
+            if case .set(let value) = value { copy.setValue(value, forKey: attribute.target.name) }
+        }
+        try copier.rules.didMake?(draft.original, copy)
+    }
+
+    /// Relates copies to copies, and to what they are linked to.
+    ///
+    /// - Parameter isOrdered: Whether the ordered relationships are meant, which come last, or the others.
+    func connect(_ range: Range<Int>, isOrdered: Bool, cleaner: CopyCleaner) throws {
+        try checkCancelled()
+        for number in range {
+            let node = graph.nodes[number]
+            let copy = copy(at: number)
+            for (relationship, targets) in zip(node.entity.relationships, node.targets)
+            where relationship.target.isOrdered == isOrdered && !targets.isEmpty {
+                let objects = targets.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
+                CopySession.set(objects, relationship.target, of: copy)
+            }
+        }
+        if !isOrdered { progress?.completedUnitCount += Int64(range.count) }
+    }
+
+    /// Relates a copy to those objects of a relationship that must not be missing when it is saved, as far as they
+    /// are made.
+    func connectMandatory(_ range: Range<Int>, cleaner: CopyCleaner) {
+        for number in range {
+            let node = graph.nodes[number]
+            for (relationship, targets) in zip(node.entity.relationships, node.targets)
+            where !relationship.target.isOptional && !relationship.target.isToMany {
+                let known = targets.filter { (graph.index[$0] ?? -1) < madeIDs.count }
+                let objects = known.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
+                if !objects.isEmpty { CopySession.set(objects, relationship.target, of: copy(at: number)) }
+            }
+        }
+    }
+
+    private static func set(
+        _ objects: [NSManagedObject], _ relationship: NSRelationshipDescription, of copy: NSManagedObject
+    ) {
+        let name = relationship.name
+        guard relationship.isToMany else {
+            guard let object = objects.first, copy.value(forKey: name) as? NSManagedObject !== object else { return }
+            copy.setValue(object, forKey: name)
+            return
+        }
+        // What the other side has brought stays.
+        if relationship.isOrdered {
+            let members = NSMutableOrderedSet(array: objects)
+            for member in (copy.value(forKey: name) as? NSOrderedSet)?.array ?? [] { members.add(member) }
+            copy.setValue(members, forKey: name)
+        } else {
+            let members = NSMutableSet(array: objects)
+            let before = copy.value(forKey: name) as? NSSet
+            for member in before?.allObjects ?? [] { members.add(member) }
+            if members.count != before?.count ?? 0 { copy.setValue(members, forKey: name) }
+        }
+    }
+
+    private func object(
+        for id: NSManagedObjectID, by relationship: RelationshipCopy, cleaner: CopyCleaner
+    ) -> NSManagedObject? {
+        if let number = graph.index[id] { return copy(at: number) }
+        guard let object = links.object(for: id, by: relationship) else { return nil }
+        cleaner.willLink(object)
+        return object
+    }
+
+    private func copy(at number: Int) -> NSManagedObject {
+        made[number] ?? target.object(with: madeIDs[number])
+    }
+
+    func callConnectHooks() throws {
+        guard let hook = copier.rules.didConnect else { return }
+        for range in batches {
+            let originals = try loader.objects(with: graph.nodes[range].map(\.id))
+            for case (let number, let original?) in zip(range, originals) { try hook(original, copy(at: number)) }
+        }
+    }
+
+    private func checkCancelled() throws {
+        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+    }
+
+    // MARK: - Batches
+
+    /// Saves what a batch has made or connected and lets all objects go. Their IDs stay.
+    func saveAndForget(_ range: Range<Int>) throws {
+        try target.save()
+        for number in range {
+            if let copy = made[number] { madeIDs[number] = copy.objectID }
+            made[number] = nil
+        }
+        target.reset()
+        if source !== target { source.refreshAllObjects() }
+    }
+}

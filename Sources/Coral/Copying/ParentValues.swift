@@ -1,0 +1,52 @@
+import CoreData
+
+/// Takes attributes' values from the copies of objects higher up.
+struct ParentValues {
+    private let graph: CopyGraph
+    /// Copies of this batch that are not made yet, by the numbers of their objects.
+    private let drafts: [Int: CopyDraft]
+    private let copy: (Int) -> NSManagedObject
+
+    init(graph: CopyGraph, drafts: [CopyDraft], copy: @escaping (Int) -> NSManagedObject) {
+        self.graph = graph
+        self.drafts = Dictionary(drafts.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
+        self.copy = copy
+    }
+
+    /// Sets the attributes of a copy that follow a parent. Parents come first in the walk, so that theirs are known.
+    func follow(_ draft: CopyDraft) {
+        for (place, attribute) in draft.entity.attributes.enumerated() {
+            guard case .parent(let parent) = attribute.source else { continue }
+            if let value = value(of: parent, above: draft.node, type: attribute.target.attributeType) {
+                draft.values[place] = .set(value.value)
+            } else if !parent.isBlankWithoutParent {
+                draft.values[place] = .set(draft.original.value(forKey: attribute.name))
+            }
+        }
+    }
+
+    /// The value of the nearest object higher up that has such an attribute; nil where none has.
+    private func value(
+        of parent: ParentValue, above node: Int, type: NSAttributeType
+    ) -> (value: Any?, Void)? {
+        var next = graph.nodes[node].parent
+        while let number = next {
+            let entity = graph.nodes[number].entity
+            next = graph.nodes[number].parent
+            guard isMeant(entity.entity, by: parent),
+                entity.entity.attributesByName[parent.attribute]?.attributeType == type
+            else { continue }
+            guard let attribute = entity.attributes.first(where: { $0.name == parent.attribute }) else {
+                return (entity.entity.attributesByName[parent.attribute]?.defaultValue, ())
+            }
+            if let draft = drafts[number] { return (draft.value(attribute.target.name), ()) }
+            return (copy(number).value(forKey: attribute.target.name), ())
+        }
+        return nil
+    }
+
+    private func isMeant(_ entity: NSEntityDescription, by parent: ParentValue) -> Bool {
+        guard let name = parent.entity else { return true }
+        return sequence(first: entity) { $0.superentity }.contains { $0.name == name }
+    }
+}

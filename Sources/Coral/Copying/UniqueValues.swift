@@ -1,0 +1,170 @@
+import CoreData
+import GraphDocuments
+
+/// Makes values unique that uniqueness constraints want to be: before copies are made, so that they save the first
+/// time.
+final class UniqueValues {
+    private let context: NSManagedObjectContext
+    private let rule: CopyRules.Uniqueness
+    private let schema: GraphSchema
+    /// The keys of copies that are not made yet, or made in this run.
+    private var own: [UniquenessConstraint: Set<Key>] = [:]
+
+    typealias Key = [GraphValue]
+
+    init(context: NSManagedObjectContext, model: NSManagedObjectModel, rule: CopyRules.Uniqueness) {
+        self.context = context
+        self.rule = rule
+        schema = GraphSchema(model)
+    }
+
+    /// Settles the constraints of some copies.
+    ///
+    /// Throws `CopyError` where a value cannot be made unique. Cost: for each constraint one fetch, and one for each
+    /// round of suffixes that are taken.
+    ///
+    /// - Parameter followed: Whether those are meant in which values from objects higher up take part, or the others.
+    func settle(_ drafts: [CopyDraft], followed: Bool) throws {
+        if rule == .unchecked { return }
+        var order: [UniquenessConstraint] = []
+        var members: [UniquenessConstraint: [CopyDraft]] = [:]
+        for draft in drafts {
+            for constraint in draft.entity.constraints where constraint.followsParent == followed {
+                if members[constraint] == nil { order.append(constraint) }
+                members[constraint, default: []].append(draft)
+            }
+        }
+        for constraint in order { try settle(members[constraint] ?? [], constraint) }
+    }
+
+    private func settle(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws {
+        let keyed = drafts.compactMap { draft in key(of: draft, constraint).map { (draft, $0) } }
+        let existing = try existing(keyed.map(\.0), constraint)
+        var clashing: [Candidate] = []
+        for (draft, key) in keyed {
+            if existing.contains(key) || own[constraint, default: []].contains(key) {
+                if let candidate = try candidate(for: draft, constraint) { clashing.append(candidate) }
+            } else {
+                own[constraint, default: []].insert(key)
+            }
+        }
+        try settle(clashing, constraint)
+    }
+
+    // MARK: - Suffixes
+
+    /// A copy that needs another text.
+    private struct Candidate {
+        var draft: CopyDraft
+        var attribute: String
+        var stem: String
+        var number = 0
+    }
+
+    /// How a copy can be told from what is there. Nil where a new UUID has done it.
+    private func candidate(for draft: CopyDraft, _ constraint: UniquenessConstraint) throws -> Candidate? {
+        let place = "\(draft.entity.target.name ?? "").\(constraint.attributes.joined(separator: ", "))"
+        guard case .suffix(let suffix, _) = rule else { throw notUnique(draft, place, "") }
+        let parts = constraint.attributes.compactMap { name in
+            draft.entity.attributes.first { $0.target.name == name && !$0.followsParent }?.target
+        }
+        if let part = parts.last(where: { $0.attributeType == .UUIDAttributeType }) {
+            draft.set(UUID(), for: part.name)
+            if let key = key(of: draft, constraint) { own[constraint, default: []].insert(key) }
+            return nil
+        }
+        guard let part = parts.last(where: { $0.attributeType == .stringAttributeType }),
+            let text = draft.value(part.name) as? String
+        else { throw notUnique(draft, place, " Give it a value by a closure.") }
+        return Candidate(draft: draft, attribute: part.name, stem: UniqueValues.stem(of: text, suffix))
+    }
+
+    private func settle(_ candidates: [Candidate], _ constraint: UniquenessConstraint) throws {
+        guard case .suffix(let suffix, let limit) = rule else { return }
+        var waiting = candidates
+        var taken: Set<Key> = []
+        while !waiting.isEmpty {
+            var proposed: [(Candidate, Key)] = []
+            for var candidate in waiting {
+                while true {
+                    candidate.number += 1
+                    guard candidate.number <= limit else {
+                        throw notUnique(
+                            candidate.draft, "\(candidate.draft.entity.target.name ?? "").\(candidate.attribute)",
+                            " \(limit) suffixes are taken.")
+                    }
+                    let number = candidate.number == 1 ? "" : " \(candidate.number)"
+                    candidate.draft.set(candidate.stem + suffix + number, for: candidate.attribute)
+                    guard let key = key(of: candidate.draft, constraint) else { break }
+                    if taken.contains(key) || !own[constraint, default: []].insert(key).inserted { continue }
+                    proposed.append((candidate, key))
+                    break
+                }
+            }
+            taken = try existing(proposed.map(\.0.draft), constraint)
+            waiting = proposed.filter { taken.contains($0.1) }.map(\.0)
+        }
+    }
+
+    /// The text without a suffix that an earlier copy gave it: the copy of `List copy` is `List copy 2`.
+    private static func stem(of text: String, _ suffix: String) -> String {
+        var stem = Substring(text)
+        let digits = stem.reversed().prefix { $0.isASCII && $0.isNumber }.count
+        if digits > 0, stem.dropLast(digits).last == " ", stem.dropLast(digits + 1).hasSuffix(suffix) {
+            stem = stem.dropLast(digits + 1)
+        }
+        guard !suffix.isEmpty, stem.hasSuffix(suffix), stem.count > suffix.count else { return text }
+        return String(stem.dropLast(suffix.count))
+    }
+
+    private func notUnique(_ draft: CopyDraft, _ place: String, _ advice: String) -> CopyError {
+        CopyError(
+            .notUnique,
+            "The copy of \(draft.original.objectID.uriRepresentation().absoluteString) has the same \(place) as another "
+                + "object, which must be unique.\(advice)",
+            at: place)
+    }
+
+    // MARK: - Keys
+
+    /// The values of a constraint's attributes; nil where one is null, which is like nothing else.
+    private func key(of draft: CopyDraft, _ constraint: UniquenessConstraint) -> Key? {
+        key(constraint) { draft.value($0) }
+    }
+
+    private func key(_ constraint: UniquenessConstraint, _ value: (String) -> Any?) -> Key? {
+        guard let entity = schema.entity(constraint.entity) else { return nil }
+        var key: Key = []
+        for name in constraint.attributes {
+            guard let attribute = entity.attribute(name) else { return nil }
+            let part = GraphValue(value(name), declaredAs: attribute)
+            if part.isNull { return nil }
+            key.append(part)
+        }
+        return key
+    }
+
+    /// The keys that objects of the context have already, among those that could be the drafts'.
+    private func existing(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws -> Set<Key> {
+        // The attribute that tells most apart asks for least.
+        let distinct = constraint.attributes.map { name in
+            var met: Set<GraphValue> = []
+            let values = drafts.compactMap { draft -> Any? in
+                guard let value = draft.value(name), let key = key(of: draft, constraint),
+                    let place = constraint.attributes.firstIndex(of: name), met.insert(key[place]).inserted
+                else { return nil }
+                return value
+            }
+            return (name, values)
+        }
+        guard let best = distinct.max(by: { $0.1.count < $1.1.count }), !best.1.isEmpty else { return [] }
+        let request = NSFetchRequest<NSManagedObject>(entityName: constraint.entity)
+        request.predicate = NSPredicate(format: "%K IN %@", argumentArray: [best.0, best.1])
+        request.returnsObjectsAsFaults = false
+        var keys: Set<Key> = []
+        for object in try context.fetch(request) {
+            if let key = key(constraint, { object.value(forKey: $0) }) { keys.insert(key) }
+        }
+        return keys
+    }
+}

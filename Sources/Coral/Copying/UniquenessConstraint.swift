@@ -1,0 +1,33 @@
+import CoreData
+
+/// A uniqueness constraint on attributes, as copying sees it.
+struct UniquenessConstraint: Hashable {
+    /// The entity that declares it: no two objects of it, or of entities that inherit from it, may agree.
+    let entity: String
+    let attributes: [String]
+    /// Whether one of the attributes takes its value from an object higher up.
+    let followsParent: Bool
+
+    /// The constraints of an entity, inherited ones too. Those with attributes that copies do not get from their
+    /// originals are nothing to do with copying; those with relationships are the save's business.
+    static func all(of entity: NSEntityDescription, attributes: [AttributeCopy]) -> [UniquenessConstraint] {
+        let followed = Set(attributes.lazy.filter(\.followsParent).map(\.target.name))
+        let copied = Set(attributes.lazy.map(\.target.name))
+        var constraints: [UniquenessConstraint] = []
+        var declared: Set<[String]> = []
+        // From the top, so that a constraint that is listed again further down counts once, where it reaches furthest.
+        for ancestor in Array(sequence(first: entity, next: { $0.superentity })).reversed() {
+            for constraint in ancestor.uniquenessConstraints {
+                let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
+                guard !names.isEmpty, names.allSatisfy(copied.contains), declared.insert(names).inserted else {
+                    continue
+                }
+                constraints.append(
+                    UniquenessConstraint(
+                        entity: ancestor.name ?? "", attributes: names,
+                        followsParent: names.contains(where: followed.contains)))
+            }
+        }
+        return constraints
+    }
+}

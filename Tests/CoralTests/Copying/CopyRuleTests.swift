@@ -1,0 +1,209 @@
+import Coral
+import NotesModel
+import Testing
+
+/// What is copied, what is linked, what is left out.
+@Suite struct CopyRuleTests {
+    private func makeList(in context: NSManagedObjectContext) -> NSManagedObject {
+        let ada = context.insert("Person", ["name": "Ada"])
+        let tag = context.insert("Tag", ["name": "home"])
+        let note = context.insert("Note", ["title": "Groceries", "author": ada, "tags": NSSet(object: tag)])
+        note.setValue(
+            NSOrderedSet(array: ["Milk", "Bread"].map { context.insert("Item", ["name": $0]) }), forKey: "items")
+        return note
+    }
+
+    private func withList(_ body: (NSManagedObjectContext, NSManagedObject) throws -> Void) throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let note = makeList(in: context)
+            try context.save()
+            try body(context, note)
+        }
+    }
+
+    @Test func `what a note owns is copied, the rest is linked`() throws {
+        try withList { context, note in
+            let copy = try note.deepCopy()
+            #expect(copy !== note)
+            #expect(copy.value(forKey: "title") as? String == "Groceries")
+            #expect(
+                copy.value(forKey: "author") as? NSManagedObject === note.value(forKey: "author") as? NSManagedObject)
+            #expect(copy.value(forKey: "tags") as? NSSet == note.value(forKey: "tags") as? NSSet)
+            let items = (copy.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+            #expect(items.map { $0.value(forKey: "name") as? String } == ["Milk", "Bread"])
+            #expect(items.allSatisfy { $0.isInserted && $0.value(forKey: "note") as? NSManagedObject === copy })
+            #expect(!note.isUpdated)
+            #expect(context.hasChanges)
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            #expect(try context.count(for: request) == 4)
+        }
+    }
+
+    @Test func `nothing that exists is changed where the rules say so`() throws {
+        try withList { context, note in
+            var rules = CopyRules.ownership
+            rules.leavesOthersUntouched = true
+            let copies = try GraphCopier(rules: rules).copy([note])
+            #expect(context.updatedObjects.isEmpty)
+            #expect(copies.omissions.map(\.reason) == [.untouched, .untouched])
+            #expect(copies.omissions.map(\.relationship) == ["Note.author", "Note.tags"])
+        }
+    }
+
+    @Test func `rules in code come first, then closures decide object by object`() throws {
+        try withList { context, note in
+            var rules = CopyRules.ownership.with("Note.tags", .copy).with("Note.author", .leaveOut)
+            rules.set("Note.items") { _, item in item.value(forKey: "name") as? String == "Milk" ? .copy : .leaveOut }
+            rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
+            rules.exclude("Note.body")
+            let copy = try GraphCopier(rules: rules).copy(note)
+            #expect(copy.value(forKey: "title") as? String == "Groceries (copy)")
+            #expect(copy.value(forKey: "author") == nil)
+            #expect((copy.value(forKey: "items") as? NSOrderedSet)?.count == 1)
+            // The tag's name is unique.
+            let tags = (copy.value(forKey: "tags") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
+            #expect(tags.map { $0.value(forKey: "name") as? String } == ["home copy"])
+            try context.save()
+        }
+    }
+
+    @Test func `unique text gets the next free suffix, up to a limit`() throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let tag = context.insert("Tag", ["name": "home"])
+            context.insert("Tag", ["name": "home copy 2"])
+            try context.save()
+            let names = try (0..<3).map { _ in try tag.deepCopy().value(forKey: "name") as? String }
+            #expect(names == ["home copy", "home copy 3", "home copy 4"])
+            try context.save()
+            var rules = CopyRules.ownership
+            rules.uniqueness = .suffix(" copy", limit: 4)
+            #expect(throws: CopyError.self) { try tag.deepCopy(rules: rules) }
+            rules.uniqueness = .error
+            #expect(throws: CopyError.self) { try tag.deepCopy(rules: rules) }
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `a link that would steal is left out, and the result says so`() throws {
+        let context = try makeContext(WebModel.make())
+        try context.performAndWait {
+            let (thing, partner) = (context.insert("Thing"), context.insert("Special"))
+            thing.setValue(partner, forKey: "partner")
+            try context.save()
+            let copies = try GraphCopier().copy([thing])
+            #expect(copies[thing]?.value(forKey: "partner") == nil)
+            #expect(thing.value(forKey: "partner") as? NSManagedObject === partner)
+            #expect(copies.omissions.map(\.reason) == [.exclusive])
+            #expect(context.updatedObjects.isEmpty)
+            var rules = CopyRules.ownership
+            rules.exclusiveLinks = .copy
+            let copy = try GraphCopier(rules: rules).copy(thing)
+            #expect(
+                (copy.value(forKey: "partner") as? NSManagedObject)?.value(forKey: "partnerOf") as? NSManagedObject
+                    === copy)
+        }
+    }
+
+    @Test func `conditions and entities that are left out`() throws {
+        let context = try makeContext(WebModel.make())
+        try context.performAndWait {
+            let root = context.insert("Thing", ["name": "root"])
+            let children = (0..<4).map { context.insert($0 % 2 == 0 ? "Thing" : "Special", ["number": Int64($0)]) }
+            root.setValue(NSOrderedSet(array: children), forKey: "children")
+            try context.save()
+            var rules = CopyRules.ownership
+            rules.copy("Thing") { $0.value(forKey: "number") as? Int64 != 2 }
+            let copies = try GraphCopier(rules: rules).copy([root])
+            #expect(copies.count == 4)
+            #expect(copies.omissionCount == 1)
+            let copy = try GraphCopier(rules: CopyRules.ownership.excluding("Special")).copy(root)
+            #expect((copy.value(forKey: "children") as? NSOrderedSet)?.count == 2)
+        }
+    }
+
+    @Test func `a dry run says what would be copied and changes nothing`() throws {
+        try withList { context, note in
+            let plan = try GraphCopier().plan([note])
+            #expect(plan.summary == "3 objects (2 Item, 1 Note), 2 links")
+            #expect(plan.links == ["Note.author": 1, "Note.tags": 1])
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `nothing is left of a copy that fails, and nothing else is changed`() throws {
+        try withList { context, note in
+            struct Stop: Error {}
+            var rules = CopyRules.ownership
+            rules.didConnect = { _, copy in if copy.entity.name == "Item" { throw Stop() } }
+            #expect(throws: Stop.self) { try note.deepCopy(rules: rules) }
+            #expect(!context.hasChanges)
+            #expect(context.insertedObjects.isEmpty && context.updatedObjects.isEmpty && context.deletedObjects.isEmpty)
+            #expect((note.value(forKey: "tags") as? NSSet)?.count == 1)
+            let progress = Progress(totalUnitCount: 1)
+            progress.cancel()
+            #expect(throws: CocoaError.self) { try GraphCopier().copy([note], progress: progress) }
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `copying is one step for undo`() throws {
+        try withList { context, note in
+            let undo = UndoManager()
+            undo.groupsByEvent = false
+            context.undoManager = undo
+            _ = try note.deepCopy()
+            #expect(context.insertedObjects.count == 3)
+            undo.undo()
+            #expect(context.insertedObjects.isEmpty)
+            #expect(!undo.canUndo)
+            undo.redo()
+            #expect(context.insertedObjects.count == 3)
+        }
+    }
+
+    @Test func `rules that the model does not know are refused`() throws {
+        try withList { _, note in
+            #expect(throws: ShapeError.self) { try note.deepCopy(rules: CopyRules.ownership.with("Note.itmes", .copy)) }
+            #expect(throws: ShapeError.self) { try note.deepCopy(rules: CopyRules.ownership.excluding("Tagg")) }
+            var rules = CopyRules.ownership
+            rules.setValue("Note.rank") { _, _ in "first" }
+            #expect(throws: CopyError.self) { try note.deepCopy(rules: rules) }
+        }
+    }
+
+    @Test func `in the background, together and in batches`() async throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("copy-\(UUID().uuidString).sqlite")
+        defer { for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + ending) } }
+        let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes())
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+        container.loadPersistentStores { _, error in #expect(error == nil) }
+        let ids = try await container.performBackgroundTask { context in
+            let notes = (0..<5).map { _ in makeTaggedList(in: context, tag: UUID().uuidString) }
+            try context.save()
+            return notes.map(\.objectID)
+        }
+        for inBatches in [false, true] {
+            let copies = try await GraphCopier(batchSize: 2).copy(ids, in: container, inBatches: inBatches)
+            #expect(copies.count == 15)
+            try await container.performBackgroundTask { context in
+                for id in ids {
+                    let copy = try context.existingObject(with: #require(copies[id]))
+                    let original = try context.existingObject(with: id)
+                    let items = (copy.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+                    #expect(items.map { $0.value(forKey: "name") as? String } == ["Milk", "Bread"])
+                    #expect(copy.value(forKey: "tags") as? NSSet == original.value(forKey: "tags") as? NSSet)
+                }
+            }
+        }
+    }
+}
+
+private func makeTaggedList(in context: NSManagedObjectContext, tag: String) -> NSManagedObject {
+    let note = context.insert(
+        "Note", ["title": "Groceries", "tags": NSSet(object: context.insert("Tag", ["name": tag]))])
+    note.setValue(NSOrderedSet(array: ["Milk", "Bread"].map { context.insert("Item", ["name": $0]) }), forKey: "items")
+    return note
+}
