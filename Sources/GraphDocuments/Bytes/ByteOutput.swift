@@ -112,6 +112,7 @@ public final class MemorySink: ByteSink {
     /// What has arrived so far.
     public private(set) var data = Data()
 
+    /// An empty sink.
     public init() {}
 
     public func write(_ bytes: UnsafeRawBufferPointer) throws {

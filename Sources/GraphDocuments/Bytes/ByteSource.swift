@@ -13,6 +13,7 @@ public final class MemorySource: ByteSource {
     private let data: Data
     private var position: Int
 
+    /// A source of the data's bytes.
     public init(_ data: Data) {
         self.data = data
         position = data.startIndex

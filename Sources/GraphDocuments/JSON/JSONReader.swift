@@ -13,6 +13,7 @@ public struct JSONReader {
         /// Whether one value may follow another, as in JSON Lines.
         public var allowsManyValues: Bool
 
+        /// Options; strict JSON unless said otherwise.
         public init(allowsTrailingCommas: Bool = false, allowsManyValues: Bool = false) {
             self.allowsTrailingCommas = allowsTrailingCommas
             self.allowsManyValues = allowsManyValues

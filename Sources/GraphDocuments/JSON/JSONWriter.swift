@@ -9,15 +9,20 @@ public struct JSONWriter {
     public let output: ByteOutput
     private var needsComma = false
 
+    /// A writer to the output.
     public init(to output: ByteOutput) {
         self.output = output
     }
 
     // MARK: - Structure
 
+    /// Opens an object.
     public mutating func beginObject() throws { try open(UInt8(ascii: "{")) }
+    /// Closes the innermost object.
     public mutating func endObject() throws { try close(UInt8(ascii: "}")) }
+    /// Opens an array.
     public mutating func beginArray() throws { try open(UInt8(ascii: "[")) }
+    /// Closes the innermost array.
     public mutating func endArray() throws { try close(UInt8(ascii: "]")) }
 
     /// Writes a line break; between elements it comes after the comma.
@@ -106,7 +111,9 @@ public struct JSONWriter {
 
     // MARK: - Other values
 
+    /// Writes null.
     public mutating func null() throws { try literal("null") }
+    /// Writes a boolean.
     public mutating func bool(_ value: Bool) throws { try literal(value ? "true" : "false") }
 
     private mutating func literal(_ text: StaticString) throws {

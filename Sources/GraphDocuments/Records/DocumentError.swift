@@ -1,11 +1,13 @@
 /// Why a document cannot be read or written, and where.
 public struct DocumentError: Error, Sendable, Hashable {
+    /// What kind of mistake it is.
     public var code: Code
     /// What is wrong, as a sentence.
     public var message: String
     /// Where, for what was found in a document.
     public var place: DocumentPlace?
 
+    /// An error; `message` is a sentence.
     public init(_ code: Code, _ message: String, at place: DocumentPlace? = nil) {
         self.code = code
         self.message = message
@@ -14,6 +16,7 @@ public struct DocumentError: Error, Sendable, Hashable {
 
     /// The kinds of mistakes. A struct, so that a new kind breaks no `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
+        /// The word for the kind.
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 

@@ -11,7 +11,9 @@ public struct DocumentHeader: Sendable, Hashable {
     public var format: String
     /// The version of the format.
     public var version: Int
+    /// How the records are laid out. Writers put their own shape here.
     public var shape: DocumentShape
+    /// What the ids are made from.
     public var idScheme: IDScheme
     /// The UUID of the store that the records come from, where they come from one.
     public var storeUUID: String?
@@ -22,6 +24,7 @@ public struct DocumentHeader: Sendable, Hashable {
     /// The store's metadata, as far as plain values can say it, in a stable order.
     public var metadata: [ReadableValue.Member]
 
+    /// A header; everything has a default.
     public init(
         shape: DocumentShape = .flat, idScheme: IDScheme = .stored, storeUUID: String? = nil,
         modelVersionIdentifiers: [String] = [], entityVersionHashes: [String: Data] = [:],

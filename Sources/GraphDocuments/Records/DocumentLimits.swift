@@ -12,6 +12,7 @@ public struct DocumentLimits: Sendable, Hashable {
     /// limited to 1 GiB besides.
     public var documentSize: Int
 
+    /// Limits; what is not given has its default.
     public init(
         depth: Int = 1024, recordCount: Int = 1_000_000_000, stringLength: Int = 1 << 30, keyLength: Int = 4096,
         documentSize: Int = .max

@@ -13,6 +13,7 @@ public struct DocumentPlace: Sendable, Hashable {
     /// The member of that element, or of the container where there is no index.
     var member: String?
 
+    /// A place; without line and column where there are none.
     public init(offset: Int, line: Int = 0, column: Int = 0, pointer: String = "") {
         self.init(offset: offset, line: line, column: column, container: pointer, index: -1, member: nil)
     }

@@ -3,7 +3,9 @@
 /// What is not listed is absent, and absent means "leave as it is" to an importer. Null means "clear", an empty to-many
 /// "empty".
 public struct GraphRecord: Sendable, Hashable {
+    /// The record's name in its document.
     public var id: RecordID
+    /// The name of the object's own entity, not an ancestor's.
     public var entity: String
     /// Attributes in a stable order: the model's, or the document's.
     public var attributes: [GraphAttribute]
@@ -12,6 +14,7 @@ public struct GraphRecord: Sendable, Hashable {
     /// Whether the record is a tombstone: it says that the object is to be deleted.
     public var isDeleted: Bool
 
+    /// A record.
     public init(
         id: RecordID, entity: String, attributes: [GraphAttribute] = [], relationships: [GraphRelationship] = [],
         isDeleted: Bool = false
@@ -36,11 +39,14 @@ public struct GraphRecord: Sendable, Hashable {
 
 /// A relationship of a record: its name and the ids of the records it leads to.
 public struct GraphRelationship: Sendable, Hashable {
+    /// The relationship's name.
     public var name: String
+    /// Where it leads.
     public var target: RelationshipTarget
     /// Whether the order of a to-many says something. Where it does not, writers expect the ids sorted by who made them.
     public var isOrdered: Bool
 
+    /// A relationship.
     public init(name: String, target: RelationshipTarget, isOrdered: Bool = false) {
         self.name = name
         self.target = target

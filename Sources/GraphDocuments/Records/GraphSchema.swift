@@ -43,14 +43,19 @@ extension GraphSchema: Hashable {
 extension GraphSchema {
     /// An entity with all its properties, inherited ones included.
     public struct Entity: Sendable, Hashable {
+        /// The entity's name.
         public let name: String
         /// The entity that it inherits from.
         public let parent: String?
+        /// Whether it has no objects of its own.
         public let isAbstract: Bool
+        /// Its attributes, inherited ones included, in a stable order.
         public let attributes: [Attribute]
+        /// Its relationships, inherited ones included, in a stable order.
         public let relationships: [Relationship]
         private let properties: [String: Property]
 
+        /// An entity.
         public init(
             name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [Attribute] = [],
             relationships: [Relationship] = []
@@ -101,11 +106,14 @@ extension GraphSchema {
 
     /// An attribute and its type.
     public struct Attribute: Sendable, Hashable {
+        /// The attribute's name.
         public let name: String
+        /// The type that values have.
         public let type: GraphValueType
         /// What a composite is made of; empty for every other type.
         public let elements: [Attribute]
 
+        /// An attribute.
         public init(name: String, type: GraphValueType, elements: [Attribute] = []) {
             self.name = name
             self.type = type
@@ -115,12 +123,18 @@ extension GraphSchema {
 
     /// A relationship, its cardinality and where it leads.
     public struct Relationship: Sendable, Hashable {
+        /// The relationship's name.
         public let name: String
+        /// The entity that it leads to.
         public let destination: String
+        /// The relationship that leads back.
         public let inverse: String?
+        /// Whether it leads to any number of objects.
         public let isToMany: Bool
+        /// Whether their order says something.
         public let isOrdered: Bool
 
+        /// A relationship.
         public init(
             name: String, destination: String, inverse: String? = nil, isToMany: Bool = false, isOrdered: Bool = false
         ) {

@@ -33,9 +33,12 @@ public enum GraphValue: Sendable {
 
 /// A named value: one attribute of a record, or one element of a composite.
 public struct GraphAttribute: Sendable, Hashable {
+    /// The attribute's or element's name.
     public var name: String
+    /// Its value.
     public var value: GraphValue
 
+    /// A named value.
     public init(name: String, value: GraphValue) {
         self.name = name
         self.value = value
@@ -49,6 +52,7 @@ public struct TransformableValue: Sendable {
     /// The archive's content as plain values. A courtesy to readers: where there is an archive, the archive counts.
     public var readable: ReadableValue?
 
+    /// A value.
     public init(archive: Data?, readable: ReadableValue? = nil) {
         self.archive = archive
         self.readable = readable
@@ -64,9 +68,12 @@ public indirect enum ReadableValue: Sendable, Hashable {
 
     /// A key and what stands under it.
     public struct Member: Sendable, Hashable {
+        /// The key.
         public var name: String
+        /// What stands under it.
         public var value: ReadableValue
 
+        /// A member.
         public init(name: String, value: ReadableValue) {
             self.name = name
             self.value = value
@@ -81,6 +88,7 @@ public struct ExternalFile: Sendable, Hashable {
     /// The file's size in bytes, where known.
     public var byteCount: Int64?
 
+    /// A reference to a file.
     public init(path: String, byteCount: Int64? = nil) {
         self.path = path
         self.byteCount = byteCount

@@ -1,5 +1,6 @@
 /// A record as it stands in a document: with its place, its members' places, and what was not understood.
 public struct PlacedRecord: Sendable, Hashable {
+    /// The record.
     public var record: GraphRecord
     /// Where the record begins.
     public var place: DocumentPlace
@@ -53,11 +54,14 @@ public struct PlacedRecord: Sendable, Hashable {
 
     /// A member that the schema's entity does not have.
     public struct UnknownMember: Sendable, Hashable {
+        /// The member's name.
         public var name: String
         /// The value, as the format alone can tell it; nil for an array or an object.
         public var value: GraphValue?
+        /// Where it stands.
         public var place: DocumentPlace
 
+        /// A member.
         public init(name: String, value: GraphValue?, place: DocumentPlace) {
             self.name = name
             self.value = value

@@ -10,6 +10,7 @@ public struct NestedWalk {
     /// Called before each record; throws to stop.
     public var willWrite: (RecordID) throws -> Void
 
+    /// A walk that embeds everything, unless said otherwise.
     public init(
         depthLimit: Int = 256, embeds: @escaping (GraphRecord, GraphRelationship) -> Bool = { _, _ in true },
         willWrite: @escaping (RecordID) throws -> Void = { _ in }

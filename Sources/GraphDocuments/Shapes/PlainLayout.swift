@@ -24,6 +24,7 @@ public struct PlainLayout: Sendable, Hashable {
 
     /// One entity's part of the layout.
     public struct Entity: Sendable, Hashable {
+        /// The entity's name.
         public var name: String
         /// The attributes and to-one relationships that identify an object; a relationship stands for its target's key.
         public var key: [String]
@@ -33,6 +34,7 @@ public struct PlainLayout: Sendable, Hashable {
         /// descendant.
         public var keyEntity: String
 
+        /// An entity's part; `keyEntity` is the entity itself unless said otherwise.
         public init(name: String, key: [String], members: [String]? = nil, keyEntity: String? = nil) {
             self.name = name
             self.key = key
@@ -41,6 +43,7 @@ public struct PlainLayout: Sendable, Hashable {
         }
     }
 
+    /// A layout.
     public init(entities: [Entity], dates: DateForm = .milliseconds, decimals: DecimalForm = .string) {
         self.entities = entities
         self.dates = dates

@@ -25,6 +25,7 @@ public struct ReadingOptions: Sendable {
         case skip
     }
 
+    /// Options; what is not given has its default.
     public init(
         limits: DocumentLimits = .standard, allowsTrailingCommas: Bool = false, shape: DocumentShape? = nil,
         rootEntity: String? = nil, layout: PlainLayout? = nil, keepsMismatchedValues: Bool = false,
