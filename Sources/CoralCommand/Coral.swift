@@ -16,6 +16,7 @@ struct CoralCommand: ParsableCommand {
             ModelCommand.self,
             ExportCommand.self,
             ImportCommand.self,
+            CopyCommand.self,
         ])
 
     /// Runs the command that the arguments name. What fails is one message on standard error, and exit code 1; arguments

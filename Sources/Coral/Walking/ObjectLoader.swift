@@ -59,6 +59,8 @@ final class ObjectLoader {
         request.predicate = NSPredicate(format: "SELF IN %@", ids as NSArray)
         request.includesSubentities = false
         request.returnsObjectsAsFaults = false
+        // IDs do not change, and to ask every unsaved object whether it is one of these costs more than the fetch.
+        request.includesPendingChanges = false
         request.relationshipKeyPathsForPrefetching = try plan.plan(for: entity).toManyNames
         return try context.fetch(request)
     }

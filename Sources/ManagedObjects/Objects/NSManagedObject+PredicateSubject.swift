@@ -2,6 +2,9 @@ import Foundation
 import PredicateLanguage
 
 extension NSManagedObject: PredicateSubject {
+    /// An object equals its ID, and the same row's object in another context: predicates take either.
+    public var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
+
     public func predicateValue(forKey key: String) throws -> Any? {
         if let place = place(of: key) { return publicValue(at: place) }
         switch key {

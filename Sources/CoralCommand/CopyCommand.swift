@@ -1,0 +1,150 @@
+import ArgumentParser
+import Coral
+
+/// `coral copy`: objects of a store, and what belongs to them, copied inside the store.
+struct CopyCommand: ParsableCommand {
+    /// What belongs to an object where the model says nothing else.
+    enum Rules: String, ExpressibleByArgument, CaseIterable {
+        case ownership, everything
+        case moCloner = "mocloner"
+
+        var base: CopyRules.Base {
+            switch self {
+            case .ownership: .ownership
+            case .everything: .everything
+            case .moCloner: .moCloner
+            }
+        }
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "copy", abstract: "Copies objects inside a store, with what belongs to them. Writes to the store.",
+        discussion: """
+            Every object is copied once, and what refers to a copied object refers to its copy. Directives in the \
+            model's user info count: exclude, rebuild, followParent, withoutParent, coral.copy. For other relationships \
+            --rules decides: ownership copies what cascading relationships lead to and links to the rest, everything \
+            copies all that can be reached, mocloner links where the way back is to many and copies the rest.
+
+            The copies are saved together, or on any error nothing is. What is printed is the map from originals to \
+            copies.
+            """)
+
+    @Argument(help: "The store. It is changed, unless --dry-run is given.")
+    var store: String
+
+    @Option(name: .long, help: "The entity of the objects to copy.")
+    var entity: String
+
+    @Option(
+        name: .customLong("where"), help: ArgumentHelp("Only objects for which this holds.", valueName: "predicate"))
+    var predicate: String?
+
+    @Option(name: .long, help: "What belongs to an object.")
+    var rules: Rules = .ownership
+
+    @Option(name: .long, help: ArgumentHelp("Copy what a relationship leads to.", valueName: "Entity.relationship"))
+    var copy: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("Link to what a relationship leads to.", valueName: "Entity.relationship"))
+    var link: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"))
+    var exclude: [String] = []
+
+    @Flag(name: .long, help: "Show what would be copied, and do nothing.")
+    var dryRun = false
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var source: ModelSource
+
+    func run() throws {
+        let open = try OpenStore(path: store, model: source, isReadOnly: dryRun)
+        try open.context.performAndWait {
+            let description = try open.entity(named: entity)
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = try predicate.map { try Predicates.predicate($0, for: description) }
+            let originals = try open.context.fetch(request).map { (CopyName($0.objectID), $0) }
+                .sorted { $0.0 < $1.0 }.map(\.1)
+            let copier = GraphCopier(rules: chosenRules, saves: true)
+            if dryRun {
+                try show(try copier.plan(originals))
+            } else {
+                try show(try copier.copy(originals))
+            }
+        }
+    }
+
+    private var chosenRules: CopyRules {
+        var chosen = CopyRules(rules.base)
+        for name in copy { chosen.set(name, .copy) }
+        for name in link { chosen.set(name, .link) }
+        for name in exclude { chosen.exclude(name) }
+        return chosen
+    }
+
+    // MARK: - Telling
+
+    private func show(_ map: CopyMap) throws {
+        let pairs = map.map {
+            CopyReport.Pair(original: CopyName($0.original).text, copy: CopyName($0.copy.objectID).text)
+        }
+        try show(
+            CopyReport(
+                isSaved: true, summary: "\(Quantity.count(pairs.count, "object")) copied", copies: pairs,
+                omissions: map.omissions.map(\.description), omissionCount: map.omissionCount))
+    }
+
+    private func show(_ plan: CopyPlan) throws {
+        let pairs = plan.originals.map { CopyReport.Pair(original: CopyName($0).text, copy: nil) }
+        try show(
+            CopyReport(
+                isSaved: false, summary: plan.summary, copies: pairs, omissions: plan.omissions.map(\.description),
+                omissionCount: plan.omissionCount))
+    }
+
+    private func show(_ report: CopyReport) throws {
+        for omission in report.omissions.prefix(10) { StandardError.warn(omission) }
+        if report.omissionCount > 10 {
+            StandardError.warn("There are \(report.omissionCount - 10) more places like this.")
+        }
+        guard !json else { return try JSONOutput.write(report) }
+        var lines = report.copies.map { pair in pair.copy.map { "\(pair.original) -> \($0)" } ?? pair.original }
+        lines.append(report.isSaved ? report.summary : "Would copy \(report.summary)")
+        StandardOutput.write(lines.map { $0 + "\n" }.joined())
+    }
+}
+
+/// What `coral copy --json` prints.
+private struct CopyReport: Encodable {
+    struct Pair: Encodable {
+        var original: String
+        var copy: String?
+    }
+
+    var isSaved: Bool
+    var summary: String
+    var copies: [Pair]
+    var omissions: [String]
+    var omissionCount: Int
+}
+
+/// An object of the store, as people name it: `Note/p12`.
+private struct CopyName: Comparable {
+    let entity: String
+    let key: String
+
+    init(_ id: NSManagedObjectID) {
+        entity = id.entity.name ?? ""
+        key = id.uriRepresentation().lastPathComponent
+    }
+
+    var text: String { "\(entity)/\(key)" }
+
+    static func < (left: CopyName, right: CopyName) -> Bool {
+        if left.entity != right.entity { return left.entity < right.entity }
+        // Keys are the letter p and a number: the longer is the larger.
+        return (left.key.utf8.count, left.key) < (right.key.utf8.count, right.key)
+    }
+}
