@@ -50,10 +50,12 @@ if engineIsBuilt {
 
 /// Core Data itself: the framework where there is one, else our facade.
 let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
+/// What lies beneath the facade, for the few files that take a shorter way there.
+let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects"] : []
 
 targets += [
     // The toolkit, on Core Data's public API.
-    .target(name: "Coral", dependencies: coreData + ["GraphDocuments", "KeyedArchives"]),
+    .target(name: "Coral", dependencies: coreData + engine + ["GraphDocuments", "KeyedArchives"]),
     // The command `coral`. Named apart from the library by more than case, which macOS would not tell apart.
     .executableTarget(
         name: "CoralCommand",

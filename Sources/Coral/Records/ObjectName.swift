@@ -8,16 +8,19 @@ struct ObjectName: Hashable {
     var entity: String
     /// The primary key; nil for an object that was never saved, and in stores whose keys are no numbers.
     var primaryKey: Int64?
-    /// The last part of the URI.
-    var text: String
+    /// The last part of the URI, where there is no key.
+    var text = ""
 
     init(_ id: NSManagedObjectID) {
         entity = id.entity.name ?? ""
+        if readParts(of: id) { return }
         let uri = id.uriRepresentation()
-        text = uri.lastPathComponent
-        guard !id.isTemporaryID else { return }
-        store = uri.host ?? ""
-        if text.first == "p" { primaryKey = Int64(text.dropFirst()) }
+        let last = uri.lastPathComponent
+        if !id.isTemporaryID {
+            store = uri.host ?? ""
+            if last.first == "p" { primaryKey = Int64(last.dropFirst()) }
+        }
+        if primaryKey == nil { text = last }
     }
 }
 

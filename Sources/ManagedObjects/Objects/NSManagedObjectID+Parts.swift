@@ -1,0 +1,7 @@
+extension NSManagedObjectID {
+    /// The primary key in the store; nil while the ID is temporary. What `uriRepresentation()` says, without making a URI.
+    package var primaryKey: Int64? { key.isTemporary ? nil : key.number }
+
+    /// The UUID of the store; nil while the ID is temporary.
+    package var storeUUID: String? { storeIdentifier }
+}
