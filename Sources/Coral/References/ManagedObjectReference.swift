@@ -1,0 +1,148 @@
+import CoreData
+
+/// A reference to a managed object that can be archived, sent and kept: by its URI, its entity and, where the entity
+/// has one, its natural key.
+///
+///     let reference = try ManagedObjectReference(note)
+///     switch reference.resolve(in: context) {
+///     case .found(let note): …
+///     case .missing(let reason): …
+///     }
+///
+/// The URI finds the object in its store and in every copy of that; the natural key finds it where the data were moved
+/// otherwise: imported into another store, or into one of the next model version.
+#if canImport(Darwin)
+    @objc(CoralManagedObjectReference)
+#endif
+public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Sendable {
+    /// The entity of the object.
+    public let entityName: String
+    /// The object's permanent URI; nil for a reference by natural key alone.
+    public let uri: URL?
+    /// The values by which the object is known wherever it lives, as they were when the reference was made.
+    public let naturalKey: NaturalKey?
+
+    /// The UUID of the store that the object lives in.
+    public var storeIdentifier: String? { uri?.host }
+
+    // MARK: - Making
+
+    /// A reference to an object. One that was never saved gets its permanent ID first.
+    ///
+    /// Throws `ReferenceError` for an object without a context, and what obtaining the ID throws. To make many,
+    /// `references(to:)` is faster.
+    public convenience init(_ object: NSManagedObject) throws {
+        guard let context = object.managedObjectContext else {
+            throw ReferenceError(.noContext, "An object that belongs to no context cannot be referred to.")
+        }
+        if object.objectID.isTemporaryID { try context.obtainPermanentIDs(for: [object]) }
+        self.init(
+            entityName: object.entity.name ?? "", uri: object.objectID.uriRepresentation(),
+            naturalKey: NaturalKey(object))
+    }
+
+    /// References to objects, in their order. Permanent IDs are obtained for all of them together.
+    public static func references(to objects: some Collection<NSManagedObject>) throws -> [ManagedObjectReference] {
+        let unsaved = objects.filter(\.objectID.isTemporaryID)
+        for (_, group) in Dictionary(grouping: unsaved, by: { $0.managedObjectContext.map(ObjectIdentifier.init) }) {
+            try group.first?.managedObjectContext?.obtainPermanentIDs(for: group)
+        }
+        return try objects.map(ManagedObjectReference.init)
+    }
+
+    /// A reference by an object's URI, as older archives hold it.
+    ///
+    /// Throws `ReferenceError` where the URI is none of a managed object.
+    public convenience init(uri: URL) throws {
+        let path = uri.path.split(separator: "/")
+        guard ManagedObjectReference.isObjectURI(uri), let entity = path.first else {
+            throw ReferenceError(.wrongURI, "\(uri.absoluteString) is no URI of a managed object.")
+        }
+        self.init(entityName: String(entity), uri: uri, naturalKey: nil)
+    }
+
+    /// A reference by parts that are known.
+    public init(entityName: String, uri: URL?, naturalKey: NaturalKey?) {
+        self.entityName = entityName
+        self.uri = uri
+        self.naturalKey = naturalKey
+    }
+
+    /// Whether a URL has the form `x-coredata://STORE/Entity/p12`. Coordinators on some systems trap on others.
+    static func isObjectURI(_ url: URL) -> Bool {
+        let path = url.path.split(separator: "/")
+        guard url.scheme?.lowercased() == "x-coredata", path.count == 2, let letter = path[1].first else {
+            return false
+        }
+        return path[1].count > 1 && (letter == "p" && url.host?.isEmpty == false || letter == "t")
+    }
+
+    // MARK: - Equality
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? ManagedObjectReference else { return false }
+        return entityName == other.entityName && uri == other.uri && naturalKey == other.naturalKey
+    }
+
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(entityName)
+        hasher.combine(uri)
+        hasher.combine(naturalKey)
+        return hasher.finalize()
+    }
+
+    public override var description: String {
+        uri?.absoluteString ?? "\(entityName) \(naturalKey.map { "\($0.values)" } ?? "")"
+    }
+
+    // MARK: - Codable
+
+    private enum CodingKeys: String, CodingKey {
+        case entityName = "entity"
+        case uri
+        case naturalKey = "key"
+    }
+
+    public convenience init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            entityName: try values.decode(String.self, forKey: .entityName),
+            uri: try values.decodeIfPresent(URL.self, forKey: .uri),
+            naturalKey: try values.decodeIfPresent(NaturalKey.self, forKey: .naturalKey))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(entityName, forKey: .entityName)
+        try values.encodeIfPresent(uri, forKey: .uri)
+        try values.encodeIfPresent(naturalKey, forKey: .naturalKey)
+    }
+
+    // MARK: - NSSecureCoding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public func encode(with coder: NSCoder) {
+        coder.encode(entityName as NSString, forKey: CodingKeys.entityName.rawValue)
+        if let uri { coder.encode(uri as NSURL, forKey: CodingKeys.uri.rawValue) }
+        // As JSON, so that a key of any shape needs no further class in the archive.
+        if let naturalKey, let data = try? JSONEncoder().encode(naturalKey) {
+            coder.encode(data as NSData, forKey: CodingKeys.naturalKey.rawValue)
+        }
+    }
+
+    /// Nil where the archive holds no reference.
+    public convenience init?(coder: NSCoder) {
+        // A key that is not there would be an error of the whole archive on some systems.
+        func value<Value: NSObject & NSCoding>(_ type: Value.Type, _ key: CodingKeys) -> Value? {
+            coder.containsValue(forKey: key.rawValue) ? coder.decodeObject(of: type, forKey: key.rawValue) : nil
+        }
+        guard let entity = value(NSString.self, .entityName) else { return nil }
+        let uri = value(NSURL.self, .uri)
+        let key = value(NSData.self, .naturalKey)
+        self.init(
+            entityName: "\(entity)", uri: uri?.absoluteURL,
+            naturalKey: key.flatMap { try? JSONDecoder().decode(NaturalKey.self, from: Data(referencing: $0)) })
+    }
+}

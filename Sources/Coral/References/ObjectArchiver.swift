@@ -1,0 +1,97 @@
+import CoreData
+
+/// Writes keyed archives of any object graph that contains managed objects: each is replaced by a
+/// `ManagedObjectReference`.
+///
+///     let data = try ObjectArchiver.archivedData(["selection": notes, "scroll": 12])
+public enum ObjectArchiver {
+    /// The archive of an object graph.
+    ///
+    /// Throws `ReferenceError` for an object without a context and for values that cannot be archived, and what
+    /// obtaining permanent IDs throws. Cost: a statement for each object that was never saved; `archivedReferences()`
+    /// of a collection asks once for all.
+    ///
+    /// - Parameter requiringSecureCoding: Whether every other object must support secure coding.
+    public static func archivedData(_ root: Any, requiringSecureCoding: Bool = true) throws -> Data {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: requiringSecureCoding)
+        let replacing = ReplacingArchiver(requiringSecureCoding)
+        archiver.delegate = replacing
+        archiver.setClassName(ManagedObjectReference.archivedName, for: ManagedObjectReference.self)
+        archiver.encode(root, forKey: NSKeyedArchiveRootObjectKey)
+        archiver.finishEncoding()
+        if let error = replacing.error { throw error }
+        if let error = archiver.error {
+            throw ReferenceError(.unwritable, "The objects cannot be archived: \(error.localizedDescription)")
+        }
+        return archiver.encodedData
+    }
+}
+
+extension Collection where Element: NSManagedObject {
+    /// References to the objects, in their order, as an archive: for user defaults, for a file.
+    ///
+    ///     UserDefaults.standard.set(try notes.archivedReferences(), forKey: "selection")
+    ///
+    /// Throws as `ManagedObjectReference.references(to:)` does.
+    public func archivedReferences() throws -> Data {
+        let references = try ManagedObjectReference.references(to: map { $0 as NSManagedObject })
+        return try ObjectArchiver.archivedData(references as NSArray)
+    }
+
+    /// Writes references to the objects to a file, which is replaced when all is written.
+    public func writeReferences(to url: URL) throws {
+        try archivedReferences().write(to: url, options: .atomic)
+    }
+}
+
+/// Swaps managed objects for references on their way into an archive.
+private final class ReplacingArchiver: NSObject, NSKeyedArchiverDelegate {
+    private let requiresSecureCoding: Bool
+    private(set) var error: (any Error)?
+
+    init(_ requiresSecureCoding: Bool) { self.requiresSecureCoding = requiresSecureCoding }
+
+    func archiver(_ archiver: NSKeyedArchiver, willEncode object: Any) -> Any? {
+        if let object = object as? NSManagedObject {
+            do {
+                return try ManagedObjectReference(object)
+            } catch {
+                self.error = self.error ?? error
+                return NSNull()
+            }
+        }
+        // An archiver traps on what does not fit: null takes its place, and the archive is never handed out.
+        let fits = requiresSecureCoding ? isSecure(object) : object is any NSCoding || isValue(object)
+        guard fits, hasName(object) else {
+            error = error ?? ReferenceError(.unwritable, "A \(type(of: object)) cannot be archived.")
+            return NSNull()
+        }
+        return object
+    }
+
+    private func isSecure(_ object: Any) -> Bool {
+        guard let coding = object as? any NSSecureCoding else { return isValue(object) }
+        return type(of: coding).supportsSecureCoding
+    }
+
+    /// Values that Foundation hands over unboxed.
+    private func isValue(_ object: Any) -> Bool { !(type(of: object) is AnyClass) }
+
+    /// Whether an archive can name the object's class. Off Apple's platforms private and nested classes have no name.
+    private func hasName(_ object: Any) -> Bool {
+        #if canImport(Darwin)
+            return true
+        #else
+            return isValue(object) || String(reflecting: type(of: object)).split(separator: ".").count == 2
+        #endif
+    }
+
+    func archiver(_ archiver: NSKeyedArchiver, didEncode object: Any?) {}
+    #if canImport(Darwin)
+        func archiver(_ archiver: NSKeyedArchiver, willReplace object: Any?, with newObject: Any?) {}
+    #else
+        func archiver(_ archiver: NSKeyedArchiver, willReplace object: Any?, withObject newObject: Any?) {}
+    #endif
+    func archiverWillFinish(_ archiver: NSKeyedArchiver) {}
+    func archiverDidFinish(_ archiver: NSKeyedArchiver) {}
+}

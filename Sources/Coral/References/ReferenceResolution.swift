@@ -1,0 +1,136 @@
+import CoreData
+
+/// What a reference leads to.
+public enum ReferenceResolution {
+    case found(NSManagedObject)
+    case missing(MissingReason)
+
+    /// The object, where it was found.
+    public var object: NSManagedObject? {
+        if case .found(let object) = self { object } else { nil }
+    }
+
+    /// Why there is none, where there is none.
+    public var reason: MissingReason? {
+        if case .missing(let reason) = self { reason } else { nil }
+    }
+}
+
+/// Why a reference leads nowhere.
+public struct MissingReason: Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    public struct Code: Sendable, Hashable, RawRepresentable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The store is not loaded, and nothing has the natural key, or there is none.
+        public static let storeNotLoaded = Code(rawValue: "storeNotLoaded")
+        /// The store has no such row: it was deleted, or never saved.
+        public static let rowDeleted = Code(rawValue: "rowDeleted")
+        /// The model has no such entity.
+        public static let entityGone = Code(rawValue: "entityGone")
+        /// Several objects have the natural key.
+        public static let ambiguousKey = Code(rawValue: "ambiguousKey")
+        /// The reference was made of an object that was not saved, in a process that has ended.
+        public static let neverSaved = Code(rawValue: "neverSaved")
+        /// The object is of another class than was asked for.
+        public static let wrongClass = Code(rawValue: "wrongClass")
+        /// The context has no coordinator.
+        public static let noCoordinator = Code(rawValue: "noCoordinator")
+        /// Fetching failed.
+        public static let failed = Code(rawValue: "failed")
+    }
+
+    public var code: Code
+    /// The reason as a sentence.
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+extension ManagedObjectReference {
+    /// Finds the object in a context, by its URI, else by its natural key. Never throws and never traps: what fails
+    /// is a reason. Call it where the context may be used.
+    ///
+    /// Cost: one statement, and one for the natural key where the URI leads nowhere.
+    public func resolve(in context: NSManagedObjectContext) -> ReferenceResolution {
+        guard let coordinator = context.rootCoordinator else {
+            return .missing(MissingReason(.noCoordinator, "The context has no persistent store coordinator."))
+        }
+        let model = coordinator.managedObjectModel
+        guard let entity = entity(in: model) else {
+            return .missing(MissingReason(.entityGone, "The model has no entity \"\(entityName)\"."))
+        }
+        let reason: MissingReason
+        switch resolveURI(in: context, coordinator, entity) {
+        case .found(let object): return .found(object)
+        case .missing(let found): reason = found
+        }
+        guard let naturalKey else { return .missing(reason) }
+        do {
+            let objects = try naturalKey.objects(of: entity.name ?? "", in: context)
+            if objects.count > 1 {
+                return .missing(
+                    MissingReason(.ambiguousKey, "Several objects of \(entityName) have the key of \(self)."))
+            }
+            return objects.first.map { .found($0) } ?? .missing(reason)
+        } catch {
+            return .missing(MissingReason(.failed, "\(self) cannot be looked up: \(error)"))
+        }
+    }
+
+    /// The entity, by its name or by the name that it had before it was renamed.
+    private func entity(in model: NSManagedObjectModel) -> NSEntityDescription? {
+        model.entitiesByName[entityName] ?? model.entities.first { $0.renamingIdentifier == entityName }
+    }
+
+    private func resolveURI(
+        in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator, _ entity: NSEntityDescription
+    ) -> ReferenceResolution {
+        guard let uri, ManagedObjectReference.isObjectURI(uri) else {
+            return .missing(MissingReason(.rowDeleted, "No object of \(entityName) has the key of \(self)."))
+        }
+        guard let id = coordinator.managedObjectID(forURIRepresentation: uri) else {
+            let isTemporary = uri.lastPathComponent.hasPrefix("t")
+            return .missing(
+                isTemporary
+                    ? MissingReason(.neverSaved, "\(self) was not saved when it was referred to.")
+                    : MissingReason(.storeNotLoaded, "The store of \(self) is not loaded."))
+        }
+        do {
+            let object = try context.existingObject(with: id)
+            if !object.isDeleted, object.entity.isKindOf(entity: entity) { return .found(object) }
+        } catch let error as CocoaError where error.errorCode != NSManagedObjectReferentialIntegrityError {
+            return .missing(MissingReason(.failed, "\(self) cannot be looked up: \(error.localizedDescription)"))
+        } catch {
+            // There is no such row.
+        }
+        return .missing(MissingReason(.rowDeleted, "\(self) does not exist: it was deleted, or never saved."))
+    }
+}
+
+extension Collection where Element == ManagedObjectReference {
+    /// Finds the objects in a context, in the order of the references.
+    ///
+    /// Cost: one statement for each entity, and those of `resolve(in:)` for what is not found so.
+    public func resolve(in context: NSManagedObjectContext) -> [ReferenceResolution] {
+        let ids = compactMap(\.uri).filter(ManagedObjectReference.isObjectURI).compactMap {
+            context.rootCoordinator?.managedObjectID(forURIRepresentation: $0)
+        }
+        // Held until each reference has found its own. What cannot be fetched together is asked for one by one.
+        var held: [NSManagedObject] = []
+        for (entity, ids) in Dictionary(grouping: ids, by: { $0.entity.name ?? "" }) {
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = NSPredicate(format: "SELF IN %@", argumentArray: [ids])
+            request.includesPendingChanges = false
+            request.returnsObjectsAsFaults = false
+            held += (try? context.fetch(request)) ?? []
+        }
+        return withExtendedLifetime(held) { map { $0.resolve(in: context) } }
+    }
+}

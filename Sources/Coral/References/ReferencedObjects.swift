@@ -1,0 +1,67 @@
+import CoreData
+
+/// The managed objects that an archive refers to, one answer for each reference, in order.
+public struct ReferencedObjects<Object: NSManagedObject> {
+    /// What each reference leads to.
+    public let resolutions: [ReferenceResolution]
+
+    /// Those that were found, in order.
+    public var objects: [Object] { resolutions.compactMap { $0.object as? Object } }
+
+    /// Why the others were not, by their places in the order.
+    public var missing: [(place: Int, reason: MissingReason)] {
+        resolutions.enumerated().compactMap { place, resolution in resolution.reason.map { (place, $0) } }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The objects that an archive of `archivedReferences()`, or of the old recipe, refers to.
+    ///
+    ///     let notes = try context.objects(fromReferences: data, as: Note.self).objects
+    ///
+    /// Throws `ReferenceError` for data that are no such archive. Objects of another class are missing.
+    public func objects<Object: NSManagedObject>(
+        fromReferences data: Data, as type: Object.Type = NSManagedObject.self
+    ) throws -> ReferencedObjects<Object> {
+        let result = try ObjectUnarchiver(context: self).unarchive(data)
+        let elements = (result.root as? NSArray).map(Array.init) ?? [result.root as Any]
+        let reasons = Dictionary(
+            result.missing.map { ($0.reference, $0.reason) }, uniquingKeysWith: { first, _ in first })
+        return ReferencedObjects(
+            resolutions: try elements.map { element in
+                switch element {
+                case let object as Object: return .found(object)
+                case let object as NSManagedObject:
+                    return .missing(
+                        MissingReason(
+                            .wrongClass, "\(object.entity.name ?? "") is no \(String(describing: Object.self))."))
+                case let reference as ManagedObjectReference:
+                    return .missing(
+                        reasons[reference] ?? MissingReason(.rowDeleted, "\(reference) does not exist."))
+                default: throw ReferenceError(.unreadable, "The archive holds more than references to objects.")
+                }
+            })
+    }
+
+    /// The objects that a file of `writeReferences(to:)` refers to.
+    public func objects<Object: NSManagedObject>(
+        fromReferencesAt url: URL, as type: Object.Type = NSManagedObject.self
+    ) throws -> ReferencedObjects<Object> {
+        try objects(fromReferences: Data(contentsOf: url), as: type)
+    }
+}
+
+extension UserDefaults {
+    /// Keeps references to objects, in their order.
+    public func setReferences(to objects: some Collection<NSManagedObject>, forKey key: String) throws {
+        set(try Array(objects).archivedReferences(), forKey: key)
+    }
+
+    /// The objects that are referred to under a key; none where there is no such key.
+    public func objects<Object: NSManagedObject>(
+        forReferencesKey key: String, in context: NSManagedObjectContext, as type: Object.Type = NSManagedObject.self
+    ) throws -> ReferencedObjects<Object> {
+        guard let data = data(forKey: key) else { return ReferencedObjects(resolutions: []) }
+        return try context.objects(fromReferences: data, as: type)
+    }
+}
