@@ -68,6 +68,12 @@ struct ImportCommand: ParsableCommand {
         if isNew { try StoreCreation.createStore(at: store, model: model) }
         do {
             let open = try OpenStore(url: store, model: model, isReadOnly: false)
+            if isNew, isLarge(document), !importer.skipsInvalid {
+                // A new store is removed on any error, so that here too it is all or nothing.
+                return report(
+                    try BatchImporter(into: open.coordinator, options: importer).importDocument(
+                        .file(document), entity: entity))
+            }
             try open.context.performAndWait {
                 let plan = try plan(document, into: open.context, importer)
                 guard !dryRun else { return try show(plan) }
@@ -79,6 +85,12 @@ struct ImportCommand: ParsableCommand {
             if isNew { StoreCreation.removeStore(at: store, model: model) }
             throw error
         }
+    }
+
+    /// Whether a document is better imported in batches: 32 MB and more.
+    private func isLarge(_ document: URL) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: document.path)
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0 >= 32_000_000
     }
 
     private func plan(
@@ -124,6 +136,12 @@ struct ImportCommand: ParsableCommand {
         for conflict in plan.conflicts.kept.prefix(10) { StandardError.warn(conflict.description) }
         for error in plan.errors.kept.prefix(10) { StandardError.warn("Left out: \(error)") }
         StandardOutput.write("\(plan.summary)\n")
+    }
+
+    private func report(_ result: BatchImporter.Result) {
+        for conflict in result.conflicts.prefix(10) { StandardError.warn(conflict.description) }
+        StandardOutput.write(
+            "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n")
     }
 
     private func show(_ plan: ImportPlan<NSManagedObject>) throws {

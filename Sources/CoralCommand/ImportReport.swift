@@ -33,8 +33,7 @@ enum ImportReport {
         if let object = subject.object, let url = URL(string: object) {
             return "\(subject.entity)/\(url.lastPathComponent)"
         }
-        guard let record = subject.record else { return subject.entity }
-        return record.text.hasPrefix("\(subject.entity)/") ? record.text : "\(subject.entity) \(record)"
+        return subject.label.hasPrefix(subject.entity) ? subject.label : "\(subject.entity) \(subject.label)"
     }
 
     private static func reason(_ reason: ImportDeletion.Reason) -> String {

@@ -124,7 +124,7 @@ final class IdentityMatcher {
         for node in nodes {
             let keys = keys(of: node)
             node.keys = keys
-            if keys.isEmpty {
+            if keys.isEmpty, !node.isBound {
                 if let id = objectID(of: node) {
                     byURI[id, default: []].append(node)
                 } else if options.identity.matchesContent, !node.isReference, node.entity.rules.isEmpty {
@@ -137,6 +137,7 @@ final class IdentityMatcher {
                     continue
                 }
                 index[key] = node
+                if node.isBound { continue }
                 if byRule[key.rule] == nil { order.append(key.rule) }
                 byRule[key.rule, default: []].append(key)
             }

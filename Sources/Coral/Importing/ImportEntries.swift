@@ -35,6 +35,8 @@ public struct ImportSubject: Sendable, Hashable {
     public var object: String?
     /// Where the record stands; nil where no record speaks of the object.
     public var place: DocumentPlace?
+    /// What people may call it: the record's id, else its key, else its place.
+    public var label: String
 }
 
 /// An object that is to be made.
@@ -61,7 +63,7 @@ public struct ImportUpdate: Sendable, Hashable {
 public struct ImportLink: Sendable, Hashable {
     public var subject: ImportSubject
     public var relationship: String
-    /// The objects that are added: their ids in the document, else their URIs.
+    /// The objects that are added: their ids in the document, else their keys.
     public var added: [String]
     /// The URIs of the objects that are taken away.
     public var removed: [String]

@@ -25,6 +25,8 @@ final class ImportNode {
     var object: NSManagedObject?
     /// The ID of the object that the node was matched with; nil for one that is new.
     var matchedID: NSManagedObjectID?
+    /// Whether somebody else has said which object the node is, so that its key is not looked up.
+    var isBound = false
     /// Whether it is settled who the node is: matched, or new.
     var isSettled = false
     /// The node that this one turned out to be.
@@ -60,6 +62,7 @@ final class ImportNode {
         matchedID = matchedID ?? other.matchedID
         object = object ?? other.object
         isSettled = isSettled || other.isSettled
+        isBound = isBound || other.isBound
         for key in other.keys where !keys.contains(key) { keys.append(key) }
         other.representative = self
         other.records = []
@@ -81,9 +84,25 @@ final class ImportNode {
         return nil
     }
 
+    /// What messages call the node: its id, else its key, else its place.
+    var label: String {
+        if let id { return id.text }
+        if let key = keys.first {
+            let values = key.parts.map { part in
+                switch part {
+                case .value(let value): ValueText.text(value)
+                case .object(let id): id.uriRepresentation().lastPathComponent
+                case .node(let number): "#\(number)"
+                }
+            }
+            return "\(entity.name) \(values.joined(separator: ", "))"
+        }
+        return place.map { "\(entity.name) \($0.pointer)" } ?? entity.name
+    }
+
     var subject: ImportSubject {
         ImportSubject(
             entity: object?.entity.name ?? entity.name, record: id,
-            object: matchedID?.uriRepresentation().absoluteString, place: place)
+            object: matchedID?.uriRepresentation().absoluteString, place: place, label: label)
     }
 }

@@ -12,6 +12,8 @@ final class ImportPayload {
     private var nodesByID: [RecordID: ImportNode] = [:]
     private var references: [Reference: ImportNode] = [:]
     private(set) var recordCount = 0
+    /// Finds the object of a record that an earlier part of the document had; nil where there are no parts.
+    var objectOutside: ((RecordID) -> NSManagedObject?)?
 
     private struct Reference: Hashable {
         var destination: String
@@ -32,13 +34,16 @@ final class ImportPayload {
         try didRead(reader.bytesRead)
     }
 
+    /// Takes what the document says of itself.
+    func begin(_ header: DocumentHeader?) { self.header = header }
+
     /// Takes records that come from no document.
     func add(_ records: some Sequence<GraphRecord>, header: DocumentHeader?) {
-        self.header = header
+        begin(header)
         for record in records { add(PlacedRecord(record), isRoot: true) }
     }
 
-    private func add(_ record: PlacedRecord, isRoot: Bool? = nil) {
+    func add(_ record: PlacedRecord, isRoot: Bool? = nil) {
         recordCount += 1
         guard let entity = model.entity(record.record.entity) else { return }
         let node: ImportNode
@@ -50,9 +55,17 @@ final class ImportPayload {
             node = makeNode(entity)
             node.id = record.hasOwnID ? record.record.id : nil
             nodesByID[record.record.id] = node
+            bindOutside(node, record.record.id)
         }
         node.records.append(record)
         if isRoot ?? isTop(record.place) { roots.append(node) }
+    }
+
+    private func bindOutside(_ node: ImportNode, _ id: RecordID) {
+        guard let object = objectOutside?(id) else { return }
+        node.object = object
+        node.matchedID = object.objectID
+        node.isBound = true
     }
 
     private func makeNode(_ entity: EntityImport) -> ImportNode {
@@ -62,7 +75,7 @@ final class ImportPayload {
     }
 
     /// Whether a record stands at the top of the document, not inside another one.
-    private func isTop(_ place: DocumentPlace) -> Bool {
+    func isTop(_ place: DocumentPlace) -> Bool {
         let steps = place.pointer.split(separator: "/")
         return switch steps.count {
         case 0: true
@@ -74,6 +87,9 @@ final class ImportPayload {
 
     /// The node of the record with an id.
     func node(with id: RecordID) -> ImportNode? { nodesByID[id]?.resolved }
+
+    /// All records' nodes, by the ids that the document or its reader gives them.
+    var nodesOfRecords: [RecordID: ImportNode] { nodesByID }
 
     /// All records' nodes that the document gives an id, by that.
     var identifiedNodes: [(RecordID, ImportNode)] {
@@ -92,6 +108,7 @@ final class ImportPayload {
         node.id = id
         node.referencePlace = place()
         references[reference] = node
+        bindOutside(node, id)
         readKey(of: node, from: id)
         return node
     }

@@ -51,14 +51,15 @@ extension ImportPerformer {
         nodesByObject[object.objectID]?.subject
             ?? ImportSubject(
                 entity: object.entity.name ?? "", record: nil,
-                object: object.objectID.uriRepresentation().absoluteString, place: nil)
+                object: object.objectID.uriRepresentation().absoluteString, place: nil,
+                label: "\(object.entity.name ?? "")/\(object.objectID.uriRepresentation().lastPathComponent)")
     }
 
     // MARK: - The model's rules
 
     /// Asks every object that a save would write whether it may be.
     mutating func validate() {
-        guard options.validates else { return }
+        guard options.validates, session.part != .values else { return }
         for object in sorted(context.insertedObjects) { validate(object) { try object.validateForInsert() } }
         for object in sorted(context.updatedObjects) where !object.isDeleted {
             validate(object) { try object.validateForUpdate() }

@@ -48,7 +48,7 @@ extension ImportPerformer {
         claim(relationship.name, of: node, for: targetNode)
         guard old !== target else { return }
         object.setValue(target, forKey: relationship.name)
-        note(node, relationship.name, added: [(id, target)], removed: old.map { [$0] } ?? [])
+        note(node, relationship.name, added: [targetNode], removed: old.map { [$0] } ?? [])
     }
 
     // MARK: - To many
@@ -57,14 +57,14 @@ extension ImportPerformer {
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to ids: [RecordID],
         at place: DocumentPlace
     ) {
-        var wanted: [(id: RecordID, object: NSManagedObject)] = []
+        var wanted: [(node: ImportNode, object: NSManagedObject)] = []
         var met: Set<ObjectIdentifier> = []
         for id in ids {
             guard let (target, targetNode) = target(id, of: relationship, node, at: place) else { continue }
             if let inverse = relationship.inverse, !inverse.isToMany {
                 claim(inverse.name, of: targetNode, for: node)
             }
-            if met.insert(ObjectIdentifier(target)).inserted { wanted.append((id, target)) }
+            if met.insert(ObjectIdentifier(target)).inserted { wanted.append((targetNode, target)) }
         }
         let old = members(of: object, relationship)
         let present = Set(old.map(ObjectIdentifier.init))
@@ -72,7 +72,7 @@ extension ImportPerformer {
         if relationship.policy == .union {
             guard !added.isEmpty else { return }
             set(relationship, of: object, to: old + added.map(\.object))
-            note(node, relationship.name, added: added, removed: [])
+            note(node, relationship.name, added: added.map(\.node), removed: [])
             return
         }
         let removed = old.filter { !met.contains(ObjectIdentifier($0)) }
@@ -81,7 +81,7 @@ extension ImportPerformer {
             && !zip(old, wanted).allSatisfy { $0 === $1.object }
         guard !added.isEmpty || !removed.isEmpty || isMoved else { return }
         set(relationship, of: object, to: wanted.map(\.object))
-        note(node, relationship.name, added: added, removed: removed)
+        note(node, relationship.name, added: added.map(\.node), removed: removed)
         if relationship.policy == .replace { orphans += removed.map { ($0, relationship) } }
     }
 
@@ -177,12 +177,11 @@ extension ImportPerformer {
     }
 
     private mutating func note(
-        _ node: ImportNode, _ relationship: String, added: [(id: RecordID, object: NSManagedObject)],
-        removed: [NSManagedObject]
+        _ node: ImportNode, _ relationship: String, added: [ImportNode], removed: [NSManagedObject]
     ) {
         changes.links.add(
             ImportLink(
-                subject: node.subject, relationship: relationship, added: added.map(\.id.text),
+                subject: node.subject, relationship: relationship, added: added.map(\.label),
                 removed: removed.map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
     }
 }

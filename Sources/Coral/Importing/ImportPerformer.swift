@@ -45,18 +45,23 @@ struct ImportPerformer {
         let nodes = session.payload.nodes.filter { node in
             node.resolved === node && !node.isReference && !excluded.contains(node.number)
         }
-        session.progress?.totalUnitCount = Int64(nodes.count * 2)
-        session.progress?.completedUnitCount = 0
-        for node in nodes { try prepare(node) }
-        for node in nodes where isChangeable(node) {
-            try session.checkCancelled()
-            setValues(of: node)
-            session.progress?.completedUnitCount += 1
+        if session.part == .all {
+            session.progress?.totalUnitCount = Int64(nodes.count * 2)
+            session.progress?.completedUnitCount = 0
         }
+        for node in nodes { session.part == .links ? bind(node) : try prepare(node) }
+        if session.part != .links {
+            for node in nodes where isChangeable(node) {
+                try session.checkCancelled()
+                setValues(of: node)
+                if session.part == .all { session.progress?.completedUnitCount += 1 }
+            }
+        }
+        if session.part == .values { return context.processPendingChanges() }
         for node in nodes where isChangeable(node) {
             try session.checkCancelled()
             setLinks(of: node)
-            session.progress?.completedUnitCount += 1
+            if session.part == .all { session.progress?.completedUnitCount += 1 }
         }
         for node in nodes where isChangeable(node) { callDidImport(node) }
         if options.operations.contains(.delete) { try delete(nodes) }
@@ -92,6 +97,12 @@ struct ImportPerformer {
             return refuse(node, .wrongEntity, "\(node.entity.name) is abstract and has no objects of its own.")
         }
         node.object = try makeObject(node)
+    }
+
+    /// Takes a node as an earlier pass has left it.
+    private mutating func bind(_ node: ImportNode) {
+        if let object = node.object { nodesByObject[object.objectID] = node }
+        if session.isUntouched(node) { untouched.insert(node.number) }
     }
 
     mutating func makeObject(_ node: ImportNode) throws -> NSManagedObject {

@@ -11,18 +11,32 @@ final class ImportSession {
     let payload: ImportPayload
     private(set) var changes: ImportChanges
     let progress: Progress?
+    /// Which part of the work is done: all of it, or one pass of an import in batches.
+    let part: Part
+    /// The records that an earlier pass has left as they were.
+    var untouchedRecords: Set<RecordID> = []
+    /// The nodes that were left as they were.
+    private(set) var untouched: Set<Int> = []
+
+    enum Part {
+        case all, values, links
+    }
 
     /// - Parameter context: The session's own context.
     /// Throws `ImportError` where the options do not fit the model.
-    init(_ context: NSManagedObjectContext, options: ImportOptions, progress: Progress?) throws {
+    init(
+        _ context: NSManagedObjectContext, options: ImportOptions, progress: Progress?, part: Part = .all,
+        model: ImportModel? = nil
+    ) throws {
         guard let coordinator = ImportSession.coordinator(of: context) else {
             throw ImportError(.misuse, "The context has no persistent store coordinator.")
         }
         self.context = context
         self.options = options
         self.progress = progress
-        model = try ImportModel(coordinator.managedObjectModel, options: options)
-        payload = ImportPayload(model)
+        self.part = part
+        self.model = try model ?? ImportModel(coordinator.managedObjectModel, options: options)
+        payload = ImportPayload(self.model)
         changes = ImportChanges(limit: options.entryLimit)
     }
 
@@ -52,6 +66,7 @@ final class ImportSession {
                 at: root.place, record: root.id, entity: root.entity.name)
         }
         root.matchedID = object.objectID
+        root.isBound = true
         root.object = object
     }
 
@@ -61,18 +76,26 @@ final class ImportSession {
         try matcher.match()
         try checkCancelled()
         var excluded: Set<Int> = []
+        var leftOut: [ImportError] = []
         while true {
             var performer = ImportPerformer(self, excluded: excluded)
-            performer.changes.take(matcher.conflicts, matcher.errors)
+            performer.changes.take(matcher.conflicts, matcher.errors + leftOut)
             try performer.perform()
             changes = performer.changes
+            untouched = performer.untouched
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else { return }
+            leftOut = performer.changes.errors.kept.filter { !matcher.errors.contains($0) }
             // What was refused has left traces in what it leads to: all is done again without it.
             excluded.formUnion(refused)
             context.rollback()
             for node in payload.nodes where node.matchedID == nil { node.object = nil }
         }
+    }
+
+    /// Whether an earlier pass has left a node's object as it was.
+    func isUntouched(_ node: ImportNode) -> Bool {
+        !untouchedRecords.isEmpty && node.records.contains { untouchedRecords.contains($0.record.id) }
     }
 
     func checkCancelled() throws {
@@ -82,7 +105,9 @@ final class ImportSession {
     /// The layout of the plain shape that follows from the model: every entity with a key.
     private var plainLayout: PlainLayout {
         let entities = model.schema.entities.compactMap { described -> PlainLayout.Entity? in
-            guard let rule = model.entity(described.name)?.rules.first else { return nil }
+            guard let entity = model.entity(described.name), entity.name == described.name,
+                let rule = entity.rules.first
+            else { return nil }
             return PlainLayout.Entity(name: described.name, key: rule.parts.map(\.name), keyEntity: rule.entity)
         }
         return PlainLayout(entities: entities)

@@ -5,6 +5,8 @@ import GraphDocuments
 public enum ImportSource {
     case data(Data)
     case file(URL)
+    /// A dictionary or an array of dictionaries, of `GraphExporter`'s or of `JSONSerialization`'s making.
+    case dictionary(Any)
     case records([GraphRecord], header: DocumentHeader?)
 
     /// What the document says of itself before its records; nil where it says nothing. Reads the document's beginning.
@@ -32,17 +34,33 @@ public enum ImportSource {
         }
     }
 
-    private func reader(schema: GraphSchema, options: ReadingOptions) throws -> any DocumentReader {
+    /// A reader of the document; of records as they are there is none.
+    func reader(schema: GraphSchema, options: ReadingOptions) throws -> any DocumentReader {
         switch self {
-        case .data(let data): return try JSONDocumentReader(data, schema: schema, options: options)
+        case .data(let data):
+            return try format(of: data).reader(of: data, schema: schema, options: options)
         case .file(let url):
-            var options = options
-            if options.shape == nil, ["jsonl", "ndjson"].contains(url.pathExtension.lowercased()) {
-                options.shape = .lines
-            }
-            return try JSONDocumentReader(FileSource(path: url.path), schema: schema, options: options)
+            let named = GraphFormat(fileExtension: url.pathExtension)
+            // What a file begins with says more than its name, but for JSON Lines, which begin as JSON does.
+            let format = try named == .jsonLines ? .jsonLines : format(of: beginning(of: url))
+            return try format.reader(ofFile: url.path, schema: schema, options: options)
+        case .dictionary(let document):
+            return try DictionaryDocumentReader(document, schema: schema, options: options)
         case .records(let records, _):
             throw ImportError(.misuse, "\(records.count) records are no document.")
         }
+    }
+
+    private func format(of beginning: Data) throws -> GraphFormat {
+        if let format = GraphFormat.detect(beginning) { return format }
+        if beginning.allSatisfy({ $0 <= 0x20 }) { throw DocumentError(.truncated, "The document is empty.") }
+        throw DocumentError(.syntax, "The document is of no format that is known here.")
+    }
+
+    private func beginning(of url: URL) throws -> Data {
+        let source = try FileSource(path: url.path)
+        var piece = [UInt8](repeating: 0, count: 4096)
+        let count = try piece.withUnsafeMutableBytes { try source.read(into: $0) }
+        return Data(piece[..<count])
     }
 }

@@ -1,0 +1,191 @@
+import CoreData
+import GraphDocuments
+
+/// Imports documents of any length into a store, a batch at a time.
+///
+/// Reads the document twice: first objects and values, then relationships, so that references may lead forward. Each batch
+/// is saved on its own. Memory holds one batch and the ids of the records, not what they hold. No plan is kept: the result
+/// has counts and the first entries of each kind.
+///
+/// An error, or cancelling, leaves the batches before it in the store: import into a new store, or into a copy, where it
+/// must be all or nothing. `GraphImporter` is all or nothing, and wants memory for it.
+///
+/// Two things need the whole payload at once and are refused: deletion scopes, and keys that lead through relationships.
+/// Core Data checks each save, so on Apple's platforms relationships that the model requires cannot be imported in batches.
+public struct BatchImporter {
+    public let coordinator: NSPersistentStoreCoordinator
+    public var options: ImportOptions
+    /// The number of records that are imported together. An object at the top and what stands inside it stay together.
+    public var batchSize: Int
+
+    public init(
+        into coordinator: NSPersistentStoreCoordinator, options: ImportOptions = ImportOptions(), batchSize: Int = 5000
+    ) {
+        self.coordinator = coordinator
+        self.options = options
+        self.batchSize = max(batchSize, 1)
+        self.options.entryLimit = min(options.entryLimit, 100)
+    }
+
+    /// What an import has done.
+    public struct Result {
+        public internal(set) var recordCount = 0
+        public internal(set) var insertCount = 0
+        public internal(set) var updateCount = 0
+        public internal(set) var linkCount = 0
+        public internal(set) var deletionCount = 0
+        public internal(set) var conflictCount = 0
+        /// The first conflicts.
+        public internal(set) var conflicts: [ImportConflict] = []
+        /// The first records that were left out, where `skipsInvalid` says so.
+        public internal(set) var errors: [ImportError] = []
+        public internal(set) var errorCount = 0
+        /// The batches that were saved, both passes together.
+        public internal(set) var savedBatchCount = 0
+    }
+
+    /// Imports a document. `progress` counts the bytes of both passes.
+    ///
+    /// Throws `DocumentError`, `ImportError`, `CocoaError.userCancelled`, and what fetching and saving throw.
+    @discardableResult
+    public func importDocument(
+        _ source: ImportSource, entity: String? = nil, progress: Progress? = nil
+    ) throws -> Result {
+        let model = try ImportModel(coordinator.managedObjectModel, options: options)
+        try refuseWhatNeedsAll(model)
+        let run = BatchRun(self, model: model, entity: entity, progress: progress)
+        try run.pass(.values, over: source)
+        try run.pass(.links, over: source)
+        return run.result
+    }
+
+    private func refuseWhatNeedsAll(_ model: ImportModel) throws {
+        guard options.deletionScopes.isEmpty else {
+            throw ImportError(.unsupported, "Deletion scopes need the whole document at once: use GraphImporter.")
+        }
+        for described in model.schema.entities {
+            guard let entity = model.entity(described.name), entity.rules.contains(where: { !$0.relationships.isEmpty })
+            else { continue }
+            throw ImportError(
+                .unsupported, "The key of \(entity.name) leads through a relationship: use GraphImporter.",
+                entity: entity.name)
+        }
+    }
+}
+
+/// One run of a batch importer.
+private final class BatchRun {
+    private let importer: BatchImporter
+    private let model: ImportModel
+    private let entity: String?
+    private let progress: Progress?
+    private let context: NSManagedObjectContext
+    private(set) var result = BatchImporter.Result()
+    private var ids: [RecordID: NSManagedObjectID] = [:]
+    private var untouched: Set<RecordID> = []
+    /// The bytes of the passes before.
+    private var bytesBefore = 0
+
+    init(_ importer: BatchImporter, model: ImportModel, entity: String?, progress: Progress?) {
+        self.importer = importer
+        self.model = model
+        self.entity = entity
+        self.progress = progress
+        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = importer.coordinator
+        context.undoManager = nil
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            // After the first pass relationships are still missing; the second checks each object when it has them.
+            ChosenKeys.stopValidating(context)
+        #endif
+    }
+
+    func pass(_ part: ImportSession.Part, over source: ImportSource) throws {
+        var reading = importer.options.reading
+        reading.keepsMismatchedValues = true
+        reading.rootEntity = entity ?? reading.rootEntity
+        var reader = try source.reader(schema: model.schema, options: reading)
+        progress?.totalUnitCount = Int64((reader.byteCount ?? 0) * 2)
+        try pass(part, over: &reader)
+        bytesBefore += reader.bytesRead
+    }
+
+    private func pass(_ part: ImportSession.Part, over reader: inout some DocumentReader) throws {
+        var batch: [PlacedRecord] = []
+        let shape = ImportPayload(model)
+        while let record = try reader.nextPlaced() {
+            if part == .values { result.recordCount += 1 }
+            batch.append(record)
+            // What stands inside an object comes before it, so that a batch that ends with an object at the top is whole.
+            guard batch.count >= importer.batchSize, shape.isTop(record.place) else { continue }
+            try perform(part, batch, header: reader.header, bytes: reader.bytesRead)
+            batch.removeAll(keepingCapacity: true)
+        }
+        if !batch.isEmpty { try perform(part, batch, header: reader.header, bytes: reader.bytesRead) }
+    }
+
+    private func perform(
+        _ part: ImportSession.Part, _ batch: [PlacedRecord], header: DocumentHeader?, bytes: Int
+    ) throws {
+        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+        try context.performAndWait {
+            let session = try ImportSession(
+                context, options: importer.options, progress: nil, part: part, model: model)
+            session.untouchedRecords = untouched
+            session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
+            session.payload.begin(header)
+            for record in batch { session.payload.add(record) }
+            if part == .links { try loadTogether(batch) }
+            try session.perform()
+            try note(session)
+            if context.hasChanges { try context.save() }
+            result.savedBatchCount += 1
+            if part == .values { remember(session) }
+            context.reset()
+        }
+        progress?.completedUnitCount = Int64(bytesBefore + bytes)
+    }
+
+    /// Loads the objects of a batch's records and of what they refer to, instead of one by one.
+    private func loadTogether(_ batch: [PlacedRecord]) throws {
+        var wanted: Set<NSManagedObjectID> = []
+        for record in batch {
+            if let id = ids[record.record.id] { wanted.insert(id) }
+            for relationship in record.record.relationships {
+                for target in relationship.target.ids {
+                    if let id = ids[target] { wanted.insert(id) }
+                }
+            }
+        }
+        let lookup = IdentityLookup(context: context, model: model, batchSize: importer.options.batchSize)
+        held = try lookup.objects(with: Array(wanted))
+    }
+
+    /// Objects that are loaded ahead and must not be let go before they are used.
+    private var held: [NSManagedObject] = []
+
+    private func note(_ session: ImportSession) throws {
+        let changes = session.changes
+        result.insertCount += changes.inserts.count
+        result.updateCount += changes.updates.count
+        result.linkCount += changes.links.count
+        result.deletionCount += changes.deletions.count
+        result.conflictCount += changes.conflicts.count
+        result.errorCount += changes.errors.count
+        let limit = importer.options.entryLimit
+        result.conflicts += changes.conflicts.kept.prefix(max(0, limit - result.conflicts.count))
+        result.errors += changes.errors.kept.prefix(max(0, limit - result.errors.count))
+        if !importer.options.skipsInvalid, var error = changes.errors.kept.first {
+            error.others = Array(changes.errors.kept.dropFirst())
+            throw error
+        }
+    }
+
+    private func remember(_ session: ImportSession) {
+        for (id, node) in session.payload.nodesOfRecords {
+            let node = node.resolved
+            if let object = node.object { ids[id] = object.objectID }
+            if session.untouched.contains(node.number) { untouched.insert(id) }
+        }
+    }
+}
