@@ -24,7 +24,9 @@ struct Validation {
         where place.relationship.deleteRule == .denyDeleteRule {
             let remaining = object.members(at: index).filter { !$0.isDeleted }
             if !remaining.isEmpty {
-                add(NSValidationRelationshipDeniedDeleteError, object, place.name, "still has \(remaining.count) objects")
+                add(
+                    NSValidationRelationshipDeniedDeleteError, object, place.name,
+                    "still has \(remaining.count) objects")
             }
         }
         for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {
@@ -86,8 +88,9 @@ struct Validation {
         let relationship = place.relationship
         let minimum = relationship.minCount
         let maximum = relationship.maxCount
-        let isRequired = !relationship.isOptional
-        guard isRequired || minimum > 0 || maximum > 0 else { return }
+        // Required and without a minimum may be empty: the Photos library of macOS is full of such objects.
+        let isRequired = !relationship.isOptional && minimum > 0
+        guard minimum > 0 || maximum > 0 else { return }
         // Counting the members of a relationship that nobody touched would read the store for every object saved.
         guard object.isInserted || object.toManyState(at: index)?.isChanged == true else { return }
         let count = object.memberKeys(at: index).count
@@ -96,9 +99,13 @@ struct Validation {
                 add(NSValidationMissingMandatoryPropertyError, object, place.name, "is required and is empty")
             }
         } else if count < minimum {
-            add(NSValidationRelationshipLacksMinimumCountError, object, place.name, "has \(count) objects of at least \(minimum)")
+            add(
+                NSValidationRelationshipLacksMinimumCountError, object, place.name,
+                "has \(count) objects of at least \(minimum)")
         } else if maximum > 0, count > maximum {
-            add(NSValidationRelationshipExceedsMaximumCountError, object, place.name, "has \(count) objects of at most \(maximum)")
+            add(
+                NSValidationRelationshipExceedsMaximumCountError, object, place.name,
+                "has \(count) objects of at most \(maximum)")
         }
     }
 
@@ -106,7 +113,9 @@ struct Validation {
 
     mutating func add(_ error: any Error) {
         let error = error as NSError
-        if error.code == NSValidationMultipleErrorsError, let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] {
+        if error.code == NSValidationMultipleErrorsError,
+            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
+        {
             errors += details
         } else {
             errors.append(error)
@@ -135,7 +144,8 @@ struct Validation {
         throw NSError(
             domain: NSCocoaErrorDomain, code: NSValidationMultipleErrorsError,
             userInfo: [
-                NSLocalizedDescriptionKey: "\(errors.count) values are not valid. The first: \(first.localizedDescription)",
+                NSLocalizedDescriptionKey:
+                    "\(errors.count) values are not valid. The first: \(first.localizedDescription)",
                 NSDetailedErrorsKey: errors,
             ])
     }

@@ -1,0 +1,213 @@
+import Coral
+import Testing
+
+/// What absent, null, empty and the policies mean.
+struct ImportContractTests {
+    @Test func `a graph is created, and the same document changes nothing the second time`() throws {
+        let shop = try Shop()
+        let json = """
+            {"Order": [{"number": 1, "total": "9.90", "customer": {"$entity": "Customer", "code": "a", "name": "Ann"},
+              "lines": [{"position": 2, "text": "tea"}, {"position": 1, "text": "cup"}],
+              "labels": [{"word": "new"}, {"word": "gift"}]},
+             {"number": 2, "customer": "a", "labels": ["gift", {"word": "new", "colour": "red"}],
+              "lines": [{"position": 1, "text": "pot"}]}]}
+            """
+        #expect(try shop.take(json) == "8 inserts, 0 updates, 6 links, 0 errors")
+        #expect(try shop.take(json) == "0 inserts, 0 updates, 0 links, 0 errors")
+        let orders = try shop.objects("Order", sortedBy: "number")
+        let lines = orders[0].value(forKey: "lines") as? NSOrderedSet
+        #expect(lines?.array.map { ($0 as? NSManagedObject)?.value(forKey: "text") as? String } == ["tea", "cup"])
+        #expect(try shop.objects("Label", sortedBy: "word").last?.value(forKey: "colour") as? String == "red")
+        #expect(
+            orders[0].value(forKey: "customer") as? NSManagedObject === orders[1].value(forKey: "customer")
+                as? NSManagedObject)
+        #expect((orders[0].value(forKey: "total") as? NSDecimalNumber)?.stringValue == "9.9")
+    }
+
+    @Test func `absent leaves, null clears, empty empties`() throws {
+        let shop = try Shop()
+        try shop.take(
+            """
+            {"Order": [{"number": 1, "total": 5, "customer": {"$entity": "Customer", "code": "a"}, "labels": [{"word": "x"}]}]}
+            """)
+        let order = try #require(try shop.objects("Order", sortedBy: "number").first)
+        #expect(try shop.take(#"{"Order": [{"number": 1}]}"#) == "0 inserts, 0 updates, 0 links, 0 errors")
+        #expect(order.value(forKey: "customer") != nil)
+        let plan = try shop.plan(#"{"Order": [{"number": 1, "total": null, "customer": null, "labels": []}]}"#)
+        #expect(plan.summary == "0 inserts, 1 update, 2 links, 0 errors")
+        let change = try #require(plan.updates.kept.first?.changes.first)
+        #expect(change.attribute == "total" && change.old == .decimal(5) && change.new == .null)
+        #expect(order.value(forKey: "total") != nil, "A plan alone changes nothing.")
+        try shop.context.performAndWait { _ = try plan.apply() }
+        #expect(order.value(forKey: "total") == nil)
+        #expect(order.value(forKey: "customer") == nil)
+        #expect((order.value(forKey: "labels") as? NSSet)?.count == 0)
+        #expect(throws: ImportError.self) { try shop.context.performAndWait { _ = try plan.apply() } }
+    }
+
+    @Test func `relationship policies`() throws {
+        let shop = try Shop()
+        let first =
+            #"{"Order": [{"number": 1, "lines": [{"position": 1}, {"position": 2}], "remarks": [{"text": "a"}]}]}"#
+        let second = #"{"Order": [{"number": 1, "lines": [{"position": 2}, {"position": 3}]}]}"#
+        try shop.take(first)
+        try shop.take(second) { $0.relationshipPolicies = ["Order.lines": .union] }
+        #expect(try shop.objects("Line", sortedBy: "position").count == 3)
+        #expect(try shop.take(second) == "0 inserts, 0 updates, 1 link, 0 errors")
+        #expect(
+            try shop.objects("Line", sortedBy: "position").map { $0.value(forKey: "order") != nil } == [
+                false, true, true,
+            ])
+        let third = #"{"Order": [{"number": 1, "lines": [{"position": 3}], "remarks": null}]}"#
+        let summary = try shop.take(third) {
+            $0.relationshipPolicies = ["Order.lines": .replace, "Order.remarks": .replace]
+        }
+        #expect(summary == "0 inserts, 0 updates, 2 links, 2 deletions, 0 errors")
+        #expect(try shop.objects("Remark", sortedBy: "text").isEmpty)
+        #expect(try shop.objects("Line", sortedBy: "position").count == 2)
+    }
+
+    @Test func `tombstones, scopes and switches`() throws {
+        let shop = try Shop()
+        try shop.take(#"{"Order": [{"number": 1, "lines": [{"position": 1}]}, {"number": 2}, {"number": 3}]}"#)
+        let tombstone = #"{"Order": [{"number": 1, "$deleted": true}, {"number": 9, "$deleted": true}]}"#
+        #expect(
+            try shop.take(tombstone) { $0.operations = [.insert, .update] } == "0 inserts, 0 updates, 0 links, 0 errors"
+        )
+        let plan = try shop.plan(tombstone)
+        #expect(plan.deletions.kept.map(\.reason) == [.tombstone, .rule])
+        #expect(try shop.take(tombstone) == "0 inserts, 0 updates, 0 links, 2 deletions, 0 errors")
+        #expect(try shop.objects("Line", sortedBy: "position").isEmpty)
+        let rest = #"{"Order": [{"number": 4, "total": 1}, {"number": 2, "total": 1}]}"#
+        let inserted = try shop.take(rest) { $0.operations = .insert }
+        #expect(inserted == "1 insert, 0 updates, 0 links, 0 errors")
+        let scoped = try shop.take(rest) {
+            $0.operations = [.update, .delete]
+            $0.deletionScopes = [DeletionScope(entity: "Order", predicate: NSPredicate(format: "number < 4"))]
+        }
+        #expect(scoped == "0 inserts, 1 update, 0 links, 1 deletion, 0 errors")
+        #expect(try shop.objects("Order", sortedBy: "number").count == 2)
+    }
+
+    @Test func `dangling references by policy`() throws {
+        let shop = try Shop()
+        let json =
+            #"{"Order": [{"number": 1, "customer": "ghost", "labels": ["later", "none"]}], "Label": [{"word": "later"}]}"#
+        let failing = try shop.plan(json)
+        #expect(failing.errors.count == 2)
+        #expect(
+            failing.errors.kept.allSatisfy { $0.code == .danglingReference && $0.place != nil && $0.entity == "Order" })
+        #expect(throws: ImportError.self) { try shop.context.performAndWait { _ = try failing.apply() } }
+        #expect(try shop.objects("Order", sortedBy: "number").isEmpty)
+        #expect(try shop.plan(json) { $0.danglingReferences = .record }.conflicts.count == 2)
+        #expect(
+            try shop.plan(json) { $0.danglingReferences = .skip }.summary == "2 inserts, 0 updates, 1 link, 0 errors")
+        // Party is abstract, so that a stub can only be made of the label.
+        let stubs = try shop.plan(json) { $0.danglingReferences = .stub }
+        #expect(stubs.inserts.count == 4)
+        #expect(stubs.errors.isEmpty)
+    }
+
+    @Test func `unknown keys by policy`() throws {
+        let shop = try Shop()
+        let json = #"{"Order": [{"number": 1, "totl": 4, "lines": [{"position": 1, "deep": {"a": [1]}}]}]}"#
+        #expect(try shop.plan(json).errors.isEmpty)
+        #expect(try shop.plan(json) { $0.unknownKeys = .record }.conflicts.count == 2)
+        let errors = try shop.plan(json) { $0.unknownKeys = .fail }.errors
+        #expect(
+            errors.kept.contains {
+                $0.message.contains("Did you mean \"total\"?") && $0.place?.pointer == "/Order/0/totl"
+            })
+    }
+
+    @Test func `one bad record in the middle changes nothing, or is left out`() throws {
+        let shop = try Shop()
+        try shop.take(#"{"Order": [{"number": 2, "total": 7}]}"#)
+        let json = #"{"Order": [{"number": 1}, {"number": 2, "total": "seven"}, {"number": 3}, {"total": 1}]}"#
+        let plan = try shop.plan(json)
+        #expect(plan.errors.kept.map(\.code) == [.wrongValue, .invalidObject])
+        #expect(throws: ImportError.self) { try shop.context.performAndWait { _ = try plan.apply() } }
+        #expect(!shop.context.hasChanges)
+        let order = try #require(try shop.objects("Order", sortedBy: "number").first)
+        #expect(order.value(forKey: "total") as? NSDecimalNumber == 7)
+        #expect(try shop.take(json) { $0.skipsInvalid = true } == "2 inserts, 0 updates, 0 links, 2 errors")
+        #expect(try shop.objects("Order", sortedBy: "number").count == 3)
+        #expect(order.value(forKey: "total") as? NSDecimalNumber == 7)
+    }
+
+    @Test func `records that are not newer change nothing`() throws {
+        let shop = try Shop()
+        try shop.take(#"{"Order": [{"number": 1, "total": 1, "changed": "2024-01-02T00:00:00Z"}]}"#)
+        let same =
+            #"{"Order": [{"number": 1, "total": 2, "changed": "2024-01-02T00:00:00Z", "labels": [{"word": "x"}]}]}"#
+        #expect(try shop.take(same) == "1 insert, 0 updates, 0 links, 0 errors")
+        let newer = #"{"Order": [{"number": 1, "total": 2, "changed": "2024-01-03"}]}"#
+        #expect(try shop.take(newer) == "0 inserts, 1 update, 0 links, 0 errors")
+    }
+
+    @Test func `hooks`() throws {
+        let shop = try Shop()
+        var imported: [RecordID] = []
+        let json =
+            #"{"Customer": [{"$id": "c1", "code": "a", "name": "ann"}, {"$id": "c2", "code": "b"}, {"$id": "c3", "code": "c"}]}"#
+        let summary = try shop.take(json) { options in
+            options.hooks.shouldImport["Party"] = { record, _ in record.value(of: "code") != .string("b") }
+            options.hooks.value["Customer.name"] = { value, _ in
+                if case .string(let text) = value { .string(text.uppercased()) } else { value }
+            }
+            options.hooks.didImport["*"] = { record, _ in imported.append(record.id) }
+        }
+        #expect(summary == "2 inserts, 0 updates, 0 links, 0 errors")
+        #expect(try shop.texts("Customer", "name") == ["ANN"])
+        #expect(imported == ["c1", "c3"])
+    }
+
+    @Test func `a given object is updated in place`() throws {
+        let shop = try Shop()
+        try shop.take(#"{"Order": [{"number": 1}]}"#)
+        let order = try #require(try shop.objects("Order", sortedBy: "number").first)
+        try shop.context.performAndWait {
+            try GraphImporter(into: shop.context).populate(
+                order, from: Data(#"{"number": 5, "lines": [{"position": 1, "text": "tea"}]}"#.utf8))
+            try shop.context.save()
+        }
+        #expect(
+            order.value(forKey: "number") as? Int64 == 5 || (order.value(forKey: "number") as? NSNumber)?.intValue == 5)
+        #expect(try shop.texts("Line", "text") == ["tea"])
+    }
+
+    @Test func `the map leads from records to objects`() throws {
+        let shop = try Shop()
+        let plan = try shop.plan(
+            #"{"Label": [{"$id": "one", "word": "a"}, {"$id": "two", "word": "a"}, {"word": "b"}]}"#)
+        #expect(plan["one"] == nil)
+        let roots = try shop.context.performAndWait { try plan.apply() }
+        #expect(roots.count == 2)
+        #expect(plan["one"] === plan["two"])
+        #expect(plan["one"]?.managedObjectContext === shop.context)
+        #expect(Set(plan.objectIDs.keys) == ["one", "two"])
+    }
+
+    @Test func `cancelling stops the plan`() throws {
+        let shop = try Shop()
+        let progress = Progress(totalUnitCount: 0)
+        progress.cancel()
+        let error = #expect(throws: CocoaError.self) {
+            try shop.context.performAndWait {
+                _ = try GraphImporter(into: shop.context).plan(
+                    Data(#"{"Label": [{"word": "a"}]}"#.utf8), progress: progress)
+            }
+        }
+        #expect(error?.code == .userCancelled)
+    }
+
+    @Test func `a broken document is an error with its place`() throws {
+        let shop = try Shop()
+        for json in [
+            #"{"Label": [{"word": "a"}"#, #"{"Lable": []}"#, #"{"Label": [{"word": "a", "word": "b"}]}"#, "", "no",
+        ] {
+            #expect(throws: DocumentError.self) { try shop.plan(json) }
+        }
+        #expect(!shop.context.hasChanges)
+    }
+}

@@ -1,0 +1,71 @@
+import Coral
+import Testing
+
+/// Values that are not of their declared type.
+struct ImportConversionTests {
+    private let shop: Shop
+
+    init() throws { shop = try Shop() }
+
+    private func value(_ json: String, _ key: String, _ change: (inout ImportOptions) -> Void = { _ in }) throws -> Any?
+    {
+        let plan = try shop.plan(json, entity: "Line") {
+            $0.identity.keys["Line"] = ["position"]
+            change(&$0)
+        }
+        return try shop.context.performAndWait { try plan.apply().first?.value(forKey: key) }
+    }
+
+    @Test func `numbers, booleans and text`() throws {
+        #expect((try value(#"{"position": " 12 "}"#, "position") as? NSNumber)?.intValue == 12)
+        #expect((try value(#"{"position": 12.0}"#, "position") as? NSNumber)?.intValue == 12)
+        #expect((try value(#"{"position": true}"#, "position") as? NSNumber)?.intValue == 1)
+        #expect((try value(#"{"weight": "124.3"}"#, "weight") as? NSNumber)?.doubleValue == 124.3)
+        #expect((try value(#"{"isGift": 1}"#, "isGift") as? NSNumber)?.boolValue == true)
+        #expect((try value(#"{"isGift": "no"}"#, "isGift") as? NSNumber)?.boolValue == false)
+        #expect(try value(#"{"text": 10248909829}"#, "text") as? String == "10248909829")
+        #expect(try value(#"{"text": 1.5}"#, "text") as? String == "1.5")
+        #expect(try value(#"{"picture": "aGk="}"#, "picture") as? Data == Data("hi".utf8))
+    }
+
+    @Test(arguments: [
+        #"{"position": 4294967296}"#, #"{"position": 1.5}"#, #"{"position": "x"}"#, #"{"isGift": 2}"#,
+        #"{"weight": "heavy"}"#, #"{"id": "none"}"#, #"{"picture": "???"}"#,
+    ])
+    func `what cannot be converted is an error at its place`(_ json: String) throws {
+        let plan = try shop.plan(json, entity: "Line")
+        let error = try #require(plan.errors.kept.first)
+        #expect(error.code == .wrongValue)
+        #expect(error.property != nil)
+        #expect(error.place?.column ?? 0 > 1)
+    }
+
+    @Test func `strict mode converts nothing`() throws {
+        for json in [#"{"position": "1"}"#, #"{"text": 1}"#, #"{"isGift": 1}"#] {
+            #expect(try shop.plan(json, entity: "Line") { $0.isStrict = true }.errors.count == 1)
+        }
+        #expect(
+            try shop.plan(#"{"position": 1, "text": "1", "isGift": true}"#, entity: "Line") { $0.isStrict = true }
+                .errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("\"2011-07-23T22:30:40Z\"", 1_311_460_240.0), ("\"2011-07-23\"", 1_311_379_200.0),
+        ("\"2011-07-23 22:30:40 +0000\"", 1_311_460_240.0), ("1388349428", 1_388_349_428.0),
+        ("1388349427543", 1_388_349_427.543), ("\"1388349428\"", 1_388_349_428.0),
+        ("\"Sat, 23 Jul 2011 22:30:40 GMT\"", 1_311_460_240.0),
+    ])
+    func `dates in several formats and epochs`(_ text: String, _ seconds: Double) throws {
+        let plan = try shop.plan("{\"number\": 1, \"changed\": \(text)}", entity: "Order")
+        let date = try shop.context.performAndWait { try plan.apply().first?.value(forKey: "changed") as? Date }
+        #expect(abs((date?.timeIntervalSince1970 ?? 0) - seconds) < 0.0001)
+    }
+
+    @Test func `a date format of one's own`() throws {
+        let plan = try shop.plan(#"{"number": 1, "changed": "8/5/2011 1-56-04"}"#, entity: "Order") {
+            $0.dateFormats = ["M/d/yyyy H-mm-ss"]
+        }
+        let date = try shop.context.performAndWait { try plan.apply().first?.value(forKey: "changed") as? Date }
+        #expect(date?.timeIntervalSince1970 == 1_312_509_364)
+    }
+}

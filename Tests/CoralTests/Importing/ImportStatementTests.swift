@@ -1,0 +1,52 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import Coral
+    @testable import ManagedObjects
+    import Synchronization
+    import Testing
+
+    /// How often the store is asked.
+    struct ImportStatementTests {
+        private final class Log: Sendable {
+            let statements = Mutex<[String]>([])
+        }
+
+        /// The SELECT statements that planning takes.
+        private func selects(_ count: Int, stored: Bool) throws -> Int {
+            let log = Log()
+            let context = try SQLiteConnection.$statementObserver.withValue({ statement in
+                log.statements.withLock { $0.append(statement) }
+            }) {
+                try makeContext(ShopModel.make())
+            }
+            let orders = (0..<count).map { number in
+                #"{"number": \#(number), "labels": [{"word": "w\#(number)"}, "w\#((number + 1) % count)"], "customer": "c\#(number % 7)"}"#
+            }
+            let customers = (0..<7).map { #"{"code": "c\#($0)"}"# }
+            let json =
+                #"{"Order": [\#(orders.joined(separator: ","))], "Customer": [\#(customers.joined(separator: ","))]}"#
+            return try context.performAndWait {
+                let importer = GraphImporter(into: context)
+                if stored {
+                    try importer.importObjects(from: Data(json.utf8))
+                    try context.save()
+                    context.reset()
+                }
+                log.statements.withLock { $0 = [] }
+                let plan = try importer.plan(Data(json.utf8))
+                #expect(plan.errors.isEmpty)
+                #expect(plan.inserts.count == (stored ? 0 : 2 * count + 7))
+                #expect(!stored || plan.isEmpty)
+                return log.statements.withLock { $0.filter { $0.hasPrefix("SELECT") }.count }
+            }
+        }
+
+        @Test func `one fetch for each key and batch, whatever the size`() throws {
+            #expect(try selects(20, stored: false) == 3)
+            #expect(try selects(400, stored: false) == 3)
+            // 1,100 orders and labels are three batches each.
+            #expect(try selects(1100, stored: false) == 7)
+            let few = try selects(20, stored: true)
+            #expect(try selects(400, stored: true) <= few + 4)
+        }
+    }
+#endif
