@@ -77,9 +77,12 @@ import Testing
                 bytes[place] ^= 0x55
                 _ = try? context.objects(fromReferences: bytes)
             }
-            #expect(throws: ReferenceError.self) { try ObjectArchiver.archivedData(["x": Unarchivable()] as NSDictionary) }
+            #expect(throws: ReferenceError.self) {
+                try ObjectArchiver.archivedData(["x": Unarchivable()] as NSDictionary)
+            }
             // Classes are instantiated only where they are allowed.
-            let foreign = try NSKeyedArchiver.archivedData(withRootObject: NSDateComponents(), requiringSecureCoding: true)
+            let foreign = try NSKeyedArchiver.archivedData(
+                withRootObject: NSDateComponents(), requiringSecureCoding: true)
             #expect(throws: ReferenceError.self) { try ObjectUnarchiver(context: context).unarchive(foreign) }
             let allowing = ObjectUnarchiver(context: context, allowedClasses: [NSDateComponents.self])
             #expect(try allowing.unarchive(foreign).root is NSDateComponents)

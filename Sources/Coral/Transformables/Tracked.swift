@@ -1,0 +1,186 @@
+import CoreData
+
+/// A property over a transformable or Codable-valued attribute that notices changes in place.
+///
+///     final class Note: NSManagedObject {
+///         @Tracked("tags") var tags: [String] = []
+///         @Tracked("settings", coder: .json) var settings = Settings()
+///     }
+///     note.tags.append("new")                 // changedValues, save and undo know
+///
+/// The property holds nothing itself: it reads the attribute each time, and writes each change to it. So refreshing,
+/// undo, rolling back and merging are what they are for any attribute. With a coder the attribute is binary data;
+/// without one it is transformable and takes the value as it is. An attribute without value gives the property's
+/// initial value. Setting never fails loudly: `$tags.error` says what went wrong, and `$tags.set(_:)` throws it.
+///
+/// Cost: reading with a coder decodes each time; hold the value where it is read often.
+@propertyWrapper
+public struct Tracked<Value> {
+    fileprivate let key: String
+    fileprivate let initialValue: Value
+    fileprivate let encode: ((Value) throws -> Any?)?
+    fileprivate let decode: ((Data) throws -> Value)?
+    fileprivate var error: (any Error)?
+
+    /// Over a transformable attribute that holds values of this type.
+    public init(wrappedValue: Value, _ key: String) {
+        self.key = key
+        initialValue = wrappedValue
+        encode = nil
+        decode = nil
+    }
+
+    /// Over a binary attribute that holds the bytes of a Codable value.
+    public init(wrappedValue: Value, _ key: String, coder: ValueCoder) where Value: Codable {
+        self.key = key
+        initialValue = wrappedValue
+        encode = { try coder.encode($0) }
+        decode = { try coder.decode(Value.self, from: $0) }
+    }
+
+    @available(*, unavailable, message: "Tracked properties belong to subclasses of NSManagedObject.")
+    public var wrappedValue: Value {
+        get { initialValue }
+        set {}
+    }
+
+    @available(*, unavailable, message: "Tracked properties belong to subclasses of NSManagedObject.")
+    public var projectedValue: TrackedAttribute<Value> {
+        get { TrackedAttribute(object: nil, storage: self) }
+        set {}
+    }
+
+    public static subscript<Object: NSManagedObject>(
+        _enclosingInstance object: Object, wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
+        storage storage: ReferenceWritableKeyPath<Object, Tracked<Value>>
+    ) -> Value {
+        get {
+            let tracked = object[keyPath: storage]
+            return (try? tracked.read(object)) ?? tracked.initialValue
+        }
+        set {
+            do {
+                try object[keyPath: storage].write(newValue, to: object)
+                object[keyPath: storage].error = nil
+            } catch {
+                object[keyPath: storage].error = error
+            }
+        }
+    }
+
+    public static subscript<Object: NSManagedObject>(
+        _enclosingInstance object: Object,
+        projected projected: ReferenceWritableKeyPath<Object, TrackedAttribute<Value>>,
+        storage storage: ReferenceWritableKeyPath<Object, Tracked<Value>>
+    ) -> TrackedAttribute<Value> {
+        get { TrackedAttribute(object: object, storage: object[keyPath: storage]) }
+        set {}
+    }
+
+    // MARK: - The attribute
+
+    fileprivate func read(_ object: NSManagedObject) throws -> Value {
+        let place = try attribute(of: object)
+        guard let raw = object.value(forKey: key) else { return initialValue }
+        guard let decode else {
+            guard let value = raw as? Value else {
+                throw TransformableError(.wrongType, "\(place) holds a \(type(of: raw)), not a \(Value.self).")
+            }
+            return value
+        }
+        guard let data = raw as? Data else {
+            throw TransformableError(.wrongType, "\(place) holds a \(type(of: raw)), not bytes.")
+        }
+        do {
+            return try decode(data)
+        } catch {
+            throw TransformableError(.decoding, "The bytes of \(place) are no \(Value.self): \(error)")
+        }
+    }
+
+    fileprivate func write(_ value: Value, to object: NSManagedObject) throws {
+        let place = try attribute(of: object)
+        var raw: Any? = value
+        if let encode {
+            do {
+                raw = try encode(value)
+            } catch {
+                throw TransformableError(.encoding, "The value of \(place) cannot be encoded: \(error)")
+            }
+        }
+        // What is the same is no change.
+        if TransformableEquality.areSame(raw, object.value(forKey: key)) { return }
+        object.setValue(raw, forKey: key)
+    }
+
+    /// The attribute's name for messages. Throws where there is none, or it is of another kind.
+    private func attribute(of object: NSManagedObject) throws -> String {
+        let place = "\(object.entity.name ?? "").\(key)"
+        guard let attribute = object.entity.attributesByName[key] else {
+            throw TransformableError(
+                .unknownAttribute,
+                "\(object.entity.name ?? "") has no attribute \"\(key)\"."
+                    + NameSuggestion.question(for: key, in: object.entity.attributesByName.keys))
+        }
+        let wanted: NSAttributeType = decode == nil ? .transformableAttributeType : .binaryDataAttributeType
+        guard attribute.attributeType == wanted else {
+            throw TransformableError(
+                .wrongType, "\(place) is not \(decode == nil ? "transformable" : "binary data").")
+        }
+        return place
+    }
+}
+
+/// What is behind a tracked property, with errors: `note.$tags`.
+public struct TrackedAttribute<Value> {
+    fileprivate let object: NSManagedObject?
+    fileprivate let storage: Tracked<Value>
+
+    /// Why the last assignment had no effect, or why the attribute cannot be read; nil where all is well.
+    public var error: (any Error)? {
+        if let error = storage.error { return error }
+        do {
+            _ = try get()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The value. Throws `TransformableError` where the attribute holds something else.
+    public func get() throws -> Value {
+        guard let object else { return storage.initialValue }
+        return try storage.read(object)
+    }
+
+    /// Sets the value. Throws `TransformableError` where it cannot be encoded.
+    public func set(_ value: Value) throws {
+        if let object { try storage.write(value, to: object) }
+    }
+
+    /// Changes the value in place. Throws as `get()` and `set(_:)` do, and what the closure throws; then nothing is
+    /// changed.
+    public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
+        var value = try get()
+        let result = try body(&value)
+        try set(value)
+        return result
+    }
+}
+
+/// Whether two values of an attribute are the same.
+enum TransformableEquality {
+    static func areSame(_ left: Any?, _ right: Any?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left as NSObject, let right as NSObject): left.isEqual(right)
+        case (let left as AnyHashable, let right as AnyHashable): left == right
+        case (let left as any Equatable, let right?): isEqual(left, right)
+        default: false
+        }
+    }
+
+    private static func isEqual<Value: Equatable>(_ left: Value, _ right: Any) -> Bool {
+        (right as? Value).map { $0 == left } ?? false
+    }
+}

@@ -1,0 +1,176 @@
+import Coral
+import Testing
+
+struct AlbumSettings: Codable, Equatable {
+    var columns = 3
+    var title = ""
+}
+
+/// A class as an app has it.
+final class Album: NSManagedObject {
+    @Tracked("tags") var tags: [String] = []
+    @Tracked("settings", coder: .json) var settings = AlbumSettings()
+    @Tracked("nothing") var misspelt: [String] = ["initial"]
+}
+
+/// Changes in place are noticed.
+@Suite struct TrackedTests {
+    private func model() -> NSManagedObjectModel {
+        CodableTransformer<[String]>.register(as: "CoralTestsTags")
+        let album = WebModel.entity("Album", [("name", .stringAttributeType), ("settings", .binaryDataAttributeType)])
+        album.managedObjectClassName = NSStringFromClass(Album.self)
+        let tags = WebModel.attribute("tags", .transformableAttributeType)
+        tags.valueTransformerName = "CoralTestsTags"
+        let colours = WebModel.attribute("colours", .transformableAttributeType)
+        colours.valueTransformerName = NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
+        album.properties += [tags, colours]
+        let model = NSManagedObjectModel()
+        model.entities = [album]
+        return model
+    }
+
+    private func withAlbum(_ body: (NSManagedObjectContext, Album) throws -> Void) throws {
+        let context = try makeContext(model())
+        try context.performAndWait {
+            let album = try #require(context.insert("Album", ["colours": ["red"] as NSArray]) as? Album)
+            album.tags = ["a"]
+            try context.save()
+            try body(context, album)
+        }
+    }
+
+    @Test func `append is a change, is saved and read again`() throws {
+        try withAlbum { context, album in
+            #expect(!context.hasChanges)
+            album.tags.append("b")
+            album.settings.columns = 5
+            #expect(context.hasChanges)
+            #expect(Set(album.changedValues().keys) == ["tags", "settings"])
+            try context.save()
+            context.refresh(album, mergeChanges: false)
+            #expect(album.tags == ["a", "b"])
+            #expect(album.settings == AlbumSettings(columns: 5, title: ""))
+            context.reset()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Album")
+            let read = try #require(try context.fetch(request).first as? Album)
+            #expect(read.tags == ["a", "b"])
+            // What is the same is no change.
+            read.tags = ["a", "b"]
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `undo, rollback and refresh take it back`() throws {
+        try withAlbum { context, album in
+            let undo = UndoManager()
+            undo.groupsByEvent = false
+            context.undoManager = undo
+            undo.beginUndoGrouping()
+            album.tags.append("b")
+            context.processPendingChanges()
+            undo.endUndoGrouping()
+            undo.undo()
+            #expect(album.tags == ["a"])
+            undo.redo()
+            #expect(album.tags == ["a", "b"])
+            context.rollback()
+            #expect(album.tags == ["a"])
+            album.tags.append("c")
+            context.refresh(album, mergeChanges: false)
+            #expect(album.tags == ["a"])
+        }
+    }
+
+    @Test func `what is wrong is an error, never a trap`() throws {
+        try withAlbum { context, album in
+            #expect(album.misspelt == ["initial"])
+            album.misspelt = ["x"]
+            #expect((album.$misspelt.error as? TransformableError)?.code == .unknownAttribute)
+            #expect(throws: TransformableError.self) { try album.$misspelt.set(["x"]) }
+            album.setValue(Data("no JSON".utf8), forKey: "settings")
+            #expect(album.settings == AlbumSettings())
+            #expect((album.$settings.error as? TransformableError)?.code == .decoding)
+            #expect(throws: TransformableError.self) { try album.$settings.update { $0.columns = 1 } }
+            #expect(album.value(forKey: "settings") as? Data == Data("no JSON".utf8))
+            try album.$tags.update { $0.append("z") }
+            #expect(album.tags == ["a", "z"])
+            let transformer = CodableTransformer<[Int]>.register(as: "CoralTestsNumbers", coder: .propertyList)
+            #expect(transformer.reverseTransformedValue(transformer.transformedValue([1, 2])) as? [Int] == [1, 2])
+            #expect(transformer.transformedValue("text") == nil)
+            #expect(transformer.lastError?.code == .wrongType)
+            #expect(transformer.reverseTransformedValue(Data([1])) == nil)
+            #expect(transformer.lastError?.code == .decoding)
+        }
+    }
+
+    @Test func `a save from another context is seen, and conflicts are settled and reported`() throws {
+        let context = try makeContext(model())
+        let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        other.persistentStoreCoordinator = context.persistentStoreCoordinator
+        try context.performAndWait {
+            let union = ValueConflictPolicy.merge { _, mine, theirs in
+                Set((mine as? [String] ?? []) + (theirs as? [String] ?? [])).sorted()
+            }
+            for (policy, wanted) in [
+                (.keepMine, ["a", "mine"]), (.takeTheirs, ["a", "theirs"]), (union, ["a", "mine", "theirs"]),
+            ] as [(ValueConflictPolicy, [String])] {
+                let album = try #require(context.insert("Album") as? Album)
+                album.tags = ["a"]
+                try context.save()
+                let id = album.objectID
+                let saved = try other.performAndWait { () throws -> Notification in
+                    let theirs = try #require(try other.existingObject(with: id) as? Album)
+                    theirs.tags.append("theirs")
+                    theirs.settings.columns = 9
+                    try other.save()
+                    return Notification(
+                        name: .NSManagedObjectContextDidSave, object: other,
+                        userInfo: [NSUpdatedObjectsKey: Set([theirs as NSManagedObject])])
+                }
+                album.tags.append("mine")
+                var rules = ValueConflictRules()
+                rules.set("Album.tags", policy)
+                let conflicts = try context.mergeChanges(fromContextDidSave: saved, resolvingBy: rules)
+                #expect(conflicts.map(\.attribute) == ["tags"])
+                #expect(conflicts.first?.base as? [String] == ["a"])
+                #expect(album.tags == wanted)
+                #expect(album.settings.columns == 9)
+                try context.save()
+                context.refresh(album, mergeChanges: false)
+                #expect(album.tags == wanted)
+            }
+        }
+    }
+
+    @Test func `values of reference types are noticed by comparison`() throws {
+        try withAlbum { context, album in
+            let colours = try context.mutableValues.value(of: album, forKey: "colours", as: NSMutableArray.self)
+            try context.mutableValues.notice()
+            #expect(!context.hasChanges)
+            colours.add("blue")
+            try context.mutableValues.notice()
+            #expect(album.changedValues().keys.sorted() == ["colours"])
+            colours.add("green")
+            try context.mutableValues.save()
+            context.refresh(album, mergeChanges: false)
+            #expect(album.value(forKey: "colours") as? NSArray == ["red", "blue", "green"])
+            // A save for another reason notices too.
+            colours.add("white")
+            album.setValue("x", forKey: "name")
+            try context.save()
+            context.refresh(album, mergeChanges: false)
+            #expect((album.value(forKey: "colours") as? NSArray)?.count == 4)
+            // Changed here and there.
+            let later = try context.mutableValues.value(of: album, forKey: "colours", as: NSMutableArray.self)
+            later.add("mine")
+            album.setValue(["theirs"] as NSArray, forKey: "colours")
+            context.mutableValues.rules = ValueConflictRules(.takeTheirs)
+            try context.mutableValues.notice()
+            #expect(album.value(forKey: "colours") as? NSArray == ["theirs"])
+            #expect(context.mutableValues.conflicts.count == 1)
+            #expect(throws: TransformableError.self) {
+                try context.mutableValues.value(of: album, forKey: "colour", as: NSMutableArray.self)
+            }
+        }
+    }
+}
