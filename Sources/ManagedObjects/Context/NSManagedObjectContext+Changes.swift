@@ -190,7 +190,7 @@ struct ObjectChanges {
 }
 
 /// A set of objects that is hashed only when somebody looks: most notifications have no observer.
-final class ObjectSet: NSSet, @unchecked Sendable {  // because it is immutable but for the lock-free fact that it is a set
+final class ObjectSet: NSSet {
     private let objects: [NSManagedObject]
 
     convenience init(_ objects: ContiguousArray<NSManagedObject>) {

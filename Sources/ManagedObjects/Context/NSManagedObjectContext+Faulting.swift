@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
 
     private func batches(of page: RowPage) -> RelationshipBatches {
         if let loaded = page.loaded, loaded.isValid(in: epoch) { return loaded }
-        let made = RelationshipBatches(layout: page.layout, epoch: epoch)
+        let made = RelationshipBatches(page: page, epoch: epoch)
         page.loaded = made
         return made
     }
@@ -163,7 +163,10 @@ extension NSManagedObjectContext {
         let result = try store.members(
             of: place.relationship, owners: owners, ownerEntity: entity, includesRows: true,
             generation: pinnedGenerations?.generation(of: store))
-        for page in result.pages { rowsAhead.add(page) }
+        for page in result.pages {
+            page.isReadAhead = true
+            rowsAhead.add(page)
+        }
         return result
     }
 
@@ -196,7 +199,8 @@ extension NSManagedObjectContext {
 
     /// Drops what an object holds; unsaved changes are lost.
     final func turnIntoFault(_ object: NSManagedObject) {
-        guard !object.state.contains(.inserted), !object.isFaultInternally || object.hasChanges || object.page != nil else {
+        guard !object.state.contains(.inserted), !object.isFaultInternally || object.hasChanges || object.page != nil
+        else {
             return
         }
         object.willTurnIntoFault()

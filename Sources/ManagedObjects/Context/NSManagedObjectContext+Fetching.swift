@@ -249,7 +249,8 @@ extension NSManagedObjectContext {
                     case .toMany(let index):
                         next += object.members(at: index).filter { seen.insert(ObjectIdentifier($0)).inserted }
                     case .slot(let slot) where object.layout.slots[slot].kind == .toOne:
-                        if let target = object.relatedObject(slot: slot), seen.insert(ObjectIdentifier(target)).inserted {
+                        if let target = object.relatedObject(slot: slot), seen.insert(ObjectIdentifier(target)).inserted
+                        {
                             next.append(target)
                         }
                     default:

@@ -32,7 +32,8 @@
         private func brokenInverses(of object: NSManagedObject) -> [String] {
             guard !object.state.contains(.deleted), !object.isFaultInternally else { return [] }
             var broken: [String] = []
-            for (index, place) in object.layout.toMany.enumerated() where place.relationship.inverseRelationship != nil {
+            for (index, place) in object.layout.toMany.enumerated() where place.relationship.inverseRelationship != nil
+            {
                 for member in object.members(at: index) where !refers(member, to: object, by: place.relationship) {
                     broken.append("\(place.name) holds \(member.objectID), which does not refer back")
                 }

@@ -53,7 +53,8 @@ extension NSManagedObjectContext {
     }
 
     final func entity(of key: ObjectKey) -> NSEntityDescription {
-        guard let entities = rootCoordinator?.managedObjectModel.orderedEntities, Int(key.entity) < entities.count else {
+        guard let entities = rootCoordinator?.managedObjectModel.orderedEntities, Int(key.entity) < entities.count
+        else {
             preconditionFailure("The context has no persistent store coordinator.")
         }
         return entities[Int(key.entity)]

@@ -14,10 +14,12 @@ final class RelationshipBatches {
     private var slotGrowth: [Int]
     private let epoch: Int
 
-    init(layout: EntityLayout, epoch: Int) {
-        batches = Array(repeating: [], count: layout.toMany.count)
-        growth = Array(repeating: 1, count: layout.toMany.count)
-        slotGrowth = Array(repeating: 1, count: layout.slots.count)
+    init(page: RowPage, epoch: Int) {
+        // Rows that came with a batch are part of a loop already.
+        let first = page.isReadAhead ? max(1, page.count / 4) : 1
+        batches = Array(repeating: [], count: page.layout.toMany.count)
+        growth = Array(repeating: first, count: page.layout.toMany.count)
+        slotGrowth = Array(repeating: first, count: page.layout.slots.count)
         self.epoch = epoch
     }
 

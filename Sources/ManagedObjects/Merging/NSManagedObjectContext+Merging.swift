@@ -32,7 +32,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    private static func objectIDs(_ userInfo: [AnyHashable: Any], _ objects: String, _ ids: String) -> [NSManagedObjectID] {
+    private static func objectIDs(_ userInfo: [AnyHashable: Any], _ objects: String, _ ids: String)
+        -> [NSManagedObjectID]
+    {
         if let ids = userInfo[ids] as? Set<NSManagedObjectID> { return Array(ids) }
         guard let set = userInfo[objects] as? NSSet else { return [] }
         return set.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID }
@@ -97,7 +99,8 @@ extension NSManagedObjectContext {
             forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
         ) { [weak self] notification in
             guard let self, let source = notification.object as? NSManagedObjectContext, source !== self,
-                parentContext.map({ source === $0 }) ?? (source.coordinator != nil && source.coordinator === coordinator)
+                parentContext.map({ source === $0 })
+                    ?? (source.coordinator != nil && source.coordinator === coordinator)
             else { return }
             // Unsafe because the objects' IDs are taken on the saving context's queue, before this returns.
             let userInfo = notification.userInfo ?? [:]

@@ -45,7 +45,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
             throw CocoaError(
                 .managedObjectMerge,
                 userInfo: [
-                    NSLocalizedDescriptionKey: "\(list.count) objects have been changed in the store since they were read.",
+                    NSLocalizedDescriptionKey:
+                        "\(list.count) objects have been changed in the store since they were read.",
                     "conflictList": list,
                 ])
         }

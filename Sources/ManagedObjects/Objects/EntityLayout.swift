@@ -6,7 +6,7 @@ import Foundation
 /// one. What an entity inherits comes first and at the same numbers as in its superentity, so that an accessor that knows
 /// its slot serves subentities too. Hidden slots hold what the store needs and no user sees: an object's position in an
 /// ordered relationship, and the owner of a one-way to-many.
-final class EntityLayout: @unchecked Sendable {  // because it is immutable, and so is the frozen model that it points to
+final class EntityLayout: @unchecked Sendable {  // because it is immutable, and its model frozen
     /// One value of an object.
     struct Slot {
         enum Kind {

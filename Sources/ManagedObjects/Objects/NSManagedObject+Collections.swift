@@ -50,7 +50,7 @@ extension NSManagedObject {
 }
 
 /// The set that ``NSManagedObject/mutableSetValue(forKey:)`` hands out.
-final class RelationshipSet: NSMutableSet, @unchecked Sendable {  // because it belongs to its object's context
+final class RelationshipSet: NSMutableSet {
     private var owner: NSManagedObject?
     private var index = 0
 

@@ -14,7 +14,9 @@ extension NSManagedObject {
     final func slotValue(_ slot: Int) -> Value {
         realise()
         if let values { return values[slot] }
-        if let page, state.contains(.realised) { return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page) }
+        if let page, state.contains(.realised) {
+            return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page)
+        }
         if let committed { return committed[slot] }
         return layout.initialValues[slot]
     }
@@ -22,7 +24,9 @@ extension NSManagedObject {
     /// The value of a slot as the store has it: before any unsaved change.
     final func committedValue(_ slot: Int) -> Value {
         realise()
-        if let page, state.contains(.realised) { return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page) }
+        if let page, state.contains(.realised) {
+            return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page)
+        }
         if let committed { return committed[slot] }
         return .null
     }

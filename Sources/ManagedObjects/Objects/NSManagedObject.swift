@@ -107,7 +107,9 @@ open class NSManagedObject: NSObject {
     final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
     open var hasChanges: Bool { !state.isDisjoint(with: [.inserted, .updated, .deleted]) }
     /// True when a save would write something: a persistent property differs from what the store has.
-    open var hasPersistentChangedValues: Bool { !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true) }
+    open var hasPersistentChangedValues: Bool {
+        !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true)
+    }
     open var faultingState: Int { isFault ? 1 : 0 }
 
     // MARK: - Life cycle, for subclasses
@@ -133,12 +135,14 @@ open class NSManagedObject: NSObject {
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {}
     open func willChangeValue(
-        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind, using inObjects: Set<AnyHashable>
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
     ) {
         willChangeValue(forKey: inKey)
     }
     open func didChangeValue(
-        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind, using inObjects: Set<AnyHashable>
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
     ) {
         didChangeValue(forKey: inKey)
     }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Foundation's class works on storage of its own that a subclass cannot reach. So this set holds the members too, lets
 /// Foundation change them, and then makes the relationship equal; the everyday changes go to the relationship directly.
-final class RelationshipOrderedSet: NSMutableOrderedSet, @unchecked Sendable {  // because it belongs to its object's context
+final class RelationshipOrderedSet: NSMutableOrderedSet {
     private var owner: NSManagedObject?
     private var index = 0
 

@@ -76,7 +76,7 @@ struct SaveOutcome {
 
 /// Rows that are not as the plan expects them, or values that are taken. Nothing was written.
 struct SaveConflicts: Error {
-    struct Stale {
+    struct Stale: @unchecked Sendable {  // because the store that throws it keeps nothing of the page
         var entity: NSEntityDescription
         var key: Int64
         var expectedVersion: Int64

@@ -56,6 +56,9 @@ final class RowPage {
     private var arena: UnsafeMutableRawPointer
     private var arenaCapacity: Int
     private var arenaCount = 0
+    /// True where the rows were read before anyone asked for them: their relationships are then likely to be asked for
+    /// one row after another too.
+    var isReadAhead = false
     /// Batches of relationships already loaded for the rows, by the loader that owns them.
     var loaded: RelationshipBatches?
 

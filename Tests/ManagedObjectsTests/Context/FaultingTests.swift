@@ -16,7 +16,8 @@ struct FaultingTests {
             for index in 0..<5 {
                 let item = context.insert("Item", ["index": index, "name": "item \(number).\(index)"])
                 item.setValue(note, forKey: "note")
-                item.setValue(NSSet(array: [tags[(number + index) % 20], tags[(number + index + 7) % 20]]), forKey: "tags")
+                item.setValue(
+                    NSSet(array: [tags[(number + index) % 20], tags[(number + index + 7) % 20]]), forKey: "tags")
             }
         }
         try context.save()
@@ -61,7 +62,7 @@ struct FaultingTests {
         let stack = try stackOfNotes(50)
         let context = stack.context()
         let notes = try context.all("Note", sortedBy: "count")
-        let statements = try log.counting {
+        let statements = log.counting {
             let items = notes[7].value(forKey: "items") as? NSOrderedSet
             #expect(items?.count == 5)
         }
@@ -74,7 +75,7 @@ struct FaultingTests {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
         request.relationshipKeyPathsForPrefetching = ["items.tags"]
         let notes = try context.fetch(request)
-        let statements = try log.counting {
+        let statements = log.counting {
             for note in notes {
                 for case let item as NSManagedObject in (note.value(forKey: "items") as? NSOrderedSet)?.array ?? [] {
                     _ = item.value(forKey: "name")

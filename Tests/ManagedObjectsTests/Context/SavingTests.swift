@@ -61,11 +61,15 @@ struct SavingTests {
         let other = stack.context()
         let read = try #require(try other.all("Note", sortedBy: "title").first)
         let readItems = try #require(read.value(forKey: "items") as? NSOrderedSet)
-        #expect(readItems.compactMap { ($0 as? NSManagedObject)?.value(forKey: "index") as? Int } == Array((0..<30).reversed()))
+        #expect(
+            readItems.compactMap { ($0 as? NSManagedObject)?.value(forKey: "index") as? Int }
+                == Array((0..<30).reversed()))
         #expect((read.value(forKey: "cover") as? NSManagedObject)?.entity.name == "SpecialItem")
         #expect((read.value(forKey: "related") as? NSSet)?.count == 2)
         let first = try #require(readItems.firstObject as? NSManagedObject)
-        let names = (first.value(forKey: "tags") as? Set<NSManagedObject> ?? []).compactMap { $0.value(forKey: "name") as? String }
+        let names = (first.value(forKey: "tags") as? Set<NSManagedObject> ?? []).compactMap {
+            $0.value(forKey: "name") as? String
+        }
         #expect(names.sorted() == ["t0", "t4"])
         #expect(other.brokenInvariants() == [])
     }
@@ -84,8 +88,10 @@ struct SavingTests {
         ordered.insert(context.insert("Item", ["index": 9]), at: 0)
         if let last = ordered.lastObject as? NSManagedObject { context.delete(last) }
         try context.save()
-        let read = try #require(try stack.context().all("Note").first)
-        let indices = (read.value(forKey: "items") as? NSOrderedSet)?.compactMap { ($0 as? NSManagedObject)?.value(forKey: "index") as? Int }
+        let other = stack.context()
+        let read = try #require(try other.all("Note").first)
+        let members = (read.value(forKey: "items") as? NSOrderedSet)?.array ?? []
+        let indices = members.compactMap { ($0 as? NSManagedObject)?.value(forKey: "index") as? Int }
         #expect(indices == [9, 0, 4, 1, 2])
     }
 

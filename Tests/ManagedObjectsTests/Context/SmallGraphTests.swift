@@ -3,7 +3,6 @@ import Testing
 
 @testable import ManagedObjects
 
-
 @Suite("Every small graph, and many long histories")
 struct SmallGraphTests {
     /// Two entities and the four kinds of relationship between them.
@@ -81,7 +80,8 @@ struct SmallGraphTests {
         var saved = (values, owner, folders)
         func object(_ entity: String, _ name: Int) throws -> NSManagedObject? {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = NSPredicate(format: entity == "Note" ? "small == %d" : "name == %@", entity == "Note" ? name : "\(name)")
+            request.predicate = NSPredicate(
+                format: entity == "Note" ? "small == %d" : "name == %@", entity == "Note" ? name : "\(name)")
             return try context.fetch(request).first
         }
         for step in 0..<400 {

@@ -17,7 +17,8 @@ enum NotesModel {
                 attribute("price", .decimalAttributeType), attribute("link", .URIAttributeType),
                 attribute("blob", .binaryDataAttributeType),
             ])
-        let item = entity("Item", [attribute("index", .integer32AttributeType), attribute("name", .stringAttributeType)])
+        let item = entity(
+            "Item", [attribute("index", .integer32AttributeType), attribute("name", .stringAttributeType)])
         let special = entity("SpecialItem", [attribute("extra", .stringAttributeType)])
         special.managedObjectClassName = "NSManagedObject"
         item.subentities = [special]
@@ -91,7 +92,8 @@ struct TestStack {
             ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : url, options: options)
     }
 
-    func context(_ type: NSManagedObjectContextConcurrencyType = .confinementConcurrencyType) -> NSManagedObjectContext {
+    func context(_ type: NSManagedObjectContextConcurrencyType = .confinementConcurrencyType) -> NSManagedObjectContext
+    {
         let context = NSManagedObjectContext(concurrencyType: type)
         context.persistentStoreCoordinator = coordinator
         return context
