@@ -120,8 +120,8 @@ final class UniqueValues {
     private func notUnique(_ draft: CopyDraft, _ place: String, _ advice: String) -> CopyError {
         CopyError(
             .notUnique,
-            "The copy of \(draft.original.objectID.uriRepresentation().absoluteString) has the same \(place) as another "
-                + "object, which must be unique.\(advice)",
+            "The copy of \(draft.original.objectID.uriRepresentation().absoluteString) has the same \(place) as "
+                + "another object, which must be unique.\(advice)",
             at: place)
     }
 

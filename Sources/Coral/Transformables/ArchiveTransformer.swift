@@ -4,7 +4,9 @@ import CoreData
 /// allowed classes and no others.
 ///
 ///     ArchiveTransformer.register(as: "PaletteTransformer", classes: [Palette.self, NSArray.self])
-public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it does not change once registered
+///
+/// Unchecked because it does not change once it is registered.
+public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {
     private var classes: [AnyClass] = []
 
     /// Registers a transformer under the name that the model says. Once for the process, before a store is opened.
