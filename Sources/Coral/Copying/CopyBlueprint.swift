@@ -162,7 +162,9 @@ final class CopyBlueprint {
         }
         let inverse = counterpart.inverseRelationship
         let isExclusive = inverse.map { !$0.isToMany } ?? false
-        if rule == .link, isExclusive, rules.exclusiveLinks == .copy { rule = .copy }
+        // Without a mandatory object the copy could never be saved.
+        let isMandatory = !counterpart.isOptional && !counterpart.isToMany
+        if rule == .link, isExclusive, isMandatory || rules.exclusiveLinks == .copy { rule = .copy }
         return RelationshipCopy(
             relationship: relationship, rule: rule, choice: choice,
             isLeftOutAtRoots: rules.excludedRootNames.contains(relationship.name), target: counterpart,

@@ -22,7 +22,7 @@ public struct CopyRules: Sendable {
 
     /// What becomes of a link that would take an object away from the original, because the way back is to one.
     public enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
-        /// The copy has no such object. The result says where.
+        /// The copy has no such object, and the result says where; but a mandatory one is copied.
         case leaveOut
         /// The object is copied.
         case copy

@@ -107,6 +107,24 @@ import Testing
         }
     }
 
+    @Test func `what a copy cannot be saved without is copied rather than stolen`() throws {
+        let (post, colour) = (WebModel.entity("Post", []), WebModel.entity("Colour", [("name", .stringAttributeType)]))
+        WebModel.relate(post, "colour", .toOne, colour, "post", .toOne)
+        post.relationshipsByName["colour"]?.isOptional = false
+        let model = NSManagedObjectModel()
+        model.entities = [post, colour]
+        let context = try makeContext(model)
+        try context.performAndWait {
+            let red = context.insert("Colour", ["name": "red"])
+            let post = context.insert("Post", ["colour": red])
+            try context.save()
+            let copies = try GraphCopier(saves: true, validates: true).copy([post])
+            #expect(copies.omissionCount == 0)
+            #expect((copies[post]?.value(forKey: "colour") as? NSManagedObject) === copies[red])
+            #expect(post.value(forKey: "colour") as? NSManagedObject === red)
+        }
+    }
+
     @Test func `conditions and entities that are left out`() throws {
         let context = try makeContext(WebModel.make())
         try context.performAndWait {
