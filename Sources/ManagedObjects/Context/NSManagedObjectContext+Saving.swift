@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
     ///   nothing is written then. Errors of the store (134000 and up, SQLite's included).
     public func save() throws {
         guard !isSaving else { return }
-        guard hasChanges else { return processPendingChanges() }
+        guard hasChanges || hasChangedMetadata else { return processPendingChanges() }
         guard parentContext != nil || coordinator != nil else {
             throw CocoaError(
                 .persistentStoreSave,
@@ -54,6 +54,11 @@ extension NSManagedObjectContext {
         try validation.finish()
     }
 
+    /// Whether metadata of a store have been set that the next save is to write.
+    private var hasChangedMetadata: Bool {
+        coordinator?.persistentStores.contains { $0.changedMetadata != nil } ?? false
+    }
+
     // MARK: - To stores
 
     private func saveToStores() throws {
@@ -70,10 +75,13 @@ extension NSManagedObjectContext {
     private func write(to store: any RowStore) throws {
         // Once for the first try, and once for each time that a merge policy has settled what stood in the way.
         for _ in 0..<16 {
+            SavePlanBuilder.numberMembers(of: changed, in: self)
             let objects = ContiguousArray(changed.lazy.filter { $0.key.store == store.number && $0.hasChanges })
-            guard !objects.isEmpty else { return }
+            let metadata = (store as? NSPersistentStore)?.changedMetadata
+            guard !objects.isEmpty || metadata != nil else { return }
             var builder = SavePlanBuilder(context: self, store: store.number)
-            let plan = try builder.plan(for: objects)
+            var plan = try builder.plan(for: objects)
+            plan.metadata = metadata
             guard !plan.isEmpty else { return }
             do {
                 let outcome = try store.write(plan)
@@ -199,7 +207,7 @@ extension NSManagedObjectContext {
         }
         for case let state? in object.toMany { state.commit() }
         object.state.subtract([
-            .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged, .overwrites,
+            .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged,
         ])
     }
 }

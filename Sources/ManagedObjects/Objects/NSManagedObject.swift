@@ -352,8 +352,6 @@ struct ObjectState: OptionSet {
     static let insertedInEvent = ObjectState(rawValue: 512)
     /// A to-many relationship has changed: the version goes up though no column may differ.
     static let relationshipChanged = ObjectState(rawValue: 1024)
-    /// A merge policy has said that the next save writes the object whatever its row's version is.
-    static let overwrites = ObjectState(rawValue: 2048)
 }
 
 /// What an object was before the current event.

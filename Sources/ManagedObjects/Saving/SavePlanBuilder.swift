@@ -1,7 +1,6 @@
 import Foundation
 
-/// Makes the plan of a save for one store from the objects that have changed. Reads objects, writes only hidden slots
-/// (the positions that ordered relationships give to their members).
+/// Makes the plan of a save for one store from the objects that have changed. Reads objects and changes none.
 struct SavePlanBuilder {
     private let context: NSManagedObjectContext
     private let store: UInt16
@@ -20,7 +19,6 @@ struct SavePlanBuilder {
 
     /// The plan for objects of this store. All of them have permanent keys.
     mutating func plan(for objects: ContiguousArray<NSManagedObject>) throws -> SavePlan {
-        for object in objects where !object.state.contains(.deleted) { numberMembers(of: object) }
         for object in objects { try add(object) }
         return SavePlan(
             inserts: inserts.sorted { $0.key < $1.key }.map(\.value),
@@ -38,8 +36,7 @@ struct SavePlanBuilder {
             addPairs(of: object)
             deletes[index, default: .init(entity: object.entity, changes: [])].changes.append(
                 SavePlan.Delete(
-                    key: object.key.number, version: object.version,
-                    checksVersion: !object.state.contains(.overwrites)))
+                    key: object.key.number, version: object.version))
             return
         }
         if isNew {
@@ -53,8 +50,7 @@ struct SavePlanBuilder {
         guard !slots.isEmpty || object.hasChangedToMany(persistent: true) else { return }
         updates[index, default: .init(entity: object.entity, changes: [])].changes.append(
             SavePlan.Update(
-                key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots,
-                checksVersion: !object.state.contains(.overwrites)))
+                key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots))
         updated.append(object)
     }
 
@@ -72,19 +68,28 @@ struct SavePlanBuilder {
 
     // MARK: - Order
 
-    /// Gives members of changed ordered relationships their positions.
-    private mutating func numberMembers(of object: NSManagedObject) {
+    /// Gives the members of changed ordered relationships their positions, before the plan is made: a member that has
+    /// only moved is a changed object too.
+    static func numberMembers(of objects: ContiguousArray<NSManagedObject>, in context: NSManagedObjectContext) {
+        for object in objects where object.hasChanges && !object.state.contains(.deleted) {
+            numberMembers(of: object, in: context)
+        }
+    }
+
+    private static func numberMembers(of object: NSManagedObject, in context: NSManagedObjectContext) {
         for (index, place) in object.layout.toMany.enumerated() where place.isOrdered && place.isPersistent {
             guard let state = object.toManyState(at: index), state.isChanged else { continue }
             switch place.storage {
-            case .memberSlot(_, let slot?): numberBySlot(slot, members: state.members.keys)
+            case .memberSlot(_, let slot?): numberBySlot(slot, members: state.members.keys, in: context)
             case .pairs: numberPairs(of: state)
             default: continue
             }
         }
     }
 
-    private func numberBySlot(_ slot: Int, members: ContiguousArray<ObjectKey>) {
+    private static func numberBySlot(
+        _ slot: Int, members: ContiguousArray<ObjectKey>, in context: NSManagedObjectContext
+    ) {
         let objects = members.map { context.object(for: $0) }
         let existing = ContiguousArray(
             objects.map { object -> Int64? in
@@ -97,7 +102,7 @@ struct SavePlanBuilder {
         }
     }
 
-    private func numberPairs(of state: ToManyState) {
+    private static func numberPairs(of state: ToManyState) {
         var before: [ObjectKey: Int64] = [:]
         for (key, position) in zip(state.committed ?? [], state.positions) { before[key] = position }
         state.newPositions = OrderedPositions.assign(ContiguousArray(state.members.keys.map { before[$0] }))

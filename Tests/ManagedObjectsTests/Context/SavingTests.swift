@@ -96,6 +96,38 @@ struct SavingTests {
     }
 
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func `a new order alone is a change`(type: String) throws {
+        let stack = try TestStack(type: type)
+        let context = stack.context()
+        let note = context.insert("Note")
+        let items = (0..<4).map { context.insert("Item", ["index": $0]) }
+        note.setValue(NSOrderedSet(array: items), forKey: "items")
+        try context.save()
+        note.setValue(NSOrderedSet(array: [items[2], items[0], items[3], items[1]]), forKey: "items")
+        try context.save()
+        #expect(!context.hasChanges)
+        let other = stack.context()
+        let read = try #require(try other.all("Note").first)
+        let members = (read.value(forKey: "items") as? NSOrderedSet)?.array ?? []
+        #expect(members.compactMap { ($0 as? NSManagedObject)?.value(forKey: "index") as? Int } == [2, 0, 3, 1])
+    }
+
+    @Test func `metadata that have been set are written by a save without changes`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Notes.sqlite")
+        let stack = try TestStack(url: url)
+        let store = try #require(stack.coordinator.persistentStores.first)
+        var metadata = stack.coordinator.metadata(for: store)
+        metadata["mine"] = "yes"
+        stack.coordinator.setMetadata(metadata, for: store)
+        try stack.context().save()
+        let read = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
+        #expect(read["mine"] as? String == "yes")
+    }
+
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func `deletion follows the rules`(type: String) throws {
         let stack = try TestStack(type: type)
         let context = stack.context()
