@@ -96,7 +96,9 @@ struct ImportCommand: ParsableCommand {
     private func plan(
         _ document: URL, into context: NSManagedObjectContext, _ options: ImportOptions
     ) throws -> ImportPlan<NSManagedObject> {
-        try GraphImporter(into: context, options: options).plan(.file(document), entity: entity)
+        var importer = GraphImporter(into: context, options: options)
+        importer.worksInPlace = true
+        return try importer.plan(.file(document), entity: entity)
     }
 
     private func options(_ document: URL) throws -> ImportOptions {

@@ -17,6 +17,10 @@ import GraphDocuments
 public struct GraphImporter {
     public let context: NSManagedObjectContext
     public var options: ImportOptions
+    /// Whether the changes are made in the context itself, at planning, instead of in a child of it. For a context that was
+    /// made for the import and that nobody else looks at: half the work. A plan that is refused, or that cannot be made,
+    /// rolls the context back; one that is not applied leaves its changes there.
+    public var worksInPlace = false
 
     /// - Parameter context: The context that gets the changes. It sees them when a plan is applied, all at once, unsaved.
     public init(into context: NSManagedObjectContext, options: ImportOptions = ImportOptions()) {
@@ -85,17 +89,32 @@ public struct GraphImporter {
     private func makePlan<Root: NSManagedObject>(
         _ source: ImportSource, entity: String?, filling object: NSManagedObject?, progress: Progress?
     ) throws -> ImportPlan<Root> {
+        if worksInPlace {
+            do {
+                return try plan(in: context, source, entity: entity, filling: object, progress: progress)
+            } catch {
+                context.rollback()
+                throw error
+            }
+        }
         // Of the same kind as its parent: a private queue below the main one could be waited for, but not the reverse.
         let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
         own.parent = context
         own.undoManager = nil
         return try own.performAndWait {
-            let session = try ImportSession(own, options: options, progress: progress)
-            try session.read(source, rootEntity: entity)
-            if let object { try session.bindRoot(to: own.object(with: object.objectID)) }
-            try session.perform()
-            return ImportPlan(session, target: context)
+            try plan(in: own, source, entity: entity, filling: object, progress: progress)
         }
+    }
+
+    private func plan<Root: NSManagedObject>(
+        in own: NSManagedObjectContext, _ source: ImportSource, entity: String?, filling object: NSManagedObject?,
+        progress: Progress?
+    ) throws -> ImportPlan<Root> {
+        let session = try ImportSession(own, options: options, progress: progress)
+        try session.read(source, rootEntity: entity)
+        if let object { try session.bindRoot(to: own.object(with: object.objectID)) }
+        try session.perform()
+        return ImportPlan(session, target: context)
     }
 
     /// The entity of a class in the context's model; nil for `NSManagedObject` itself.

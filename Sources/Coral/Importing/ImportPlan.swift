@@ -57,11 +57,14 @@ public final class ImportPlan<Root: NSManagedObject> {
         guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
         if !session.options.skipsInvalid, var error = errors.kept.first {
             error.others = Array(errors.kept.dropFirst())
+            if session.context === target { target.rollback() }
             throw error
         }
         isApplied = true
-        try session.context.performAndWait {
-            if session.context.hasChanges { try session.context.save() }
+        if session.context !== target {
+            try session.context.performAndWait {
+                if session.context.hasChanges { try session.context.save() }
+            }
         }
         return objects(of: session.payload.roots)
     }

@@ -69,6 +69,7 @@ public struct StoreRestorer {
                 try session.perform()
                 let plan = ImportPlan<NSManagedObject>(session, target: context)
                 try plan.apply()
+                if context.hasChanges { try context.save() }
                 return plan
             }
         }

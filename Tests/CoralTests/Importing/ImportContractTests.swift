@@ -162,6 +162,20 @@ struct ImportContractTests {
         #expect(imported == ["c1", "c3"])
     }
 
+    @Test func `a context of one's own may be worked in directly`() throws {
+        let shop = try Shop()
+        try shop.context.performAndWait {
+            var importer = GraphImporter(into: shop.context)
+            importer.worksInPlace = true
+            let refused = try importer.plan(Data(#"{"Order": [{"number": 1}, {"total": 1}]}"#.utf8))
+            #expect(throws: ImportError.self) { try refused.apply() }
+            #expect(!shop.context.hasChanges)
+            try importer.importObjects(from: Data(#"{"Order": [{"number": 1}]}"#.utf8))
+            try shop.context.save()
+        }
+        #expect(try shop.objects("Order", sortedBy: "number").count == 1)
+    }
+
     @Test func `a given object is updated in place`() throws {
         let shop = try Shop()
         try shop.take(#"{"Order": [{"number": 1}]}"#)
