@@ -60,25 +60,24 @@ extension ImportPerformer {
     /// Asks every object that a save would write whether it may be.
     mutating func validate() {
         guard options.validates, session.part != .values else { return }
-        for object in sorted(context.insertedObjects) { validate(object) { try object.validateForInsert() } }
-        for object in sorted(context.updatedObjects) where !object.isDeleted {
-            validate(object) { try object.validateForUpdate() }
+        var failures: [(object: NSManagedObject, error: any Error)] = []
+        func check(_ object: NSManagedObject, _ validate: () throws -> Void) {
+            do { try validate() } catch { failures.append((object, error)) }
         }
-        for object in sorted(context.deletedObjects) { validate(object) { try object.validateForDelete() } }
-    }
-
-    private func sorted(_ objects: Set<NSManagedObject>) -> [NSManagedObject] {
-        let known = objects.map { (nodesByObject[$0.objectID]?.number ?? .max, ObjectName($0.objectID), $0) }
-        return known.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
-    }
-
-    private mutating func validate(_ object: NSManagedObject, _ check: () throws -> Void) {
-        do {
-            try check()
-        } catch {
-            let error = error as NSError
-            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
-            for detail in details { note(detail, of: object) }
+        for object in context.insertedObjects { check(object) { try object.validateForInsert() } }
+        for object in context.updatedObjects where !object.isDeleted {
+            check(object) { try object.validateForUpdate() }
+        }
+        for object in context.deletedObjects { check(object) { try object.validateForDelete() } }
+        // Sets have no order that is the same twice; only what failed is worth sorting.
+        let numbered = failures.map {
+            (nodesByObject[$0.object.objectID]?.number ?? .max, ObjectName($0.object.objectID), $0)
+        }
+        for (_, _, failure) in numbered.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+            let error = failure.error as NSError
+            for detail in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error] {
+                note(detail, of: failure.object)
+            }
         }
     }
 

@@ -9,7 +9,8 @@ extension ImportPerformer {
         for record in node.records where !record.record.isDeleted {
             for given in record.record.relationships {
                 guard let relationship = node.entity.relationships[given.name] else { continue }
-                let place = record.place(of: given.name)
+                // Asked only where something is wrong: a place is a text that has to be put together.
+                func place() -> DocumentPlace { record.place(of: given.name) }
                 switch given.target {
                 case .toOne(let id) where !relationship.isToMany:
                     setToOne(relationship, of: object, node, to: id, at: place)
@@ -21,7 +22,7 @@ extension ImportPerformer {
                     refuse(
                         node, .wrongValue,
                         "\(node.entity.name).\(relationship.name) leads to \(relationship.isToMany ? "many" : "one").",
-                        at: place, property: relationship.name)
+                        at: place(), property: relationship.name)
                 }
             }
         }
@@ -35,7 +36,7 @@ extension ImportPerformer {
 
     private mutating func setToOne(
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to id: RecordID?,
-        at place: DocumentPlace
+        at place: () -> DocumentPlace
     ) {
         let old = object.value(forKey: relationship.name) as? NSManagedObject
         guard let id else {
@@ -55,7 +56,7 @@ extension ImportPerformer {
 
     private mutating func setToMany(
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to ids: [RecordID],
-        at place: DocumentPlace
+        at place: () -> DocumentPlace
     ) {
         var wanted: [(node: ImportNode, object: NSManagedObject)] = []
         var met: Set<ObjectIdentifier> = []
@@ -108,17 +109,17 @@ extension ImportPerformer {
 
     /// The object that an id leads to; nil where there is none and the policy says to go on without.
     private mutating func target(
-        _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode, at place: DocumentPlace
+        _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode, at place: () -> DocumentPlace
     ) -> (NSManagedObject, ImportNode)? {
         guard let destination = session.model.entity(relationship.destination) else { return nil }
-        let target = session.payload.node(for: id, destination: destination, at: place).resolved
+        let target = session.payload.node(for: id, destination: destination, at: place()).resolved
         if target.object == nil, target.isReference, options.danglingReferences == .stub { makeStub(target) }
         if let object = target.object, !target.isTombstone {
             guard object.entity.isKindOf(entity: destination.entity) else {
                 refuse(
                     node, .danglingReference,
                     "\(id) is a \(object.entity.name ?? ""); \(node.entity.name).\(relationship.name) leads to \(destination.name).",
-                    at: place, property: relationship.name)
+                    at: place(), property: relationship.name)
                 return nil
             }
             return (object, target)
@@ -134,7 +135,7 @@ extension ImportPerformer {
                         subject: node.subject, property: relationship.name,
                         message: "\(node.entity.name).\(relationship.name) leads to \(id), which is not imported."))
             } else {
-                refuse(node, .danglingReference, message, at: place, property: relationship.name)
+                refuse(node, .danglingReference, message, at: place(), property: relationship.name)
             }
         case .record:
             changes.conflicts.add(
