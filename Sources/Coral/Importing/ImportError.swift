@@ -57,6 +57,10 @@ public struct ImportError: Error, Sendable, Hashable {
 extension ImportError: CustomStringConvertible {
     public var description: String {
         let text = place.map { "\(message) (\($0))" } ?? message
-        return others.isEmpty ? text : "\(text) There are \(others.count) more errors."
+        switch others.count {
+        case 0: return text
+        case 1: return "\(text) There is one more error."
+        default: return "\(text) There are \(others.count) more errors."
+        }
     }
 }
