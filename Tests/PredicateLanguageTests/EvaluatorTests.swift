@@ -210,7 +210,7 @@ private final class Person: PredicateSubject {
             (.integer(0), .double(.nan), .unordered),
             (.integer(-1), .double(-0.5), .ascending), (.decimal(Decimal(Int64.max)), .integer(.max), .same),
             (.decimal(Decimal(string: "0.1") ?? 0), .double(0.1), .same), (.decimal(1), .double(.infinity), .ascending),
-            (.decimal(0), .double(0), .same), (.decimal(0), .double(5e-324), .ascending),
+            (.decimal(0), .double(0), .same), (.decimal(0), .double(.leastNonzeroMagnitude), .ascending),
             (.bool(true), .double(1), .same),
         ]
         for (left, right, order) in numbers {

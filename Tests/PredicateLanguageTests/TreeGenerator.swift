@@ -89,7 +89,8 @@ struct TreeGenerator {
 
     private mutating func value() -> Any? {
         let values: [Any?] = [
-            nil, true, 0, -1, 42, Int64.min, Int64.max, UInt64.max, 0.1, -2.5, 1e300, 5e-324, Decimal(string: "0.1"),
+            nil, true, 0, -1, 42, Int64.min, Int64.max, UInt64.max, 0.1, -2.5, 1e300, Double.leastNonzeroMagnitude,
+            Decimal(string: "0.1"),
             "",
             "text", "it's \"quoted\" \\ %@", "tab\tline\n\u{1}é日本👩‍👩‍👧",
             Date(timeIntervalSinceReferenceDate: 757_382_400.5),
