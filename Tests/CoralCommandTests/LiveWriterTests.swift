@@ -1,0 +1,51 @@
+import Coral
+import NotesModel
+import Testing
+
+/// A store that another process is writing while the command reads it: this test writes, the command is the other process.
+@Suite struct LiveWriterTests {
+    @Test func `beside a live writer the view is consistent, and no byte is changed`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Notes.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        for round in 1...5 {
+            try context.performAndWait {
+                for number in 0..<20 {
+                    let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                    note.setValue("\(round).\(number)", forKey: "title")
+                    for _ in 0..<3 {
+                        NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                            .setValue(note, forKey: "note")
+                    }
+                }
+                try context.save()
+            }
+            // Not yet saved: nobody else may see it.
+            context.performAndWait {
+                NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue("x", forKey: "title")
+            }
+            let before = try contents(of: folder)
+            let run = try CommandRun("info", "--json", url.path)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try contents(of: folder) == before)
+            let report = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+            #expect(report["objectCount"] as? Int == round * 80)
+            context.performAndWait { context.rollback() }
+        }
+    }
+
+    /// Every file but the writer's shared memory, which readers take part in.
+    private func contents(of folder: URL) throws -> [String: Data] {
+        var contents: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !name.hasSuffix("-shm") {
+            contents[name] = try Data(contentsOf: folder.appendingPathComponent(name))
+        }
+        return contents
+    }
+}
