@@ -1,22 +1,28 @@
-// Makes a store to try the command `coral` on: MakeExampleStore FILE [NOTES]
+// Makes a store to try the command `coral` on: MakeExampleStore FILE [NOTES [SAVES]]. With SAVES the same notes are made and
+// saved again and again.
 
 import CoreData
 import NotesModel
 
 guard let path = CommandLine.arguments.dropFirst().first else {
-    print("usage: MakeExampleStore FILE [NOTES]")
+    print("usage: MakeExampleStore FILE [NOTES [SAVES]]")
     exit(64)
 }
 let noteCount = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 12
+let saveCount = CommandLine.arguments.dropFirst(3).first.flatMap { Int($0) } ?? 1
 
 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
 try coordinator.addPersistentStore(
     ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
 let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
 context.persistentStoreCoordinator = coordinator
+// Tags are unique by name: the second time, the stored ones take over what the new ones have.
+context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
 try context.performAndWait {
-    try fill(context)
-    try context.save()
+    for _ in 0..<max(saveCount, 1) {
+        try fill(context)
+        try context.save()
+    }
 }
 
 /// Everything is a function of a number, so that every store is like every other.
