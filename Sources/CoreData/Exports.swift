@@ -3,6 +3,9 @@
 
 @_exported import Foundation
 @_exported import enum ManagedObjects.KeyPathRegistry
+@_exported import struct ManagedObjects.ManagedProperty
+@_exported import protocol ManagedObjects.ManagedPropertyValue
+@_exported import protocol ManagedObjects.ManagedSlotValue
 @_exported import let ManagedObjects.NSAddedPersistentStoresKey
 @_exported import let ManagedObjects.NSAffectedObjectsErrorKey
 @_exported import let ManagedObjects.NSAffectedStoresErrorKey
@@ -177,6 +180,7 @@
 @_exported import let ManagedObjects.NSValidationValueErrorKey
 @_exported import struct ManagedObjects.NSValueTransformerName
 @_exported import let ManagedObjects.NSXMLStoreType
+@_exported import struct ManagedObjects.PropertyName
 @_exported import struct ManagedObjects.Selector
 @_exported import struct ManagedObjects.StoreInspection
 @_exported import class ManagedObjects.UndoManager

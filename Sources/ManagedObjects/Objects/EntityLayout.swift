@@ -74,6 +74,10 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
     unowned let entity: NSEntityDescription
     let slots: [Slot]
+    /// The kinds of the slots, apart for those who need nothing else of them.
+    let kinds: ContiguousArray<Slot.Kind>
+    /// Where typed accessors find their places.
+    let placeTable = PlaceTable()
     let toMany: [ToMany]
     let places: [String: Place]
     /// The values that a new object starts with.
@@ -88,6 +92,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     private init(entity: NSEntityDescription, builder: EntityLayoutBuilder) {
         self.entity = entity
         slots = builder.slots
+        kinds = ContiguousArray(builder.slots.map(\.kind))
         toMany = builder.toMany
         places = builder.places
         initialValues = ContiguousArray(builder.slots.map(\.initial))

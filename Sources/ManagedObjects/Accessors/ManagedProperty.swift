@@ -1,0 +1,149 @@
+import Foundation
+
+/// A typed way to one property of managed objects: what generated classes and the macro `@Managed` stand on.
+///
+/// ```swift
+/// private static let titleProperty = ManagedProperty<String?>("title")
+/// public var title: String? {
+///     get { Self.titleProperty[self] }
+///     set { Self.titleProperty[self] = newValue }
+/// }
+/// ```
+///
+/// It knows its property by a number, so that reading and writing look up no string and box no value. Which types there
+/// are says ``ManagedPropertyValue``; any other type goes through key-value coding: transformable and composite
+/// attributes, fetched properties.
+public struct ManagedProperty<Value>: Sendable {
+    @usableFromInline let name: PropertyName
+
+    /// - Parameter name: The name that the property has in the model.
+    public init(_ name: String) {
+        self.name = PropertyName(name)
+    }
+}
+
+// `@inlinable`, because an accessor is called for every value of every object: the caller's compiler then calls the
+// reader of the very type, and makes no generic value.
+extension ManagedProperty where Value: ManagedPropertyValue {
+    /// The value of an object. Realises a fault, as key-value coding does. A value that is missing where the type
+    /// leaves no room for it is zero or empty; a missing related object stops the program.
+    ///
+    /// Setting marks the object changed, calls `willChangeValue(forKey:)` and `didChangeValue(forKey:)`, and keeps the
+    /// inverse of a relationship right.
+    @inlinable
+    public subscript(object: NSManagedObject) -> Value {
+        get { Value.managedValue(of: name, in: object) }
+        nonmutating set { Value.setManagedValue(newValue, of: name, in: object) }
+    }
+}
+
+extension ManagedProperty {
+    /// The value of an object, by way of key-value coding, for types that are no ``ManagedPropertyValue``.
+    ///
+    /// A stored value of another type stops the program with a sentence, as Core Data's own accessors do.
+    public subscript(object: NSManagedObject) -> Value {
+        get {
+            let value = object.value(forKey: name.string)
+            if let typed = value as? Value { return typed }
+            preconditionFailure(
+                "\(object.entity.name ?? "").\(name.string) was expected to hold \(Value.self), "
+                    + "and holds \(value.map { String(describing: type(of: $0)) } ?? "nil").")
+        }
+        nonmutating set {
+            let isNil = (newValue as? (any OptionalValue))?.isNil ?? false
+            object.setValue(isNil ? nil : newValue as Any, forKey: name.string)
+        }
+    }
+}
+
+/// Tells nil in a value of unknown type.
+private protocol OptionalValue {
+    var isNil: Bool { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var isNil: Bool { self == nil }
+}
+
+// MARK: - Editing to-many relationships
+
+extension ManagedProperty {
+    /// Adds an object to a to-many relationship, at the end of an ordered one.
+    public func add(_ member: NSManagedObject, to object: NSManagedObject) {
+        object.addMember(member, at: object.toManyIndex(of: name))
+    }
+
+    public func remove(_ member: NSManagedObject, from object: NSManagedObject) {
+        object.removeMember(member, at: object.toManyIndex(of: name))
+    }
+
+    public func add(_ members: NSSet, to object: NSManagedObject) {
+        for member in members.managedObjects { add(member, to: object) }
+    }
+
+    public func remove(_ members: NSSet, from object: NSManagedObject) {
+        for member in members.managedObjects { remove(member, from: object) }
+    }
+
+    public func add(_ members: NSOrderedSet, to object: NSManagedObject) {
+        for member in members.managedObjects { add(member, to: object) }
+    }
+
+    public func remove(_ members: NSOrderedSet, from object: NSManagedObject) {
+        for member in members.managedObjects { remove(member, from: object) }
+    }
+
+    /// Inserts an object into an ordered relationship, at a position from 0.
+    public func insert(_ member: NSManagedObject, into object: NSManagedObject, at position: Int) {
+        object.addMember(member, at: object.toManyIndex(of: name), position: position)
+    }
+
+    /// Inserts objects so that each has the position beside it once all are in.
+    public func insert(_ members: [NSManagedObject], into object: NSManagedObject, at positions: NSIndexSet) {
+        for (member, position) in zip(members, positions as IndexSet) { insert(member, into: object, at: position) }
+    }
+
+    public func remove(at position: Int, from object: NSManagedObject) {
+        remove(at: NSIndexSet(index: position), from: object)
+    }
+
+    public func remove(at positions: NSIndexSet, from object: NSManagedObject) {
+        let members = object.members(at: object.toManyIndex(of: name))
+        for position in positions as IndexSet where members.indices.contains(position) {
+            remove(members[position], from: object)
+        }
+    }
+
+    public func replace(at position: Int, in object: NSManagedObject, with member: NSManagedObject) {
+        replace(at: NSIndexSet(index: position), in: object, with: [member])
+    }
+
+    public func replace(at positions: NSIndexSet, in object: NSManagedObject, with members: [NSManagedObject]) {
+        let index = object.toManyIndex(of: name)
+        var all = object.members(at: index)
+        for (position, member) in zip(positions as IndexSet, members) where all.indices.contains(position) {
+            all[position] = member
+        }
+        object.setMembersOrStop(all, at: index)
+    }
+}
+
+extension NSManagedObject {
+    /// Puts objects in place of all members; one of another entity is a programmer's error.
+    final func setMembersOrStop(_ objects: [NSManagedObject], at index: Int) {
+        do {
+            try setMembers(objects, at: index)
+        } catch {
+            preconditionFailure(
+                "Unacceptable member of \(entity.name ?? "").\(layout.toMany[index].name): \(error)")
+        }
+    }
+}
+
+extension NSSet {
+    var managedObjects: [NSManagedObject] { allObjects.compactMap { $0 as? NSManagedObject } }
+}
+
+extension NSOrderedSet {
+    var managedObjects: [NSManagedObject] { array.compactMap { $0 as? NSManagedObject } }
+}

@@ -1,0 +1,147 @@
+import Foundation
+
+/// A type that a ``ManagedProperty`` reads and writes without key-value coding.
+///
+/// These are: `Bool`, the integers that Core Data has and `Int`, `Double`, `Float`, `Decimal`, `NSDecimalNumber`,
+/// `NSNumber`, `String`, `Date`, `Data`, `UUID`, `URL`, and managed objects; all of them optional too; for to-many
+/// relationships `NSSet`, `NSOrderedSet`, sets and arrays of managed objects.
+public protocol ManagedPropertyValue {
+    static func managedValue(of name: PropertyName, in object: NSManagedObject) -> Self
+    static func setManagedValue(_ value: Self, of name: PropertyName, in object: NSManagedObject)
+}
+
+/// A type whose values an attribute or a to-one relationship holds: it may be missing.
+public protocol ManagedSlotValue: ManagedPropertyValue {
+    static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self?
+    static func setManagedValueIfAny(_ value: Self?, of name: PropertyName, in object: NSManagedObject)
+    /// What is read where there is no value and the property's type is not optional.
+    static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self
+}
+
+extension ManagedSlotValue {
+    @inlinable
+    public static func managedValue(of name: PropertyName, in object: NSManagedObject) -> Self {
+        managedValueIfAny(of: name, in: object) ?? missingManagedValue(of: name, in: object)
+    }
+
+    @inlinable
+    public static func setManagedValue(_ value: Self, of name: PropertyName, in object: NSManagedObject) {
+        setManagedValueIfAny(value, of: name, in: object)
+    }
+}
+
+extension Optional: ManagedPropertyValue where Wrapped: ManagedSlotValue {
+    @inlinable
+    public static func managedValue(of name: PropertyName, in object: NSManagedObject) -> Wrapped? {
+        Wrapped.managedValueIfAny(of: name, in: object)
+    }
+
+    @inlinable
+    public static func setManagedValue(_ value: Wrapped?, of name: PropertyName, in object: NSManagedObject) {
+        Wrapped.setManagedValueIfAny(value, of: name, in: object)
+    }
+}
+
+// MARK: - Related objects
+
+extension NSManagedObject: ManagedSlotValue {
+    public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
+        guard let slot = object.slot(of: name) else { return object.value(forKey: name.string) as? Self }
+        return object.relatedObject(slot: slot) as? Self
+    }
+
+    public static func setManagedValueIfAny(
+        _ value: NSManagedObject?, of name: PropertyName, in object: NSManagedObject
+    ) {
+        guard let slot = object.slot(of: name), object.layout.kinds[slot] == .toOne,
+            value.map({ related in
+                object.layout.slots[slot].destination.map { related.entity.isKindOf(entity: $0) } ?? true
+            }) ?? true
+        else {
+            return object.setValue(value, forKey: name.string)
+        }
+        object.setReference(slot: slot, to: value)
+    }
+
+    public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self {
+        object.stopAtMissingValue(of: name)
+    }
+}
+
+// MARK: - Members of to-many relationships
+
+extension NSSet: ManagedSlotValue {
+    public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
+        object.memberSet(at: object.toManyIndex(of: name)) as? Self
+    }
+
+    public static func setManagedValueIfAny(_ value: NSSet?, of name: PropertyName, in object: NSManagedObject) {
+        object.setMembersOrStop(value?.managedObjects ?? [], at: object.toManyIndex(of: name))
+    }
+
+    public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self {
+        object.stopAtMissingValue(of: name)
+    }
+}
+
+extension NSOrderedSet: ManagedSlotValue {
+    public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
+        object.orderedMembers(at: object.toManyIndex(of: name)) as? Self
+    }
+
+    public static func setManagedValueIfAny(
+        _ value: NSOrderedSet?, of name: PropertyName, in object: NSManagedObject
+    ) {
+        object.setMembersOrStop(value?.managedObjects ?? [], at: object.toManyIndex(of: name))
+    }
+
+    public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self {
+        object.stopAtMissingValue(of: name)
+    }
+}
+
+extension Array: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedObject {
+    /// The members in order; in no particular one where the relationship is not ordered.
+    public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> [Element]? {
+        object.typedMembers(at: object.toManyIndex(of: name))
+    }
+
+    public static func setManagedValueIfAny(_ value: [Element]?, of name: PropertyName, in object: NSManagedObject) {
+        object.setMembersOrStop(value ?? [], at: object.toManyIndex(of: name))
+    }
+
+    public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> [Element] { [] }
+}
+
+extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedObject {
+    public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Set<Element>? {
+        Set(object.typedMembers(at: object.toManyIndex(of: name)) as [Element])
+    }
+
+    public static func setManagedValueIfAny(
+        _ value: Set<Element>?, of name: PropertyName, in object: NSManagedObject
+    ) {
+        object.setMembersOrStop(Array(value ?? []), at: object.toManyIndex(of: name))
+    }
+
+    public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Set<Element> { [] }
+}
+
+extension NSManagedObject {
+    /// A property whose declared type leaves no room for nil holds none: a programmer's error.
+    final func stopAtMissingValue(of name: PropertyName) -> Never {
+        preconditionFailure("\(entity.name ?? "").\(name.string) is nil. Declare its type optional.")
+    }
+
+    /// The members of a to-many relationship that are of a class.
+    final func typedMembers<Member: NSManagedObject>(at index: Int) -> [Member] {
+        guard let context else { return [] }
+        let keys = memberKeys(at: index)
+        var members: [Member] = []
+        members.reserveCapacity(keys.count)
+        for key in keys {
+            if let member = context.object(for: key) as? Member { members.append(member) }
+        }
+        return members
+    }
+}
