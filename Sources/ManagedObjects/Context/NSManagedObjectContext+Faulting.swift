@@ -78,7 +78,8 @@ extension NSManagedObjectContext {
         let found = try parent.queue.sync { () throws -> (ContiguousArray<Value>, Int64)? in
             let original = parent.object(for: key)
             guard !original.state.contains(.deleted), try parent.realise(original) else { return nil }
-            return (original.currentValues(), original.version)
+            original.noticeInPlaceChanges()
+            return (original.isolated(original.currentValues()), original.version)
         }
         guard let found else { return false }
         object.page = nil
@@ -177,6 +178,7 @@ extension NSManagedObjectContext {
         guard object.context === self, !object.key.isTemporary else { return }
         rowsAhead.removeAll()
         epoch += 1
+        if flag { object.noticeInPlaceChanges() }
         if flag, object.state.contains(.updated), object.values != nil {
             rebase(object)
         } else if flag, !object.isFaultInternally {
@@ -192,6 +194,7 @@ extension NSManagedObjectContext {
     public func refreshAllObjects() {
         rowsAhead.removeAll()
         epoch += 1
+        noticeInPlaceChanges()
         for object in registry.objects where !object.state.contains(.inserted) {
             if object.hasChanges { rebase(object) } else { turnIntoFault(object) }
         }
@@ -204,6 +207,7 @@ extension NSManagedObjectContext {
             return
         }
         object.willTurnIntoFault()
+        if object.state.contains(.watched) { inPlaceValues.forget(object) }
         if object.state.contains(.updated), !object.state.contains(.deleted) { updatedCount -= 1 }
         object.page = nil
         object.originSlot = -1
@@ -222,6 +226,7 @@ extension NSManagedObjectContext {
 
     /// Reads an object's row again and puts its unsaved changes on top.
     final func rebase(_ object: NSManagedObject) {
+        object.noticeInPlaceChanges()
         let slots = object.changedSlots()
         let mine = object.values
         let states = object.toMany

@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
         let own = object.entity.managedObjectClass.init(entity: object.entity, insertInto: nil)
         own.key = object.key
         own.assignedStore = object.assignedStore
-        own.values = object.currentValues()
+        own.values = object.isolated(object.currentValues())
         own.context = self
         own.state.formUnion([.inserted, .realised, .insertedInEvent, .listed, .changedInEvent, .updated])
         registry.register(own, as: own.key)
@@ -50,9 +50,8 @@ extension NSManagedObjectContext {
     private func take(_ object: NSManagedObject, into own: NSManagedObject) {
         recordChange(of: own)
         if object.values != nil {
-            for slot in object.changedSlots() {
-                own.setPrimitiveSlot(slot, to: object.slotValue(slot))
-            }
+            let values = object.isolated(object.currentValues())
+            for slot in object.changedSlots() { own.setPrimitiveSlot(slot, to: values[slot]) }
         }
         for (index, state) in object.toMany.enumerated() {
             guard let state, state.isChanged else { continue }

@@ -77,9 +77,12 @@ extension NSManagedObjectContext {
 
     /// Lets go of objects that nobody holds and that have no unsaved changes.
     final func sweep() {
+        // Held weakly for that long, so that the sweep sees who holds them beside.
+        if !inPlaceValues.isEmpty { inPlaceValues.loosen() }
         registry.sweep(
             keeping: { $0.state.contains(.listed) || $0.state.contains(.changedInEvent) },
             release: { $0.context = nil })
+        if !inPlaceValues.isEmpty { inPlaceValues.tighten() }
     }
 
     // MARK: - Public

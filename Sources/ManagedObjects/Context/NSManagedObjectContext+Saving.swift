@@ -193,6 +193,7 @@ extension NSManagedObjectContext {
     final func commit(_ object: NSManagedObject) {
         object.eventStart = nil
         if object.state.contains(.deleted) {
+            if object.state.contains(.watched) { inPlaceValues.forget(object) }
             registry.forget(object.key)
             object.state = [.gone, .realised]
             object.context = nil

@@ -34,6 +34,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var childCount = 0
     final var pinnedGenerations: PinnedGenerations?
     final var undoRecorder = UndoRecorder()
+    /// Values that users may change in place.
+    final var inPlaceValues = InPlaceValues()
     final var parentObserver: (any NSObjectProtocol)?
     final let legacyLock = NSRecursiveLock()
     /// Whether a save checks objects against the model's rules. A restore takes what a store held as it was.

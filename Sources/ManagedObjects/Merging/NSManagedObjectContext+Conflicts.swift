@@ -51,6 +51,7 @@ extension NSManagedObjectContext {
 
     /// Forgets an object's unsaved changes.
     final func dropChanges(of object: NSManagedObject) {
+        if object.state.contains(.watched) { inPlaceValues.forget(object) }
         if object.state.contains(.deleted) {
             deletedCount -= 1
         } else if object.state.contains(.updated), !object.state.contains(.inserted) {

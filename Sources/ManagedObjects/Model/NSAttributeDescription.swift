@@ -32,6 +32,10 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable { 
     /// Whether CloudKit encrypts the value. Kept in model files, without effect here.
     open var allowsCloudEncryption: Bool = false { willSet { requireEditable() } }
 
+    /// Whether a context compares the values of a transformable attribute that it has handed out, so that changes in
+    /// place are noticed. They are unless the user info has `coral.inPlaceChanges` = `ignore`.
+    internal var noticesInPlaceChanges: Bool { userInfo?["coral.inPlaceChanges"] as? String != "ignore" }
+
     /// The hash that names this version of the attribute: 32 bytes. Cost: one SHA-256.
     open override var versionHash: Data { super.versionHash }
 

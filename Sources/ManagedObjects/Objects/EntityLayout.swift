@@ -98,11 +98,14 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         initialValues = ContiguousArray(builder.slots.map(\.initial))
         referenceSlots = builder.slots.indices.filter { builder.slots[$0].kind == .toOne }
         transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }
+        inPlaceSlots = Set(transformableSlots.filter { builder.slots[$0].attribute?.noticesInPlaceChanges == true })
     }
 
     /// Slots whose values a save looks at one by one: to-one relationships, and transformables.
     let referenceSlots: [Int]
     let transformableSlots: [Int]
+    /// Transformable slots whose values are compared, so that changes in place are noticed.
+    let inPlaceSlots: Set<Int>
 
     /// Where the ends of relationships lie. First asked for when a coordinator takes the model.
     private(set) lazy var links = RelationshipLinks(layout: self)

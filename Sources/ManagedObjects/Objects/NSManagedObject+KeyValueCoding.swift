@@ -25,8 +25,8 @@ extension NSManagedObject {
         case .slot(let slot):
             let kind = layout.slots[slot].kind
             if kind == .toOne { return relatedObject(slot: slot) }
-            let value = slotValue(slot).object(kind: kind)
-            return value is UndecodableValue ? nil : value
+            if kind == .transformable { return transformableValue(slot) }
+            return slotValue(slot).object(kind: kind)
         case .toMany(let index):
             return layout.toMany[index].isOrdered ? orderedMembers(at: index) : memberSet(at: index)
         case .composite(let composite, let range):
@@ -49,9 +49,7 @@ extension NSManagedObject {
         var result: [String: Any] = [:]
         let prefix = compositePath(of: composite)
         for slot in slots {
-            guard let path = layout.slots[slot].name,
-                let value = slotValue(slot).object(kind: layout.slots[slot].kind)
-            else { continue }
+            guard let path = layout.slots[slot].name, let value = publicValue(at: .slot(slot)) else { continue }
             insert(value, into: &result, path: path.dropFirst(prefix.count + 1).split(separator: ".").map(String.init))
         }
         return result.isEmpty ? nil : result
@@ -90,6 +88,7 @@ extension NSManagedObject {
         case .slot(let slot):
             let converted = try Value(value, kind: layout.slots[slot].kind)
             primitive ? setPrimitiveSlot(slot, to: converted) : setSlot(slot, to: converted)
+            if case .object(let box) = converted { watch(box, slot: slot) }
         case .toMany(let index):
             try setMembers(Self.objects(in: value), at: index, primitive: primitive)
         case .composite(_, let range):

@@ -56,8 +56,9 @@ extension NSManagedObject {
     final func currentValues() -> ContiguousArray<Value> {
         realise()
         if let values { return values }
-        if let page, state.contains(.realised) { return page.values(row: Int(row)) }
-        return committed ?? layout.initialValues
+        var current = committedValues() ?? layout.initialValues
+        if state.contains(.watched) { overlayWatched(&current) }
+        return current
     }
 
     /// All values as the store has them; nil for an object that no store has.

@@ -99,16 +99,22 @@ open class NSManagedObject: NSObject {
     /// True from insertion until the first save.
     open var isInserted: Bool { state.contains(.inserted) }
     /// True when the object has been changed since it was fetched or saved.
-    open var isUpdated: Bool { state.contains(.updated) && !state.contains(.inserted) && !state.contains(.deleted) }
+    open var isUpdated: Bool { noticed.contains(.updated) && !state.contains(.inserted) && !state.contains(.deleted) }
     /// True from deletion until the save that carries it out.
     open var isDeleted: Bool { state.contains(.deleted) }
     /// True while the object's values have not been asked for.
     open var isFault: Bool { isFaultInternally }
     final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
-    open var hasChanges: Bool { !state.isDisjoint(with: [.inserted, .updated, .deleted]) }
+    open var hasChanges: Bool { !noticed.isDisjoint(with: [.inserted, .updated, .deleted]) }
+    /// The state, with changes in place.
+    private var noticed: ObjectState {
+        noticeInPlaceChanges()
+        return state
+    }
     /// True when a save would write something: a persistent property differs from what the store has.
     open var hasPersistentChangedValues: Bool {
-        !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true)
+        noticeInPlaceChanges()
+        return !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true)
     }
     open var faultingState: Int { isFault ? 1 : 0 }
 
@@ -222,6 +228,7 @@ open class NSManagedObject: NSObject {
 
     /// Unsaved changes by property: the new values; `NSNull` for nil.
     open func changedValues() -> [String: Any] {
+        noticeInPlaceChanges()
         var result: [String: Any] = [:]
         for slot in changedSlots() {
             guard let name = topLevelName(ofSlot: slot) else { continue }
@@ -235,6 +242,7 @@ open class NSManagedObject: NSObject {
 
     /// What has changed since pending changes were processed: the new values.
     open func changedValuesForCurrentEvent() -> [String: Any] {
+        noticeInPlaceChanges()
         guard let eventStart, let values else { return [:] }
         let before: ContiguousArray<Value>?
         switch eventStart {
@@ -251,6 +259,7 @@ open class NSManagedObject: NSObject {
 
     /// The values that the store has, or had when the object was read; `NSNull` for nil. Nil keys ask for all.
     open func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        noticeInPlaceChanges()
         var result: [String: Any] = [:]
         guard !state.contains(.inserted) else { return result }
         for name in keys ?? layout.places.keys.sorted() {
@@ -282,6 +291,7 @@ open class NSManagedObject: NSObject {
     ///
     /// - Throws: The one mistake, or `NSValidationMultipleErrorsError` (1560) with all of them.
     open func validateForInsert() throws {
+        noticeInPlaceChanges()
         var validation = Validation()
         validation.check(self)
         try validation.finish()
@@ -289,6 +299,7 @@ open class NSManagedObject: NSObject {
 
     /// Checks every property before the object's changes are written.
     open func validateForUpdate() throws {
+        noticeInPlaceChanges()
         var validation = Validation()
         validation.check(self)
         try validation.finish()
@@ -352,6 +363,8 @@ struct ObjectState: OptionSet {
     static let insertedInEvent = ObjectState(rawValue: 512)
     /// A to-many relationship has changed: the version goes up though no column may differ.
     static let relationshipChanged = ObjectState(rawValue: 1024)
+    /// Values of it were handed out that may be changed in place: see `InPlaceValues`.
+    static let watched = ObjectState(rawValue: 2048)
 }
 
 /// What an object was before the current event.

@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchives
 
 /// Between a transformable attribute's value and the bytes that a store keeps.
 ///
@@ -22,7 +23,12 @@ enum TransformableCoding {
     /// - Throws: A validation error that names entity and attribute when the transformer is missing or gives no data.
     static func encode(_ value: ObjectValue, attribute: NSAttributeDescription) throws -> Data {
         if let encoded = value.encoded { return encoded }
-        if let undecodable = value.value as? UndecodableValue { return undecodable.data }
+        return try bytes(of: value.value, attribute: attribute)
+    }
+
+    /// The bytes that the transformer makes of a value now.
+    static func bytes(of value: Any, attribute: NSAttributeDescription) throws -> Data {
+        if let undecodable = value as? UndecodableValue { return undecodable.data }
         let name = "\(attribute.entity.name ?? "").\(attribute.name)"
         guard let transformer = transformer(of: attribute) else {
             throw CocoaError(
@@ -34,16 +40,30 @@ enum TransformableCoding {
         }
         let encoded =
             transformer is NSSecureUnarchiveFromDataTransformer
-            ? transformer.reverseTransformedValue(value.value) : transformer.transformedValue(value.value)
+            ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
         guard let data = encoded as? Data else {
             throw CocoaError(
                 .coreData,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "The value transformer of \(name) made no data of a value of type \(type(of: value.value))."
+                        "The value transformer of \(name) made no data of a value of type \(type(of: value))."
                 ])
         }
         return data
+    }
+
+    /// Whether two encodings are of the same value. Archives and property lists of one value differ from one time to the
+    /// next in the order of their keys, which says nothing; of other bytes each counts.
+    static func areSame(_ one: Data, _ two: Data) -> Bool {
+        if one == two { return true }
+        guard let one = readable(one), let two = readable(two) else { return false }
+        return one.isSame(as: two)
+    }
+
+    private static func readable(_ data: Data) -> ReadableValue? {
+        guard BinaryPropertyList.isBinaryPropertyList(data) else { return nil }
+        if let archive = try? ReadableValue(archive: data) { return archive }
+        return (try? BinaryPropertyList.read(data)).map { ReadableValue($0) }
     }
 
     private static func transformer(of attribute: NSAttributeDescription) -> ValueTransformer? {

@@ -157,6 +157,12 @@ extension Value {
 }
 
 extension Value {
+    /// What would be stored tells, where that is known: classes may call equal what differs.
+    private static func isSame(_ one: ObjectValue, _ two: ObjectValue) -> Bool {
+        if let one = one.encoded, let two = two.encoded { return TransformableCoding.areSame(one, two) }
+        return isEqual(one.value, two.value)
+    }
+
     private static func isEqual(_ one: Any, _ two: Any) -> Bool {
         if let one = one as? NSObject { return one.isEqual(two) }
         if let one = one as? AnyHashable, let two = two as? AnyHashable { return one == two }
@@ -177,7 +183,7 @@ extension Value {
         case (.uuid(let one), .uuid(let two)): one == two
         case (.reference(let one), .reference(let two)): one == two
         case (.object(let one), .object(let two)):
-            one === two || Self.isEqual(one.value, two.value)
+            one === two || Self.isSame(one, two)
         default: false
         }
     }

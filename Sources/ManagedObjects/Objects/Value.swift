@@ -27,13 +27,26 @@ enum Value {
 /// A transformable that nobody has looked at keeps the bytes it was stored as, so that an untouched value is written
 /// back bit for bit and never instantiates a class.
 final class ObjectValue {
-    /// The value as the user sees it.
-    let value: Any
+    /// The value, where it is of a value type.
+    private let plain: Any?
+    /// The value, where it is an object: apart, so that it can be told whether somebody else holds it.
+    private var reference: AnyObject?
     /// The bytes it was read from or saved as, where it has any.
     let encoded: Data?
 
     init(_ value: Any, encoded: Data? = nil) {
-        self.value = value
+        if type(of: value) is AnyClass {
+            plain = nil
+            reference = value as AnyObject
+        } else {
+            plain = value
+        }
         self.encoded = encoded
     }
+
+    /// The value as the user sees it.
+    var value: Any { reference ?? plain ?? NSNull() }
+
+    /// Whether the value is an object that nobody holds but this box.
+    var isHeldOnlyHere: Bool { reference != nil && isKnownUniquelyReferenced(&reference) }
 }

@@ -71,12 +71,14 @@ extension NSManagedObjectContext {
         let wasInserted = object.state.contains(.inserted)
         let wasDeleted = object.state.contains(.deleted)
         count(object, by: -1)
-        object.values = snapshot.values
+        // What users hold of it is theirs now: the object gets values of its own.
+        if object.state.contains(.watched) { inPlaceValues.forget(object) }
+        object.values = snapshot.values.map { object.isolated($0) }
         object.toMany = ContiguousArray(snapshot.toMany.map { $0?.copy() })
         object.eventStart = nil
         let isListed = object.state.contains(.listed)
         object.state = snapshot.state.union(isListed ? [.listed] : [])
-        object.state.subtract([.changedInEvent, .insertedInEvent])
+        object.state.subtract([.changedInEvent, .insertedInEvent, .watched])
         count(object, by: 1)
         let isInserted = object.state.contains(.inserted)
         if wasInserted, !isInserted, object.key.isTemporary {

@@ -1,0 +1,213 @@
+import Foundation
+
+/// Values of transformable attributes that a context has handed out, and that their holders may change in place.
+///
+/// Values of value types cannot be changed so and are not here. The others are compared when somebody asks what has
+/// changed, at the end of an event and before a save: by the bytes that the transformer makes of them. A value that
+/// nobody holds any more is compared once and let go.
+struct InPlaceValues {
+    /// A value that was handed out.
+    struct Watched {
+        /// The object's value, as users hold it.
+        var box: ObjectValue
+        /// What the transformer makes of it when it is as the box says; nil until somebody looks.
+        var bytes: Data?
+    }
+
+    private struct Entry {
+        /// Held, since nobody else may hold an object whose only change is not noticed yet.
+        var object: NSManagedObject?
+        /// The object while a sweep finds out whether anybody else holds it.
+        weak var loosened: NSManagedObject?
+        var values: [Int: Watched]
+    }
+
+    private var entries: [ObjectIdentifier: Entry] = [:]
+    /// True while changes are being noticed: what is called meanwhile shall not begin again.
+    var isNoticing = false
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The objects whose values were handed out.
+    var objects: [NSManagedObject] { entries.values.compactMap(\.object) }
+
+    /// The watched values of an object, by slot.
+    func values(of object: NSManagedObject) -> [Int: Watched] {
+        entries[ObjectIdentifier(object)]?.values ?? [:]
+    }
+
+    /// Watches a value of an object; nil no longer.
+    mutating func set(_ watched: Watched?, of object: NSManagedObject, slot: Int) {
+        let id = ObjectIdentifier(object)
+        if let watched {
+            entries[id, default: Entry(object: object, values: [:])].values[slot] = watched
+            object.state.insert(.watched)
+        } else {
+            entries[id]?.values[slot] = nil
+            if entries[id]?.values.isEmpty == true { forget(object) }
+        }
+    }
+
+    /// Watches nothing of an object any more.
+    mutating func forget(_ object: NSManagedObject) {
+        entries[ObjectIdentifier(object)] = nil
+        object.state.remove(.watched)
+    }
+
+    mutating func removeAll() {
+        for entry in entries.values { entry.object?.state.remove(.watched) }
+        entries = [:]
+    }
+
+    // MARK: - Sweeping
+
+    /// Holds objects weakly, but for those with changes that were not noticed yet.
+    mutating func loosen() {
+        for (id, entry) in entries {
+            guard let object = entry.object, !Self.isChanged(entry.values, of: object) else { continue }
+            entries[id]?.loosened = object
+            entries[id]?.object = nil
+        }
+    }
+
+    private static func isChanged(_ values: [Int: Watched], of object: NSManagedObject) -> Bool {
+        values.contains { slot, watched in
+            guard let attribute = object.layout.slots[slot].attribute else { return false }
+            guard let before = watched.bytes,
+                let now = try? TransformableCoding.bytes(of: watched.box.value, attribute: attribute)
+            else { return true }
+            return !TransformableCoding.areSame(before, now)
+        }
+    }
+
+    /// Holds again what is left of the objects that were held weakly.
+    mutating func tighten() {
+        for (id, entry) in entries where entry.object == nil {
+            entries[id]?.object = entry.loosened
+            if entry.loosened == nil { entries[id] = nil }
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Notices what was changed in place: marks the objects changed, and records the change for undo. Cost: one
+    /// encoding for each value that was handed out and may still be held by somebody.
+    final func noticeInPlaceChanges() {
+        guard !inPlaceValues.isEmpty, !inPlaceValues.isNoticing else { return }
+        for object in inPlaceValues.objects { noticeInPlaceChanges(of: object) }
+    }
+
+    /// Notices what was changed in place in one object.
+    final func noticeInPlaceChanges(of object: NSManagedObject) {
+        guard !inPlaceValues.isNoticing else { return }
+        guard object.context === self, !object.state.contains(.deleted), !object.isFaultInternally else {
+            return inPlaceValues.forget(object)
+        }
+        inPlaceValues.isNoticing = true
+        defer { inPlaceValues.isNoticing = false }
+        for (slot, watched) in inPlaceValues.values(of: object).sorted(by: { $0.key < $1.key }) {
+            notice(watched, of: object, slot: slot)
+        }
+    }
+
+    private func notice(_ watched: InPlaceValues.Watched, of object: NSManagedObject, slot: Int) {
+        guard object.holds(watched.box, slot: slot), let attribute = object.layout.slots[slot].attribute else {
+            return inPlaceValues.set(nil, of: object, slot: slot)
+        }
+        // What cannot be encoded is an error of the next save, which names it.
+        guard let bytes = try? TransformableCoding.bytes(of: watched.box.value, attribute: attribute) else { return }
+        var watched = watched
+        guard let before = watched.bytes else {
+            watched.bytes = bytes
+            if watched.box.encoded == nil, object.values != nil {
+                // From here on the bytes tell what the value was.
+                watched.box = ObjectValue(watched.box.value, encoded: bytes)
+                object.values?[slot] = .object(watched.box)
+            }
+            return inPlaceValues.set(watched, of: object, slot: slot)
+        }
+        if !TransformableCoding.areSame(before, bytes) {
+            change(watched, to: bytes, of: object, slot: slot, attribute: attribute)
+        } else if watched.box.isHeldOnlyHere {
+            inPlaceValues.set(nil, of: object, slot: slot)
+        }
+    }
+
+    /// Puts what the value was in its place, then sets the changed one as if its user had.
+    private func change(
+        _ watched: InPlaceValues.Watched, to bytes: Data, of object: NSManagedObject, slot: Int,
+        attribute: NSAttributeDescription
+    ) {
+        if let encoded = watched.box.encoded {
+            let before = TransformableCoding.decode(encoded, attribute: attribute)
+            if object.values != nil {
+                object.values?[slot] = before
+            } else if object.committed != nil {
+                object.committed?[slot] = before
+            }
+        }
+        inPlaceValues.set(nil, of: object, slot: slot)
+        let box = ObjectValue(watched.box.value, encoded: bytes)
+        object.setSlot(slot, to: .object(box))
+        inPlaceValues.set(InPlaceValues.Watched(box: box, bytes: bytes), of: object, slot: slot)
+    }
+
+}
+
+extension NSManagedObject {
+    /// The value of a transformable slot as users get it: the same instance each time where it may be changed in place.
+    final func transformableValue(_ slot: Int) -> Any? {
+        if values == nil, let box = watchedBox(slot) { return box.value }
+        guard case .object(let box) = slotValue(slot), !(box.value is UndecodableValue) else { return nil }
+        watch(box, slot: slot)
+        return box.value
+    }
+
+    /// Watches a value that a user holds from now on, where it can be changed in place and the attribute wants it.
+    final func watch(_ box: ObjectValue, slot: Int) {
+        guard let context, layout.inPlaceSlots.contains(slot), watchedBox(slot) !== box,
+            ChangeableValue.isChangeable(box.value), let attribute = layout.slots[slot].attribute
+        else { return }
+        // The bytes of a value that its user brings are asked for when the event ends.
+        let bytes = box.encoded == nil ? nil : try? TransformableCoding.bytes(of: box.value, attribute: attribute)
+        if box.encoded != nil, bytes == nil { return }
+        context.inPlaceValues.set(InPlaceValues.Watched(box: box, bytes: bytes), of: self, slot: slot)
+    }
+
+    private func watchedBox(_ slot: Int) -> ObjectValue? {
+        guard state.contains(.watched) else { return nil }
+        return context?.inPlaceValues.values(of: self)[slot]?.box
+    }
+
+    /// Whether a watched value still is the object's.
+    final func holds(_ box: ObjectValue, slot: Int) -> Bool {
+        guard let own = values ?? (page == nil ? committed : nil) else { return page != nil }
+        if case .object(let held) = own[slot] { return held === box }
+        return false
+    }
+
+    /// Values with those that were handed out in place of the ones that the row holds.
+    final func overlayWatched(_ values: inout ContiguousArray<Value>) {
+        for (slot, watched) in context?.inPlaceValues.values(of: self) ?? [:] { values[slot] = .object(watched.box) }
+    }
+
+    /// Notices changes in place before somebody asks what has changed.
+    @inline(__always)
+    final func noticeInPlaceChanges() {
+        if state.contains(.watched) { context?.noticeInPlaceChanges(of: self) }
+    }
+
+    /// Values for another holder: none of them can be changed in place from here. What cannot be encoded stays.
+    final func isolated(_ values: ContiguousArray<Value>) -> ContiguousArray<Value> {
+        guard !layout.transformableSlots.isEmpty else { return values }
+        var values = values
+        for slot in layout.transformableSlots {
+            guard case .object(let box) = values[slot], ChangeableValue.isChangeable(box.value),
+                let attribute = layout.slots[slot].attribute,
+                let bytes = try? TransformableCoding.encode(box, attribute: attribute)
+            else { continue }
+            values[slot] = TransformableCoding.decode(bytes, attribute: attribute)
+        }
+        return values
+    }
+}
