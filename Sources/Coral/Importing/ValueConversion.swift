@@ -10,12 +10,12 @@ import GraphDocuments
 struct ValueConversion {
     let isStrict: Bool
     let numericDates: NumericDates
-    private let dates: DateReader
+    private let dates: DateFormats
 
     init(_ options: ImportOptions) {
         isStrict = options.isStrict
         numericDates = options.numericDates
-        dates = DateReader(options.dateFormats)
+        dates = DateFormats(options.dateFormats + DateFormats.usual)
     }
 
     /// The value as one of the attribute's type; nil where it cannot become one.
@@ -193,36 +193,5 @@ struct ValueConversion {
             return .date(Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate)
         case .refused: return nil
         }
-    }
-}
-
-/// Reads dates that are not written as documents of ours write them.
-private struct DateReader {
-    private let formatters: [DateFormatter]
-
-    /// What people and servers write, beside ISO 8601 with a zone, which the readers of documents know.
-    private static let usual = [
-        "yyyy-MM-dd'T'HH:mm:ss.SSSZZZZZ", "yyyy-MM-dd'T'HH:mm:ssZZZZZ", "yyyy-MM-dd'T'HH:mm:ss.SSS",
-        "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm:ss Z", "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd",
-        "EEE, dd MMM yyyy HH:mm:ss zzz", "EEE MMM dd HH:mm:ss Z yyyy",
-    ]
-
-    init(_ formats: [String]) {
-        formatters = (formats + DateReader.usual).map { format in
-            let formatter = DateFormatter()
-            formatter.locale = Locale(identifier: "en_US_POSIX")
-            formatter.timeZone = TimeZone(secondsFromGMT: 0)
-            formatter.calendar = Calendar(identifier: .gregorian)
-            formatter.isLenient = false
-            formatter.dateFormat = format
-            return formatter
-        }
-    }
-
-    func seconds(_ text: String) -> Double? {
-        for formatter in formatters {
-            if let date = formatter.date(from: text) { return date.timeIntervalSinceReferenceDate }
-        }
-        return nil
     }
 }

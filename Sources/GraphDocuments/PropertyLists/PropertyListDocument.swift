@@ -72,6 +72,11 @@ public struct PropertyListDocumentReader: DocumentReader {
 
     /// Reads the document. Throws `DocumentError`.
     public init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+        let tokens = try PropertyListDocumentReader.tokens(of: data, options: options)
+        reader = try TokenRecordReader(tokens, schema: schema, options: options)
+    }
+
+    static func tokens(of data: Data, options: ReadingOptions) throws -> TreeTokens {
         let sizeLimit = min(options.limits.documentSize, PropertyListDocumentReader.sizeLimit)
         guard data.count <= sizeLimit else {
             throw DocumentError(.limit, "The property list is larger than \(sizeLimit) bytes.")
@@ -92,8 +97,7 @@ public struct PropertyListDocumentReader: DocumentReader {
         } else {
             tree = try XMLPropertyListReader.tree(data, depthLimit: depthLimit)
         }
-        reader = try TokenRecordReader(
-            TreeTokens(tree, byteCount: data.count, limits: options.limits), schema: schema, options: options)
+        return TreeTokens(tree, byteCount: data.count, limits: options.limits)
     }
 
     public var header: DocumentHeader? { reader.header }

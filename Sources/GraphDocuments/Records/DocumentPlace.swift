@@ -46,6 +46,9 @@ public struct DocumentPlace: Sendable, Hashable {
         DocumentPlace(offset: offset, line: line, column: column, container: pointer, index: -1, member: name)
     }
 
+    /// The same place one element further in.
+    func element(_ name: String) -> DocumentPlace { member(name) }
+
     /// A name as a step of a JSON pointer.
     static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }

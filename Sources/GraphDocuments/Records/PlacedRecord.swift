@@ -10,6 +10,8 @@ public struct PlacedRecord: Sendable, Hashable {
     public var hasOwnEntity: Bool
     /// Members that the schema's entity does not have, in the document's order.
     public var unknownMembers: [UnknownMember]
+    /// What a mapping has found out besides; nil where documents are read without one.
+    public var details: MappedDetails?
     /// Where each attribute's value begins, in the record's order.
     var attributeMarks: [PlaceMark]
     /// Where each relationship's value begins, in the record's order.
@@ -17,8 +19,10 @@ public struct PlacedRecord: Sendable, Hashable {
 
     init(
         record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasOwnEntity: Bool = true,
-        unknownMembers: [UnknownMember] = [], attributeMarks: [PlaceMark] = [], relationshipMarks: [PlaceMark] = []
+        unknownMembers: [UnknownMember] = [], attributeMarks: [PlaceMark] = [], relationshipMarks: [PlaceMark] = [],
+        details: MappedDetails? = nil
     ) {
+        self.details = details
         self.record = record
         self.place = place
         self.hasOwnID = hasOwnID
@@ -35,6 +39,7 @@ public struct PlacedRecord: Sendable, Hashable {
 
     /// Where the value of a member stands; the record's own place where the record does not mention it.
     public func place(of member: String) -> DocumentPlace {
+        if let key = details?.keys[member] { return place.member(key) }
         var place = place.member(member)
         let mark: PlaceMark?
         if let index = record.attributes.firstIndex(where: { $0.name == member }) {

@@ -106,28 +106,7 @@ struct TreeTokens: TokenSource {
         if case .string(let string) = leaf { string.utf8.elementsEqual(text) } else { false }
     }
 
-    func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue {
-        if leaf.fits(type) { return leaf }
-        switch (leaf, type) {
-        case (.string(let text), _):
-            var text = text
-            return text.withUTF8 { TextValue.value(UnsafeRawBufferPointer($0), as: type) } ?? leaf
-        case (.integer(let number), .double): return Double(exactly: number).map { .double($0) } ?? leaf
-        case (.integer(let number), .float): return Float(exactly: number).map { .float($0) } ?? leaf
-        case (.integer(let number), .decimal): return .decimal(Decimal(number))
-        case (.integer(let number), .boolean): return number == 0 || number == 1 ? .bool(number == 1) : leaf
-        case (.bool(let flag), .integer16), (.bool(let flag), .integer32), (.bool(let flag), .integer64):
-            // Foundation's boolean and integer objects turn into each other on the way through some serialisers.
-            return .integer(flag ? 1 : 0)
-        case (.double(let number), .float): return .float(Float(number))
-        case (.float(let number), .double): return .double(Double(number))
-        case (.double(let number), .decimal): return TextValue.anyValue(number.description, as: .decimal) ?? leaf
-        case (.double(let number), .integer16), (.double(let number), .integer32), (.double(let number), .integer64):
-            return Int64(exactly: number).map { .integer($0) } ?? leaf
-        case (.decimal(let number), _): return TextValue.anyValue(DecimalText.text(number), as: type) ?? leaf
-        default: return leaf
-        }
-    }
+    func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue { leaf.read(as: type) }
 
     var mark: PlaceMark { PlaceMark(offset: 0, line: 0, column: 0) }
 

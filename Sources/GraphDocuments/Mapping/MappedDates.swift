@@ -1,0 +1,119 @@
+import Foundation
+
+/// How a mapping's dates look in documents. The first form is written; all are read, and ISO 8601 always is.
+public struct MappedDates: Sendable, Hashable {
+    public var forms: [Form]
+
+    /// One form of dates.
+    public enum Form: Sendable, Hashable {
+        /// ISO 8601 with as many digits as give back the very same date.
+        case iso8601
+        /// ISO 8601, rounded to milliseconds.
+        case iso8601Milliseconds
+        /// Seconds since 1970. A number too large for that (beyond the year 5138) is read as milliseconds.
+        case unix
+        /// Milliseconds since 1970.
+        case unixMilliseconds
+        /// Seconds since 2001-01-01, as Core Data counts.
+        case reference
+        /// A format of `DateFormatter`, in UTC unless it says its zone.
+        case format(String)
+    }
+
+    /// Several forms.
+    public init(_ forms: [Form]) {
+        self.forms = forms
+    }
+
+    public static let iso8601 = MappedDates([.iso8601])
+    public static let iso8601Milliseconds = MappedDates([.iso8601Milliseconds])
+    public static let unix = MappedDates([.unix])
+    public static let unixMilliseconds = MappedDates([.unixMilliseconds])
+    public static let reference = MappedDates([.reference])
+
+    /// Formats of `DateFormatter`: the first is written, all are read.
+    public static func format(_ formats: String...) -> MappedDates {
+        MappedDates(formats.map { .format($0) })
+    }
+
+    /// The forms that a text names: `iso8601`, `iso8601Milliseconds`, `unix`, `unixMilliseconds`, `reference`, and what is none
+    /// of these is a format.
+    public init(named text: String) {
+        switch text {
+        case "iso8601": self = .iso8601
+        case "iso8601Milliseconds": self = .iso8601Milliseconds
+        case "unix": self = .unix
+        case "unixMilliseconds": self = .unixMilliseconds
+        case "reference": self = .reference
+        default: self = .format(text)
+        }
+    }
+}
+
+/// Reads and writes the dates of one attribute.
+struct MappedDateCoder {
+    private let forms: [MappedDates.Form]
+    private let formats: DateFormats
+
+    init(_ dates: MappedDates) {
+        forms = dates.forms
+        formats = DateFormats(
+            dates.forms.compactMap { if case .format(let format) = $0 { format } else { nil } })
+    }
+
+    /// A date, or nil where the value is none in any form.
+    func read(_ value: GraphValue) -> GraphValue? {
+        switch value {
+        case .date: return value
+        case .string(let text):
+            let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            if let seconds = formats.seconds(text) { return .date(seconds) }
+            if let date = TextValue.anyValue(text, as: .date) { return date }
+            return Double(text).flatMap(number)
+        case .integer(let integer): return number(Double(integer))
+        case .double(let double): return number(double)
+        case .decimal(let decimal): return Double(DecimalText.text(decimal)).flatMap(number)
+        default: return nil
+        }
+    }
+
+    private func number(_ number: Double) -> GraphValue? {
+        guard number.isFinite else { return nil }
+        for form in forms {
+            switch form {
+            case .unix:
+                return .date(MappedDateCoder.secondsSince2001(unix: abs(number) >= 1e11 ? number / 1000 : number))
+            case .unixMilliseconds: return .date(MappedDateCoder.secondsSince2001(unix: number / 1000))
+            case .reference: return .date(number)
+            case .iso8601, .iso8601Milliseconds, .format: continue
+            }
+        }
+        return nil
+    }
+
+    /// To the thousandth, where the seconds are not told more exactly than that: the same number as any reader of ISO 8601
+    /// makes of the same instant.
+    private static func secondsSince2001(unix seconds: Double) -> Double {
+        let thousandths = (seconds * 1000).rounded()
+        let distance = Date.timeIntervalBetween1970AndReferenceDate
+        return thousandths / 1000 == seconds && thousandths.magnitude < 9e15
+            ? (thousandths - distance * 1000) / 1000 : seconds - distance
+    }
+
+    /// What is written for a date.
+    func write(_ seconds: Double) -> GraphValue {
+        let unix = seconds + Date.timeIntervalBetween1970AndReferenceDate
+        switch forms.first {
+        case .iso8601Milliseconds?: return .string(DateText.text((seconds * 1000).rounded() / 1000))
+        case .unix?: return MappedDateCoder.shortest(unix)
+        case .unixMilliseconds?: return MappedDateCoder.shortest((unix * 1000).rounded())
+        case .reference?: return MappedDateCoder.shortest(seconds)
+        case .format?: return formats.text(seconds).map { .string($0) } ?? .string(DateText.text(seconds))
+        case .iso8601?, nil: return .string(DateText.text(seconds))
+        }
+    }
+
+    private static func shortest(_ number: Double) -> GraphValue {
+        Int64(exactly: number).map { .integer($0) } ?? .double(number)
+    }
+}

@@ -1,0 +1,170 @@
+/// Writes a graph as objects of somebody else's design, by a mapping. Each object at the top is built as a tree and handed on.
+///
+/// A relationship that only leads back to the object around it is left out: where the object stands says it.
+struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
+    private let plan: MappingPlan
+    private let byEntity: Bool
+    private(set) var sink: Sink
+    private var open: [Object] = []
+
+    /// An object that is being built, and its relationship that is open.
+    private struct Object {
+        var id: RecordID?
+        var entity: EntityMappingPlan
+        var members: [ReadableValue.Member] = []
+        /// What stands for the whole object, where the mapping has `@value`.
+        var value: ReadableValue?
+        /// The key under which the object stands in a keyed relationship.
+        var key: String?
+        var relationship: RelationshipMappingPlan?
+        /// Whether the open relationship is one that documents do not have.
+        var isSkipping = false
+        var isToMany = false
+        var targets: [(key: String?, tree: ReadableValue)] = []
+        var hasObjects = false
+        /// The relationship that leads back to the object around this one, and whether something was left out of it.
+        var wayBack: String?
+        var hasLeftOutParent = false
+    }
+
+    init(plan: MappingPlan, byEntity: Bool, to sink: Sink) throws {
+        self.plan = plan
+        self.byEntity = byEntity
+        self.sink = sink
+    }
+
+    private var style: TreeStyle { sink.style }
+
+    mutating func begin(_ header: DocumentHeader) throws {
+        let way = (plan.root?.steps ?? []).compactMap { step in
+            if case .member(let name) = step { name } else { nil }
+        }
+        try sink.begin(way)
+    }
+
+    mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+        guard let mapped = plan.entity(entity) else {
+            throw DocumentError(.unknownEntity, "The mapping has no entity \(entity).")
+        }
+        guard !isDeleted else {
+            throw DocumentError(.notRepresentable, "A mapped document has no tombstones (\(entity)).")
+        }
+        var object = Object(id: id, entity: mapped)
+        if let top = open.last, let relationship = top.relationship {
+            object.wayBack = relationship.relationship.inverse
+        }
+        if let mark = mapped.choiceMark {
+            object.members.put(.value(.string(mark.value)), at: mark.path.steps[...])
+        }
+        open.append(object)
+    }
+
+    mutating func attribute(_ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?) throws {
+        guard let top = open.indices.last, let attribute = open[top].entity.attribute(name), let path = attribute.write
+        else { return }
+        let tree = try attribute.tree(of: value, style: style, decimals: plan.mapping.decimals)
+        switch path.place {
+        case .key?:
+            if case .value(let leaf) = tree { open[top].key = TextValue.text(of: leaf) }
+        case .value?: open[top].value = tree
+        case .index?: break
+        case nil: put(tree, at: path, in: top)
+        }
+    }
+
+    private mutating func put(_ tree: ReadableValue, at path: MappedPath, in position: Int) {
+        if tree == style.null, !plan.mapping.writesNulls { return }
+        open[position].members.put(tree, at: path.steps[...])
+    }
+
+    // MARK: - Relationships
+
+    mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
+        guard let top = open.indices.last else { throw DocumentError(.misuse, "No object is open.") }
+        let relationship = open[top].entity.relationship(name)
+        open[top].relationship = relationship
+        open[top].isSkipping = relationship.map { $0.write == nil && $0.writeReferences == nil } ?? true
+        open[top].isToMany = isToMany
+        open[top].targets = []
+        open[top].hasObjects = false
+        open[top].hasLeftOutParent = false
+    }
+
+    mutating func reference(_ id: RecordID) throws {
+        guard let top = open.indices.last, !open[top].isSkipping, let relationship = open[top].relationship else {
+            return
+        }
+        if open[top].wayBack == relationship.relationship.name, top > 0, open[top - 1].id == id {
+            open[top].hasLeftOutParent = true
+            return
+        }
+        open[top].targets.append((nil, try reference(id, relationship)))
+    }
+
+    private func reference(_ id: RecordID, _ relationship: RelationshipMappingPlan) throws -> ReadableValue {
+        let destination = relationship.relationship.destination
+        guard let values = id.keyValues, let leaves = plan.keyLeaves(of: destination), leaves.count == values.count
+        else {
+            throw DocumentError(
+                .notRepresentable,
+                "\(relationship.relationship.name) refers to \(id), an object of \(destination) that has no key: embed it, leave the relationship out, or declare an identity."
+            )
+        }
+        let parts = try zip(leaves, values).map { leaf, text in
+            let value = TextValue.anyValue(text, as: leaf.attribute.type) ?? .string(text)
+            return try leaf.tree(of: value, style: style, decimals: plan.mapping.decimals)
+        }
+        return parts.count == 1 ? parts[0] : .array(parts)
+    }
+
+    mutating func endRelationship() throws {
+        guard let top = open.indices.last else { throw DocumentError(.misuse, "No relationship is open.") }
+        defer {
+            open[top].relationship = nil
+            open[top].targets = []
+        }
+        guard !open[top].isSkipping, let relationship = open[top].relationship else { return }
+        let targets = open[top].targets
+        if open[top].hasLeftOutParent, targets.isEmpty { return }
+        let references = open[top].hasObjects ? nil : relationship.writeReferences
+        // An empty relationship says as little of keys as of objects: it stands where objects would.
+        guard let path = targets.isEmpty ? relationship.write ?? references : references ?? relationship.write else {
+            return
+        }
+        var tree: ReadableValue
+        if relationship.isKeyed, references == nil {
+            tree = .dictionary(
+                targets.enumerated().map { .init(name: $1.key ?? "\($0)", value: $1.tree) })
+        } else if open[top].isToMany {
+            tree = .array(targets.map(\.tree))
+        } else {
+            tree = targets.first?.tree ?? style.null
+        }
+        if let write = relationship.functions?.write, tree != style.null { tree = try write(tree) ?? style.null }
+        put(tree, at: path, in: top)
+    }
+
+    mutating func nullRelationship(_ name: String) throws {
+        guard let top = open.indices.last, let path = open[top].entity.relationship(name)?.write else { return }
+        put(style.null, at: path, in: top)
+    }
+
+    // MARK: - Ends
+
+    mutating func endObject() throws {
+        guard let object = open.popLast() else { throw DocumentError(.misuse, "No object is open.") }
+        var tree = object.value ?? .dictionary(object.members)
+        if let write = object.entity.functions?.write { tree = try write(tree) ?? tree }
+        if let top = open.indices.last {
+            open[top].targets.append((object.key, tree))
+            open[top].hasObjects = true
+        } else {
+            try sink.write(tree, group: byEntity ? object.entity.documentKey : nil)
+        }
+    }
+
+    mutating func finish() throws {
+        guard open.isEmpty else { throw DocumentError(.misuse, "An object is still open.") }
+        try sink.finish()
+    }
+}

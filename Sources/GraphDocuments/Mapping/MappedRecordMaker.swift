@@ -1,0 +1,258 @@
+/// Makes records of the objects that stand in a document of somebody else's design.
+///
+/// An object inside a relationship becomes a record of its own and comes before the one around it. The list of objects that
+/// wait is kept here: depth costs memory, no stack.
+public struct MappedRecordMaker {
+    private let plan: MappingPlan
+    private var recordCount = 0
+
+    /// A maker that goes by a plan.
+    public init(_ plan: MappingPlan) {
+        self.plan = plan
+    }
+
+    /// An object that waits to become a record.
+    private struct Pending {
+        var tree: ReadableValue
+        var entity: EntityMappingPlan
+        var id: RecordID
+        var place: DocumentPlace
+        var key: String?
+        var index: Int
+        var identity: [String]?
+        var isTop = false
+    }
+
+    /// The records of an object and of all that stands inside it, that one last. A value that is no object stands for the
+    /// object with that key. Throws `DocumentError` for an entity that the plan does not have; what is wrong with single values
+    /// stands in the records.
+    public mutating func records(
+        of tree: ReadableValue, entity: String, at place: DocumentPlace, index: Int = 0, key: String? = nil
+    ) throws -> [PlacedRecord] {
+        guard let entity = plan.entity(entity) else {
+            throw DocumentError(.unknownEntity, "The model has no entity \"\(entity)\".", at: place)
+        }
+        var pending = [
+            Pending(tree: tree, entity: entity, id: nextID(), place: place, key: key, index: index, isTop: true)
+        ]
+        var records: [PlacedRecord] = []
+        while let next = pending.popLast() {
+            if let record = try record(of: next, &pending) { records.append(record) }
+        }
+        return records.reversed()
+    }
+
+    private mutating func nextID() -> RecordID {
+        recordCount += 1
+        return RecordID("$\(recordCount)")
+    }
+
+    private mutating func record(of object: Pending, _ pending: inout [Pending]) throws -> PlacedRecord? {
+        var draft = MappedRecordDraft()
+        var entity = object.entity
+        var tree = object.tree
+        guard case .dictionary = tree else { return reference(object) }
+        do {
+            if let read = entity.functions?.read { tree = try read(tree) ?? tree }
+            if let name = try entity.choose?(tree), name != entity.name {
+                if let chosen = plan.entity(name), plan.schema.isEntity(name, kindOf: entity.name) {
+                    entity = chosen
+                } else {
+                    draft.note(nil, "\(entity.name) has no entity \"\(name)\" below it.")
+                }
+            }
+        } catch {
+            draft.note(nil, "\(error)")
+        }
+        let isChosen = entity !== object.entity
+        read(entity.attributes, tree, object, &draft)
+        read(entity.inheritedAttributes, tree, object, &draft, isOfDescendants: true)
+        for relationship in entity.relationships { read(relationship, tree, object, &draft, &pending) }
+        for relationship in entity.inheritedRelationships { read(relationship, tree, object, &draft, &pending) }
+        return PlacedRecord(
+            record: GraphRecord(
+                id: object.id, entity: entity.name, attributes: draft.attributes, relationships: draft.relationships),
+            place: object.place, hasOwnID: false, hasOwnEntity: isChosen,
+            unknownMembers: unknownMembers(of: tree, entity, object.place),
+            details: MappedDetails(
+                isTop: object.isTop, key: object.identity, references: draft.references, defaults: draft.defaults,
+                relationshipsByKey: draft.relationshipsByKey, mistakes: draft.mistakes, isReference: false,
+                keys: entity.keys))
+    }
+
+    private func unknownMembers(
+        of tree: ReadableValue, _ entity: EntityMappingPlan, _ place: DocumentPlace
+    ) -> [PlacedRecord.UnknownMember] {
+        guard case .dictionary(let members) = tree else { return [] }
+        return members.compactMap { member in
+            guard !entity.allMembers.contains(member.name), member.name != MappedPath.Place.value.rawValue else {
+                return nil
+            }
+            let value: GraphValue? = if case .value(let value) = member.value { value } else { nil }
+            return .init(name: member.name, value: value, place: place.member(member.name))
+        }
+    }
+
+    /// What stands at the first path where something stands.
+    private func find(_ paths: [MappedPath], in tree: ReadableValue, _ object: Pending) -> ReadableValue? {
+        for path in paths {
+            switch path.place {
+            case .key?: if let key = object.key { return .value(.string(key)) }
+            case .index?: return .value(.integer(Int64(object.index)))
+            case .value?: if let found = tree.member(MappedPath.Place.value.rawValue) { return found }
+            case nil: if let found = tree.value(at: path.steps) { return found }
+            }
+        }
+        return nil
+    }
+
+    // MARK: - Attributes
+
+    private func read(
+        _ attributes: [AttributeMappingPlan], _ tree: ReadableValue, _ object: Pending,
+        _ draft: inout MappedRecordDraft,
+        isOfDescendants: Bool = false
+    ) {
+        for attribute in attributes {
+            guard let found = find(attribute.read, in: tree, object) else {
+                if let value = attribute.defaultValue, !isOfDescendants {
+                    draft.defaults.append(GraphAttribute(name: attribute.attribute.name, value: value))
+                }
+                continue
+            }
+            do {
+                let value = try attribute.value(of: found)
+                draft.attributes.append(GraphAttribute(name: attribute.attribute.name, value: value))
+            } catch {
+                draft.note(attribute.attribute.name, "\(error)")
+            }
+        }
+    }
+
+    // MARK: - Relationships
+
+    private mutating func read(
+        _ relationship: RelationshipMappingPlan, _ tree: ReadableValue, _ object: Pending,
+        _ draft: inout MappedRecordDraft,
+        _ pending: inout [Pending]
+    ) {
+        let name = relationship.relationship.name
+        guard
+            var found = find(relationship.read, in: tree, object) ?? find(relationship.readReferences, in: tree, object)
+        else { return }
+        do {
+            if let read = relationship.functions?.read { found = try read(found) ?? .value(.null) }
+        } catch {
+            return draft.note(name, "\(error)")
+        }
+        guard let destination = plan.entity(relationship.relationship.destination) else { return }
+        let place = object.place.member(relationship.read.first?.text ?? name)
+        var ids: [RecordID] = []
+        var hasObjects = false
+        func add(_ element: ReadableValue, _ index: Int, _ key: String?, _ maker: inout MappedRecordMaker) -> Bool {
+            switch element {
+            case .value(.null): return true
+            case .dictionary:
+                let id = maker.nextID()
+                let pointer = relationship.relationship.isToMany ? place.element(key ?? "\(index)") : place
+                pending.append(
+                    Pending(
+                        tree: element, entity: destination, id: id, place: pointer, key: key, index: index,
+                        identity: relationship.identity))
+                ids.append(id)
+                hasObjects = true
+                return true
+            case .value, .array:
+                do {
+                    ids.append(try maker.reference(to: destination, by: relationship.identity, element, &draft))
+                    return true
+                } catch {
+                    draft.note(name, "\(error)")
+                    return false
+                }
+            }
+        }
+        switch found {
+        case .value(.null):
+            let target = relationship.relationship.isToMany ? RelationshipTarget.nullToMany : .toOne(nil)
+            draft.add(relationship.relationship, target)
+            return
+        case .dictionary(let members) where relationship.isKeyed:
+            for (index, member) in members.enumerated() {
+                var element = member.value
+                if case .dictionary = element {
+                } else {
+                    element = .dictionary([.init(name: MappedPath.Place.value.rawValue, value: element)])
+                }
+                guard add(element, index, member.name, &self) else { return }
+            }
+        case .array(let elements) where relationship.relationship.isToMany:
+            for (index, element) in elements.enumerated() {
+                guard add(element, index, nil, &self) else { return }
+            }
+        case .dictionary where !relationship.relationship.isToMany,
+            .value where !relationship.relationship.isToMany,
+            .array where !relationship.relationship.isToMany && keyCount(of: destination, relationship.identity) > 1:
+            guard add(found, 0, nil, &self) else { return }
+        default:
+            return draft.note(
+                name,
+                relationship.relationship.isToMany ? "\(name) wants an array." : "\(name) wants an object or a key.")
+        }
+        if !hasObjects { draft.relationshipsByKey.insert(name) }
+        draft.add(relationship.relationship, relationship.relationship.isToMany ? .toMany(ids) : .toOne(ids.first))
+    }
+
+    // MARK: - Keys
+
+    private func keyCount(of entity: EntityMappingPlan, _ identity: [String]?) -> Int {
+        identity?.count ?? plan.keyLeaves(of: entity.name)?.count ?? 0
+    }
+
+    /// The id of an object that is named by its key.
+    private func reference(
+        to entity: EntityMappingPlan, by identity: [String]?, _ tree: ReadableValue, _ draft: inout MappedRecordDraft
+    ) throws -> RecordID {
+        let leaves: [AttributeMappingPlan]? =
+            if let identity { identity.compactMap(entity.attribute) } else { plan.keyLeaves(of: entity.name) }
+        guard let leaves, !leaves.isEmpty else {
+            throw MappedValueError("\(entity.name) has no key by which it could be found.")
+        }
+        let parts = if case .array(let elements) = tree { elements } else { [tree] }
+        guard parts.count == leaves.count else {
+            throw MappedValueError("A reference to \(entity.name) wants \(leaves.count) key values.")
+        }
+        let values = try zip(leaves, parts).map { GraphAttribute(name: $0.attribute.name, value: try $0.value(of: $1)) }
+        let texts = values.map { TextValue.text(of: $0.value) ?? "" }
+        // A key that leads through relationships is told by the text of its parts; what is one attribute's is told as it is.
+        if identity == nil,
+            entity.identity?.count != leaves.count
+                || entity.identity?.contains(where: { entity.attribute($0) == nil }) == true
+        {
+            return .key(entity: entity.name, values: texts)
+        }
+        let id = RecordID("$=" + RecordID.key(entity: entity.name, values: values.map(\.name) + texts).text)
+        draft.references[id] = .init(entity: entity.name, key: values)
+        return id
+    }
+
+    /// A value at the top that is no object: the record of the object that has this key.
+    private func reference(_ object: Pending) -> PlacedRecord? {
+        var draft = MappedRecordDraft()
+        if object.tree == .value(.null) { return nil }
+        do {
+            let id = try reference(to: object.entity, by: object.identity, object.tree, &draft)
+            draft.attributes = draft.references[id]?.key ?? []
+            if draft.attributes.isEmpty { draft.note(nil, "An object is wanted here, not a key.") }
+            draft.references = [:]
+        } catch {
+            draft.note(nil, "\(error)")
+        }
+        return PlacedRecord(
+            record: GraphRecord(id: object.id, entity: object.entity.name, attributes: draft.attributes),
+            place: object.place, hasOwnID: false, hasOwnEntity: false,
+            details: MappedDetails(
+                isTop: object.isTop, key: nil, references: [:], defaults: [], relationshipsByKey: [],
+                mistakes: draft.mistakes, isReference: true, keys: [:]))
+    }
+}

@@ -1,0 +1,169 @@
+import KeyedArchives
+
+/// Takes the objects at the top of a mapped document and writes them in one format.
+protocol MappedSink {
+    var style: TreeStyle { get }
+    /// `way`: the members that lead to the objects.
+    mutating func begin(_ way: [String]) throws
+    mutating func write(_ tree: ReadableValue, group: String?) throws
+    mutating func finish() throws
+}
+
+/// JSON: an array, an array for each entity, or an object a line. Streams.
+struct MappedJSON: MappedSink {
+    let style = TreeStyle(style: .json)
+    private var writer: JSONWriter
+    private let isLines: Bool
+    private let byEntity: Bool
+    private var depth = 0
+    private var group: String?
+    private var closedGroups: Set<String> = []
+
+    init(_ output: ByteOutput, isLines: Bool, byEntity: Bool) throws {
+        guard !(isLines && byEntity) else {
+            throw DocumentError(.misuse, "JSON Lines have an object a line, not an array for each entity.")
+        }
+        writer = JSONWriter(to: output)
+        self.isLines = isLines
+        self.byEntity = byEntity
+    }
+
+    mutating func begin(_ way: [String]) throws {
+        if isLines { return }
+        for name in way {
+            try writer.beginObject()
+            try writer.key(name)
+            depth += 1
+        }
+        if byEntity { try writer.beginObject() } else { try writer.beginArray() }
+    }
+
+    mutating func write(_ tree: ReadableValue, group: String?) throws {
+        if let group, group != self.group {
+            try closeGroup()
+            guard closedGroups.insert(group).inserted else {
+                throw DocumentError(.misuse, "The objects of \(group) must come one after the other.")
+            }
+            try writer.lineBreak()
+            try writer.key(group)
+            try writer.beginArray()
+            self.group = group
+        }
+        if !isLines { try writer.lineBreak() }
+        try writer.plainTree(tree)
+        if isLines { try writer.endLine() }
+    }
+
+    private mutating func closeGroup() throws {
+        guard group != nil else { return }
+        try writer.endLine()
+        try writer.endArray()
+    }
+
+    mutating func finish() throws {
+        if !isLines {
+            try closeGroup()
+            if byEntity { try writer.endObject() } else { try writer.endArray() }
+            for _ in 0..<depth { try writer.endObject() }
+            try writer.endLine()
+        }
+        try writer.output.finish()
+    }
+}
+
+/// Property lists. In memory until the end.
+struct MappedPropertyList: MappedSink {
+    let style: TreeStyle
+    private var trees: MappedTrees
+    private let encoding: PropertyListEncoding
+    private let output: ByteOutput
+
+    init(_ output: ByteOutput, encoding: PropertyListEncoding, byEntity: Bool) {
+        self.output = output
+        self.encoding = encoding
+        style = TreeStyle(style: .propertyList, hasWholeSecondsOnly: encoding == .xml)
+        trees = MappedTrees(byEntity: byEntity)
+    }
+
+    mutating func begin(_ way: [String]) throws { trees.way = way }
+    mutating func write(_ tree: ReadableValue, group: String?) throws { trees.add(tree, group: group) }
+
+    mutating func finish() throws {
+        switch encoding {
+        case .binary:
+            var limits = BinaryPropertyList.Limits()
+            limits.depth = 4096
+            do {
+                let data = try BinaryPropertyList.write(trees.document.propertyList, limits: limits)
+                try data.withUnsafeBytes { try output.write($0) }
+            } catch let error as ArchiveError {
+                throw DocumentError(.notRepresentable, error.message)
+            }
+        case .xml:
+            var writer = XMLPropertyListWriter(to: output)
+            try writer.write(trees.document)
+        }
+        try output.finish()
+    }
+}
+
+/// Trees that are collected.
+struct MappedTrees {
+    var way: [String] = []
+    private let byEntity: Bool
+    private var groups: [(name: String, trees: [ReadableValue])] = []
+
+    init(byEntity: Bool) { self.byEntity = byEntity }
+
+    mutating func add(_ tree: ReadableValue, group: String?) {
+        if groups.last?.name != group ?? "" { groups.append((group ?? "", [])) }
+        groups[groups.count - 1].trees.append(tree)
+    }
+
+    var objects: [ReadableValue] { groups.flatMap(\.trees) }
+
+    var document: ReadableValue {
+        var document: ReadableValue =
+            byEntity
+            ? .dictionary(groups.map { .init(name: $0.name, value: .array($0.trees)) }) : .array(objects)
+        for name in way.reversed() { document = .dictionary([.init(name: name, value: document)]) }
+        return document
+    }
+}
+
+/// Foundation's objects.
+struct MappedObjects: MappedSink {
+    let style: TreeStyle
+    private var trees: MappedTrees
+
+    init(style: DictionaryStyle, byEntity: Bool) {
+        self.style = TreeStyle(style: style)
+        trees = MappedTrees(byEntity: byEntity)
+    }
+
+    var document: ReadableValue { trees.document }
+    mutating func begin(_ way: [String]) throws { trees.way = way }
+    mutating func write(_ tree: ReadableValue, group: String?) throws { trees.add(tree, group: group) }
+    mutating func finish() throws {}
+}
+
+extension JSONWriter {
+    /// Writes a tree as it is: no key gets a sign before it, no value says its type.
+    fileprivate mutating func plainTree(_ tree: ReadableValue) throws {
+        switch tree {
+        case .value(.decimal(let decimal)): try self.decimal(decimal, asNumber: true)
+        case .value(let value): try self.value(value, declaredAs: nil)
+        case .array(let values):
+            try beginArray()
+            for value in values { try plainTree(value) }
+            try endArray()
+        case .dictionary(let members):
+            try beginObject()
+            for member in members {
+                try key(member.name)
+                try plainTree(member.value)
+            }
+            try endObject()
+        }
+    }
+}

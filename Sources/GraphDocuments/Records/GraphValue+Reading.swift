@@ -1,0 +1,28 @@
+import Foundation
+
+extension GraphValue {
+    /// The value as one of the declared type, where formats with fewer types than models have hold it so: a date in a string, a
+    /// whole double as an integer. As it is where it cannot be one exactly.
+    func read(as type: GraphValueType) -> GraphValue {
+        if self.fits(type) { return self }
+        switch (self, type) {
+        case (.string(let text), _):
+            var text = text
+            return text.withUTF8 { TextValue.value(UnsafeRawBufferPointer($0), as: type) } ?? self
+        case (.integer(let number), .double): return Double(exactly: number).map { .double($0) } ?? self
+        case (.integer(let number), .float): return Float(exactly: number).map { .float($0) } ?? self
+        case (.integer(let number), .decimal): return .decimal(Decimal(number))
+        case (.integer(let number), .boolean): return number == 0 || number == 1 ? .bool(number == 1) : self
+        case (.bool(let flag), .integer16), (.bool(let flag), .integer32), (.bool(let flag), .integer64):
+            // Foundation's boolean and integer objects turn into each other on the way through some serialisers.
+            return .integer(flag ? 1 : 0)
+        case (.double(let number), .float): return .float(Float(number))
+        case (.float(let number), .double): return .double(Double(number))
+        case (.double(let number), .decimal): return TextValue.anyValue(number.description, as: .decimal) ?? self
+        case (.double(let number), .integer16), (.double(let number), .integer32), (.double(let number), .integer64):
+            return Int64(exactly: number).map { .integer($0) } ?? self
+        case (.decimal(let number), _): return TextValue.anyValue(DecimalText.text(number), as: type) ?? self
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// Dates in formats of their own, in the words of `DateFormatter`. Read and written in UTC unless a format says its zone.
+package struct DateFormats {
+    private let formatters: [DateFormatter]
+
+    /// What people and servers write, beside ISO 8601 with a zone, which the readers of documents know.
+    package static let usual = [
+        "yyyy-MM-dd'T'HH:mm:ss.SSSZZZZZ", "yyyy-MM-dd'T'HH:mm:ssZZZZZ", "yyyy-MM-dd'T'HH:mm:ss.SSS",
+        "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm:ss Z", "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd",
+        "EEE, dd MMM yyyy HH:mm:ss zzz", "EEE MMM dd HH:mm:ss Z yyyy",
+    ]
+
+    package init(_ formats: [String]) {
+        formatters = formats.map { format in
+            let formatter = DateFormatter()
+            formatter.locale = Locale(identifier: "en_US_POSIX")
+            formatter.timeZone = TimeZone(secondsFromGMT: 0)
+            formatter.calendar = Calendar(identifier: .gregorian)
+            formatter.isLenient = false
+            formatter.dateFormat = format
+            return formatter
+        }
+    }
+
+    /// Seconds since 2001, by the first format that fits; nil where none does.
+    package func seconds(_ text: String) -> Double? {
+        for formatter in formatters {
+            if let date = formatter.date(from: text) { return date.timeIntervalSinceReferenceDate }
+        }
+        return nil
+    }
+
+    /// A date in the first format; nil where there is none.
+    package func text(_ seconds: Double) -> String? {
+        formatters.first.map { $0.string(from: Date(timeIntervalSinceReferenceDate: seconds)) }
+    }
+}
