@@ -86,7 +86,9 @@ targets += [
     .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
     .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments"]),
-    .testTarget(name: "CoralTests", dependencies: ["Coral", "NotesModel"]),
+    .testTarget(
+        name: "CoralTests",
+        dependencies: ["Coral", "NotesModel"] + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
     .testTarget(name: "CoralCommandTests", dependencies: ["Coral", "CoralCommand", "NotesModel"]),
 ]
 

@@ -5,7 +5,8 @@ extension GraphCopier {
     ///
     ///     let copies = try await GraphCopier().copy(ids, in: container)
     ///
-    /// All copies are saved together. With `inBatches` each batch is saved by itself and let go, so that memory holds
+    /// Where the rules allow it the store makes the copies itself, in one transaction and without objects; see
+    /// `RowCopying`. Else all copies are saved together. With `inBatches` each batch is saved by itself and let go, so that memory holds
     /// one batch and IDs; where that fails, what was saved is deleted again. Mandatory to-one relationships that lead
     /// to objects of later batches cannot be copied so.
     ///
@@ -21,13 +22,24 @@ extension GraphCopier {
         context.undoManager = nil
         return try await withTaskCancellationHandler {
             try await context.perform { [self] in
-                try inBatches
+                if let copies = try copyRows(ids, in: context, progress: progress) { return copies }
+                return try inBatches
                     ? copyInBatches(ids, in: context, progress: progress)
                     : copyTogether(ids, in: context, progress: progress)
             }
         } onCancel: {
             progress.cancel()
         }
+    }
+
+    /// Lets the store copy; nil where objects must.
+    private func copyRows(
+        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, progress: Progress
+    ) throws -> [NSManagedObjectID: NSManagedObjectID]? {
+        guard !ids.isEmpty, !validates, let model = context.rootCoordinator?.managedObjectModel else { return nil }
+        let blueprint = try CopyBlueprint(rules, model: model, targetModel: model)
+        try blueprint.prepare(from: ids.map(\.entity))
+        return try blueprint.copyRows(ids, in: context, choice: rowCopying, progress: progress)
     }
 
     private func copyTogether(

@@ -22,6 +22,8 @@ public struct GraphCopier: Sendable {
     public var saves: Bool
     /// Whether every copy is validated for insertion before the method returns, so that an error shows at once.
     public var validates: Bool
+    /// Whether `copy(_:in:inBatches:progress:)` may leave the work to the store.
+    public var rowCopying = RowCopying.automatic
 
     public init(
         rules: CopyRules = .ownership, batchSize: Int = 500, saves: Bool = false, validates: Bool = false

@@ -97,6 +97,27 @@ extension SQLiteStore: BatchStore {
         return NSBatchDeleteResult(result, type: request.resultType)
     }
 
+    /// Copies rows set-wise; see `RowCopyRequest`. Nil where only objects can do it.
+    func copyRows(
+        _ keys: [ObjectKey], by request: RowCopyRequest, coordinator: NSPersistentStoreCoordinator,
+        context: NSManagedObjectContext
+    ) throws -> RowCopyResult? {
+        do {
+            let (pairs, changed) = try writing(try content(), context) { batch in
+                do {
+                    return try RowCopier(request, batch: batch).copy(keys)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                    throw RowCopyRefusal()
+                }
+            }
+            let id = coordinator.objectID(for:)
+            return RowCopyResult(
+                originals: pairs.map { id($0.original) }, copies: pairs.map { id($0.copy) }, changed: changed.map(id))
+        } catch is RowCopyRefusal {
+            return nil
+        }
+    }
+
     // MARK: - Around them
 
     private func writing<Result>(

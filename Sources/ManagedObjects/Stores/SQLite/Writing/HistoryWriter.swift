@@ -35,6 +35,18 @@ struct HistoryWriter {
         try change(.insert, entity, key: key)
     }
 
+    /// The insertion of all rows whose keys a statement gives.
+    mutating func insertAll(_ entity: SQLEntity, keys: String) throws {
+        let transaction = try beginTransaction()
+        try database.execute(
+            sql: "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID) "
+                + "SELECT ? + row_number() OVER (ORDER BY new), ?, ?, ?, new, ? FROM (\(keys))",
+            arguments: [
+                lastChange, HistoryTables.Number.change, ChangeType.insert.rawValue, entity.number, transaction,
+            ])
+        lastChange += Int64(database.changesCount)
+    }
+
     /// An update of slots, and of to-many relationships by their places in the layout.
     mutating func update(_ entity: SQLEntity, key: Int64, slots: [Int], toMany: Set<Int> = []) throws {
         if bitmaps[entity.entity.index] == nil { bitmaps[entity.entity.index] = ChangeBitmap(entity) }

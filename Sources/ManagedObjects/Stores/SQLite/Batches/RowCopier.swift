@@ -1,0 +1,232 @@
+import Foundation
+import GRDB
+
+/// Only objects can make this copy.
+struct RowCopyRefusal: Error {}
+
+/// Copies rows set-wise: finds them by one recursive statement, gives each a new key, and inserts the copies by one
+/// statement for each entity and each table of pairs.
+///
+/// Temporary tables say which row has which copy: one for each root entity, since its table counts keys.
+struct RowCopier {
+    private let batch: BatchTransaction
+    private let request: RowCopyRequest
+    private let places: RowCopyPlaces
+    private let now = Date().timeIntervalSinceReferenceDate
+
+    private var database: Database { batch.database }
+
+    init(_ request: RowCopyRequest, batch: BatchTransaction) throws {
+        self.batch = batch
+        self.request = request
+        places = try RowCopyPlaces(request, schema: batch.schema)
+    }
+
+    /// Copies rows, and what they lead to.
+    func copy(_ roots: [ObjectKey]) throws -> (pairs: [(original: ObjectKey, copy: ObjectKey)], changed: [ObjectKey]) {
+        let uuid = Self.uuid
+        database.add(function: uuid)
+        defer { database.remove(function: uuid) }
+        try database.execute(sql: RowCopyTables.creation(places.roots.map(\.number)))
+        defer { try? database.execute(sql: RowCopyTables.removal(places.roots.map(\.number))) }
+        try walk(from: roots)
+        for root in places.roots { try number(root) }
+        let links = RowLinkNoter(batch: batch, places: places, now: now)
+        try links.requireNoOrder()
+        try copyFiles()
+        for place in places.entities {
+            try request.willContinue()
+            try insert(place)
+        }
+        let pairs = RowPairCopier(batch: batch, places: places)
+        for table in batch.schema.joinTables {
+            try request.willContinue()
+            try pairs.copy(table)
+        }
+        return (try copies(), try links.noteLinks())
+    }
+
+    // MARK: - Finding
+
+    private func walk(from roots: [ObjectKey]) throws {
+        let steps = places.steps.map { " UNION SELECT \($0)" }.joined()
+        let groups = Dictionary(grouping: roots) { Int($0.entity) }
+        for (index, keys) in groups.sorted(by: { $0.key < $1.key }) {
+            guard let place = places.place(entityIndex: index) else { throw RowCopyRefusal() }
+            let text =
+                "INSERT OR IGNORE INTO \(RowCopyTables.roots) (r, k, e) SELECT \(place.root), Z_PK, Z_ENT "
+                + "FROM \(place.sql.table) WHERE Z_ENT = \(place.sql.number) "
+                + "AND Z_PK IN (SELECT value FROM json_each(?))"
+            let found = try batch.run(
+                SQLQuery(sql: text, arguments: [BatchTransaction.list(keys.map(\.number)).databaseValue]))
+            guard found == Set(keys.map(\.number)).count else { throw RowCopyRefusal() }
+        }
+        try request.willContinue()
+        // The first term of a step is the row that was found: `CROSS JOIN` says in which order SQLite shall look.
+        try batch.run(
+            SQLQuery(
+                sql: "WITH RECURSIVE walk(r, k, e) AS (SELECT r, k, e FROM \(RowCopyTables.roots)\(steps)) "
+                    + "INSERT INTO \(RowCopyTables.found) (r, k, e) SELECT r, k, e FROM walk"))
+    }
+
+    /// Gives the copies of a root entity's rows their keys, in the order of the originals'.
+    private func number(_ root: SQLEntity) throws {
+        try request.willContinue()
+        let last = try PrimaryKeys.last(root.number, table: root.table, in: database)
+        let count = try batch.run(
+            SQLQuery(
+                sql: "INSERT INTO \(RowCopyTables.map(root.number)) (old, new, ent) "
+                    + "SELECT k, \(last) + row_number() OVER (ORDER BY k), e FROM \(RowCopyTables.found) "
+                    + "WHERE r = \(root.number)"))
+        guard count > 0 else { return }
+        try PrimaryKeys.raise(root.number, to: last + Int64(count), name: root.entity.name ?? "", in: database)
+    }
+
+    private func copies() throws -> [(original: ObjectKey, copy: ObjectKey)] {
+        var result: [(ObjectKey, ObjectKey)] = []
+        for root in places.roots {
+            let statement = try SQLStatement(
+                "SELECT old, new, ent FROM \(RowCopyTables.map(root.number))", in: database)
+            defer { statement.finish() }
+            while try statement.step() {
+                guard let index = batch.schema.entityIndex(number: statement.integer(2)) else { continue }
+                func key(_ column: Int) -> ObjectKey {
+                    ObjectKey(
+                        store: batch.store, entity: UInt16(truncatingIfNeeded: index), number: statement.integer(column)
+                    )
+                }
+                result.append((key(0), key(1)))
+            }
+        }
+        return result
+    }
+
+    // MARK: - Inserting
+
+    private func insert(_ place: RowCopyPlaces.Place) throws {
+        var columns: [String] = []
+        var expressions: [String] = []
+        var bound: [(slot: Int, value: Value)] = []
+        var required: [String] = []
+        for (slot, description) in place.layout.slots.enumerated() {
+            guard let column = place.sql.columns[slot] else { continue }
+            columns.append(column.name)
+            switch try places.content(of: slot, in: place) {
+            case .original:
+                expressions.append(column.hasStorageByte ? RowCopyTables.withCopiedFiles(column) : "o.\(column.name)")
+            case .uuid: expressions.append("CoralNewUUID()")
+            case .null: expressions.append("NULL")
+            case .value(let value):
+                bound.append((slot, value))
+                expressions.append("?")
+            case .reference(let expression):
+                expressions.append(expression)
+                if !description.property.isOptional, description.name != nil { required.append(column.name) }
+            }
+            guard let companion = column.companion else { continue }
+            columns.append(companion)
+            let reference = expressions[expressions.count - 1]
+            expressions.append("CASE WHEN \(reference) IS NULL THEN NULL ELSE o.\(companion) END")
+        }
+        let map = RowCopyTables.map(place.root)
+        let statement = try SQLStatement(
+            "INSERT INTO \(place.sql.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + columns).joined(separator: ", "))) "
+                + "SELECT m.new, o.Z_ENT, 1\(expressions.map { ", " + $0 }.joined()) FROM \(map) m "
+                + "CROSS JOIN \(place.sql.table) o ON o.Z_PK = m.old WHERE m.ent = \(place.sql.number)",
+            in: database)
+        defer { statement.finish() }
+        var writer = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
+        var position = 1
+        for (slot, value) in bound {
+            // A companion is an expression of its own and no parameter.
+            guard let column = place.sql.columns[slot] else { continue }
+            position = try writer.bind(
+                value, slot: place.layout.slots[slot], column: column, to: statement, at: position)
+        }
+        batch.take(files: writer.filesMade)
+        try statement.run()
+        guard database.changesCount > 0 else { return }
+        for column in required { try requireNoNull(column, place) }
+        try batch.history?.insertAll(place.sql, keys: "SELECT new FROM \(map) WHERE ent = \(place.sql.number)")
+    }
+
+    /// A copy without a mandatory object could not be saved: objects say which.
+    private func requireNoNull(_ column: String, _ place: RowCopyPlaces.Place) throws {
+        let statement = try SQLStatement(
+            "SELECT 1 FROM \(RowCopyTables.map(place.root)) m CROSS JOIN \(place.sql.table) o ON o.Z_PK = m.new "
+                + "WHERE m.ent = \(place.sql.number) AND o.\(column) IS NULL LIMIT 1", in: database)
+        defer { statement.finish() }
+        if try statement.step() { throw RowCopyRefusal() }
+    }
+
+    // MARK: - Files
+
+    /// Copies the files of large values, and notes what the copies' columns hold.
+    private func copyFiles() throws {
+        guard let externalData = batch.content.externalData else { return }
+        for place in places.entities {
+            for slot in place.layout.slots.indices {
+                guard let column = place.sql.columns[slot], column.hasStorageByte,
+                    case .original = try places.content(of: slot, in: place)
+                else { continue }
+                try copyFiles(of: column, place, externalData)
+            }
+        }
+    }
+
+    private func copyFiles(of column: SQLColumn, _ place: RowCopyPlaces.Place, _ externalData: ExternalData) throws {
+        let statement = try SQLStatement(
+            "SELECT o.\(column.name) FROM \(RowCopyTables.map(place.root)) m CROSS JOIN \(place.sql.table) o "
+                + "ON o.Z_PK = m.old WHERE m.ent = \(place.sql.number) AND length(o.\(column.name)) < 39 "
+                + "AND substr(o.\(column.name), 1, 1) = x'02'", in: database)
+        var columns: [Data] = []
+        while try statement.step() { if let data = statement.data(0) { columns.append(data) } }
+        statement.finish()
+        for data in columns {
+            guard let name = data.withUnsafeBytes({ ExternalData.name(in: $0) }),
+                FileManager.default.fileExists(atPath: externalData.url(of: name).path)
+            else { continue }
+            let copy = UUID().uuidString
+            try FileManager.default.copyItem(at: externalData.url(of: name), to: externalData.url(of: copy))
+            batch.take(files: [copy])
+            try batch.run(
+                SQLQuery(
+                    sql: "INSERT OR REPLACE INTO \(RowCopyTables.files) (old, new) VALUES (?, ?)",
+                    arguments: [data.databaseValue, ExternalData.column(naming: copy).databaseValue]))
+        }
+    }
+
+    private static let uuid = DatabaseFunction("CoralNewUUID", argumentCount: 0) { _ in
+        withUnsafeBytes(of: UUID().uuid) { Data($0) }
+    }
+}
+
+/// The temporary tables of a copy.
+enum RowCopyTables {
+    /// Rows that were asked for, and all rows to be copied: root entity, key, entity.
+    static let roots = "temp.CoralCopyRoots"
+    static let found = "temp.CoralCopyFound"
+    /// Columns that name files, and what copies have instead.
+    static let files = "temp.CoralCopyFiles"
+
+    /// The copies of a root entity's rows: old key, new key, entity.
+    static func map(_ root: Int64) -> String { "temp.CoralCopy\(root)" }
+
+    static func creation(_ roots: [Int64]) -> String {
+        let maps = roots.map { "CREATE TABLE \(map($0)) (old INTEGER PRIMARY KEY, new INTEGER, ent INTEGER);" }
+        return removal(roots) + "CREATE TABLE \(Self.roots) (r INTEGER, k INTEGER, e INTEGER, UNIQUE (r, k));"
+            + "CREATE TABLE \(found) (r INTEGER, k INTEGER, e INTEGER);"
+            + "CREATE TABLE \(files) (old BLOB PRIMARY KEY, new BLOB);" + maps.joined()
+    }
+
+    static func removal(_ roots: [Int64]) -> String {
+        ([Self.roots, found, files] + roots.map(map)).map { "DROP TABLE IF EXISTS \($0);" }.joined()
+    }
+
+    /// A column of an original, with the name of the copied file where it names one.
+    static func withCopiedFiles(_ column: SQLColumn) -> String {
+        "CASE WHEN length(o.\(column.name)) < 39 THEN "
+            + "IFNULL((SELECT new FROM \(files) WHERE old = o.\(column.name)), o.\(column.name)) "
+            + "ELSE o.\(column.name) END"
+    }
+}
