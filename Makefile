@@ -18,7 +18,7 @@ test: system-libraries
 	swift test
 
 lint:
-	swift format lint --strict --recursive Package.swift Sources Tests Examples
+	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 
 PREFIX ?= /usr/local
 

@@ -21,17 +21,20 @@ var targets: [Target] = [
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     // Models as plain values, in every form that Apple's tools write. Apart because the build plugin reads models and
     // must not link SQLite.
-    .target(
-        name: "ModelFiles",
-        dependencies: [
-            "KeyedArchives", "PredicateLanguage", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
-        ]
-    ),
+    .target(name: "ModelFiles", dependencies: ["KeyedArchives", "PredicateLanguage", "CZlib"]),
     // Graph records and the documents they are written to. Knows no objects.
     .target(name: "GraphDocuments", dependencies: ["KeyedArchives"]),
+    // A model's entity classes, as Swift text.
+    .target(name: "ModelCodeGeneration", dependencies: ["ModelFiles"]),
+    // What the build plugin runs: compiles a model and writes its classes. Knows no store.
+    .executableTarget(name: "coral-modelc", dependencies: ["ModelFiles", "ModelCodeGeneration"]),
+    .plugin(name: "CoralModelPlugin", capability: .buildTool(), dependencies: ["coral-modelc"]),
 ]
 
-var products: [Product] = []
+var products: [Product] = [
+    .plugin(name: "CoralModelPlugin", targets: ["CoralModelPlugin"]),
+    .executable(name: "coral-modelc", targets: ["coral-modelc"]),
+]
 
 if engineIsBuilt {
     targets += [
@@ -60,7 +63,8 @@ targets += [
     .executableTarget(
         name: "CoralCommand",
         dependencies: [
-            "Coral", "PredicateLanguage", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "Coral", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
 ]
 products += [
@@ -86,6 +90,7 @@ targets += [
     .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
     .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments"]),
+    .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "ModelFiles"]),
     .testTarget(
         name: "CoralTests",
         dependencies: ["Coral", "NotesModel"] + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
@@ -109,7 +114,6 @@ let package = Package(
     products: products,
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: targets,

@@ -2,6 +2,7 @@
 // Written by Scripts/regenerate-exports.
 
 @_exported import Foundation
+@_exported import protocol ManagedObjects.GeneratedManagedObject
 @_exported import enum ManagedObjects.KeyPathRegistry
 @_exported import struct ManagedObjects.ManagedProperty
 @_exported import protocol ManagedObjects.ManagedPropertyValue

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import PredicateLanguage
 
@@ -27,7 +26,7 @@ public struct VersionHash: Sendable {
     public var checksum: String {
         var data = Data()
         for name in entityNames { data += hashes[name] ?? Data() }
-        return Data(SHA256.hash(data: data)).base64EncodedString()
+        return SecureHash.sha256(data).base64EncodedString()
     }
 
     /// `NSStoreModelVersionHashesDigest`, base64: one hash of all names and hashes.
@@ -37,7 +36,7 @@ public struct VersionHash: Sendable {
     public static func digest(_ hashes: [String: Data]) -> String {
         var data = Data()
         for name in hashes.keys.sorted(by: isOrdered) { data += Data(name.utf8) + (hashes[name] ?? Data()) }
-        return Data(SHA512.hash(data: data)).base64EncodedString()
+        return SecureHash.sha512(data).base64EncodedString()
     }
 
     /// The order of `compare:`: by UTF-16 unit.
@@ -78,7 +77,7 @@ extension VersionHash {
         for constraint in entity.uniquenessConstraints.map({ $0.joined(separator: ".") }).sorted(by: isOrdered) {
             data += Data(constraint.utf8)
         }
-        return Data(SHA256.hash(data: data))
+        return SecureHash.sha256(data)
     }
 }
 
@@ -91,7 +90,7 @@ extension VersionHash {
         var data = Data(property.name.utf8)
         data += littleEndian(flags)
         data += Data((property.versionHashModifier ?? "").utf8)
-        return Data(SHA256.hash(data: data))
+        return SecureHash.sha256(data)
     }
 
     /// The hash of an attribute. The name and type of a derived one do not enter, only what it is derived from.
@@ -99,17 +98,17 @@ extension VersionHash {
         if let derivation = attribute.derivation {
             // Functions print under their selectors, as in `count:(pages)`.
             let text = derivation.expression.predicateFormat + (derivation.filteringPredicate?.predicateFormat ?? "")
-            return Data(SHA256.hash(data: Data(text.utf8)))
+            return SecureHash.sha256(Data(text.utf8))
         }
         if attribute.type == .composite {
             let elements = attribute.leaves.filter { !$0.isTransient }.sorted { isOrdered($0.name, $1.name) }
-            return Data(SHA256.hash(data: elements.reduce(Data()) { $0 + propertyHash($1) }))
+            return SecureHash.sha256(elements.reduce(Data()) { $0 + propertyHash($1) })
         }
         var data = baseHash(attribute)
         data += littleEndian(Int32(attribute.type.rawValue))
         if attribute.allowsExternalBinaryDataStorage { data.append(1) }
         if attribute.preservesValueInHistoryOnDeletion { data.append(1) }
-        return Data(SHA256.hash(data: data))
+        return SecureHash.sha256(data)
     }
 
     /// The hash of a relationship of an entity.
@@ -122,7 +121,7 @@ extension VersionHash {
         data += littleEndian(Int32(clamping: relationship.maximumCount))
         data += littleEndian(Int32(clamping: relationship.minimumCount))
         if relationship.isOrdered { data += littleEndian(UInt16(1)) }
-        return Data(SHA256.hash(data: data))
+        return SecureHash.sha256(data)
     }
 
     private static func littleEndian<Number: FixedWidthInteger>(_ number: Number) -> Data {

@@ -1,4 +1,5 @@
 import Foundation
+import PredicateLanguage
 
 // Fetching: the store's rows become objects, and what is unsaved here is seen as if it were stored.
 
@@ -272,9 +273,17 @@ extension NSManagedObjectContext {
     final func fetchedValue(of property: NSFetchedPropertyDescription, source: NSManagedObject) -> [Any] {
         guard let request = property.fetchRequest else { return [] }
         var specification = request.specification
-        specification.predicate = specification.predicate?.withSubstitutionVariables([
-            "FETCH_SOURCE": source, "FETCHED_PROPERTY": property,
-        ])
+        let variables: [String: Any] = ["FETCH_SOURCE": source, "FETCHED_PROPERTY": property]
+        if let node = specification.predicate?.withSubstitutionVariables(variables).node {
+            // What the source holds is read now: a store knows rows, not the object that asks.
+            let read = node.mapExpressions { expression in
+                guard case .keyPath(.constant, _) = expression,
+                    let value = try? ExpressionEvaluator(expression).value(for: nil)
+                else { return expression }
+                return .constant(value: value)
+            }
+            specification.predicate = NSPredicate.predicate(stating: read)
+        }
         return (try? fetchResults(specification)) ?? []
     }
 }

@@ -30,7 +30,8 @@ enum EntityClassRegistry {
         {
             return entity
         }
-        // A class that its model names without the module, or that has not made itself known.
+        // A class that its model names without the module, or that has not made itself known: now it has.
+        ManagedObjectClasses.shared.register(objectClass)
         let name = String(describing: objectClass)
         return model.orderedEntities.first { entity in
             entity.managedObjectClassName?.split(separator: ".").last.map(String.init) == name

@@ -1,0 +1,38 @@
+import ModelFiles
+
+/// An entity with the names that its class needs.
+struct EntityClass {
+    let entity: ModelEntity
+    /// The class's own name, without a module.
+    let name: String
+    /// The name of the class that it inherits from.
+    let superclassName: String
+    /// Whether the entity inherits from no other: then its class is the one that is `Identifiable`.
+    let isRoot: Bool
+    /// The class names of the destinations of relationships and fetched properties, by property.
+    let destinations: [String: String]
+
+    /// The name as it is written in a declaration.
+    var identifier: String { SwiftName.identifier(name) }
+
+    /// Whether the class itself is generated, and not only its properties.
+    var isGeneratedWhole: Bool { entity.codeGeneration == .classDefinition }
+
+    func destination(of property: any ModelProperty) -> String {
+        destinations[property.name] ?? EntityClasses.baseClassName
+    }
+}
+
+extension ModelEntity {
+    /// The class of the entity's objects without a module; nil where it is `NSManagedObject` itself.
+    var ownClassName: String? {
+        guard let last = className?.split(separator: ".").last.map(String.init) else { return nil }
+        return last == EntityClasses.baseClassName ? nil : last
+    }
+
+    /// The module that the class's name begins with; nil where it stands alone, or for the module that is built.
+    var classModuleName: String? {
+        guard let className, !className.hasPrefix("."), let dot = className.lastIndex(of: ".") else { return nil }
+        return String(className[..<dot])
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import ModelFiles
+
+extension ModelFile {
+    /// The name of the compiled form of a model of a name: a `.momd`, or for a single source model a `.mom`.
+    public func compiledName(_ name: String) -> String {
+        name + (kind == .sourceBundle || kind == .compiledBundle ? ".momd" : ".mom")
+    }
+
+    /// The models with every class named by its module, also those that the source names alone.
+    ///
+    /// On Apple's platforms a class has a name without its module, by `@objc(Note)`; elsewhere it is found by both only.
+    /// Version hashes do not cover class names.
+    public func qualified(by moduleName: String?) -> ModelFile {
+        guard let moduleName else { return self }
+        var file = self
+        for version in file.versions.indices {
+            for entity in file.versions[version].model.entities.indices {
+                let model = file.versions[version].model.entities[entity]
+                guard let name = model.ownClassName, model.classModuleName == nil else { continue }
+                file.versions[version].model.entities[entity].className = moduleName + "." + name
+            }
+        }
+        return file
+    }
+
+    /// Writes the compiled form: of a bundle a bundle, of a single model a single file.
+    ///
+    /// - Throws: `ModelError` when a model cannot be compiled or a file cannot be written.
+    public func writeCompiled(to url: URL) throws {
+        if kind == .sourceBundle || kind == .compiledBundle { return try writeCompiledBundle(to: url) }
+        do {
+            try ModelArchive.write(model).write(to: url, options: .atomic)
+        } catch let error as ModelError {
+            throw error
+        } catch {
+            throw ModelError(.unreadableFile, "The file cannot be written.", file: url.path)
+        }
+    }
+}
+
+extension ModelError {
+    /// The error as compilers write it: `file:line: error: sentence (Entity.property)`.
+    public var compilerMessage: String {
+        let place = [file ?? "model", line.map { "\($0)" }].compactMap { $0 }.joined(separator: ":")
+        let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
+        return "\(place): error: \(message)" + (subject.isEmpty ? "" : " (\(subject))")
+    }
+}

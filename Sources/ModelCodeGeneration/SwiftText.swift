@@ -1,0 +1,36 @@
+/// Swift text under construction, indented by four spaces.
+struct SwiftText {
+    private var text: String
+    private var depth = 0
+
+    /// Begins a file that is the reader's, or, with a model's name, one that is generated anew.
+    init(modelName: String? = nil) {
+        text = ""
+        if let modelName {
+            text = "// Generated from \(modelName). Do not edit: change the model instead.\n\n"
+        }
+        text += "import CoreData\nimport Foundation\n\n"
+    }
+
+    /// A line, or an empty one.
+    mutating func line(_ line: String = "") {
+        if !line.isEmpty { text += String(repeating: "    ", count: depth) + line }
+        text += "\n"
+    }
+
+    /// A head, a body that is indented, and a closing brace.
+    mutating func block(_ head: String, _ body: (inout SwiftText) -> Void) {
+        line(head + " {")
+        depth += 1
+        body(&self)
+        depth -= 1
+        line("}")
+    }
+
+    /// The text, with one line break at its end.
+    func finished() -> String {
+        var finished = Substring(text)
+        while finished.hasSuffix("\n\n") { finished.removeLast() }
+        return String(finished)
+    }
+}

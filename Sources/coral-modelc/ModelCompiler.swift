@@ -1,0 +1,53 @@
+import Foundation
+import ModelCodeGeneration
+import ModelFiles
+
+/// The compiler that the build plugin runs: from `X.xcdatamodeld` it makes `X.momd` and `X+Classes.swift`.
+///
+/// A mistake in the model is a line `file:line: error: sentence` on standard error, as compilers write them, and exit
+/// code 1; arguments that cannot be understood are exit code 64.
+@main
+struct ModelCompiler {
+    private let arguments: Arguments
+
+    static func main() {
+        do {
+            let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+            try ModelCompiler(arguments: arguments).run()
+        } catch let error as UsageError {
+            complain("coral-modelc: error: \(error.message)\n\(Arguments.usage)")
+            exit(64)
+        } catch let errors as EntityClassErrors {
+            for error in errors.errors { complain(error.compilerMessage) }
+            exit(1)
+        } catch let error as ModelError {
+            complain(error.compilerMessage)
+            exit(1)
+        } catch {
+            complain("coral-modelc: error: \(error.localizedDescription)")
+            exit(1)
+        }
+    }
+
+    private func run() throws {
+        let source = arguments.model
+        let file = try ModelFile.read(at: source)
+        let name = source.deletingPathExtension().lastPathComponent
+        let classes = try EntityClasses(
+            of: file.model, named: source.lastPathComponent, moduleName: arguments.moduleName)
+        let output = arguments.output
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        let compiled = output.appendingPathComponent(file.compiledName(name))
+        // A version that is gone from the source must not stay in the bundle.
+        try? FileManager.default.removeItem(at: compiled)
+        try file.qualified(by: arguments.moduleName).writeCompiled(to: compiled)
+        let text = Data(classes.text().utf8)
+        let swift = output.appendingPathComponent(name + "+Classes.swift")
+        // Left alone when nothing has changed, so that nothing is compiled anew.
+        if (try? Data(contentsOf: swift)) != text { try text.write(to: swift, options: .atomic) }
+    }
+
+    private static func complain(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+}
