@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coral
 
 /// The command `coral`. A subcommand is a file of its own here, and a line in this list.
 @main
@@ -9,25 +10,41 @@ struct CoralCommand: ParsableCommand {
         discussion: """
             Stores are opened for reading only, and nothing is changed, unless a command says that it writes. The model is \
             the one that the store keeps of itself; --model gives another.
+
+            EXAMPLES:
+              coral info Notes.sqlite
+              coral query Notes.sqlite --entity Note --where 'rank > 3'
+              coral export Notes.sqlite -o notes.json
+              coral import notes.json --into Copy.sqlite --model Notes.sqlite
+              coral model diagram Notes.sqlite -o notes.svg
+
+            \(CommandStatus.help)
+
+            COMPLETION:
+              Words for the shell, names of entities and properties among them:
+              coral --generate-completion-script bash > /etc/bash_completion.d/coral
             """,
         version: "0.1.0",
         subcommands: [
             InfoCommand.self,
-            ModelCommand.self,
+            QueryCommand.self,
             ExportCommand.self,
             ImportCommand.self,
             CopyCommand.self,
+            ModelCommand.self,
         ])
 
-    /// Runs the command that the arguments name. What fails is one message on standard error, and exit code 1; arguments
-    /// that cannot be understood are exit code 64.
+    /// Runs the command that the arguments name. What fails is one message on standard error; see `CommandStatus`.
     static func main() {
         do {
             var command = try parseAsRoot()
             try command.run()
+        } catch let error as CocoaError where error.code == .userCancelled {
+            StandardError.write("coral: Interrupted. Nothing was written.\n")
+            Self.exit(withError: CommandStatus.interrupted.exitCode)
         } catch let error where isOurs(error) {
-            StandardError.write("coral: \(ErrorText.text(of: error))\n")
-            Self.exit(withError: ExitCode.failure)
+            StandardError.write("\(TextStyle.red.text("coral:", on: .error)) \(ErrorText.text(of: error))\n")
+            Self.exit(withError: CommandStatus.failure.exitCode)
         } catch {
             Self.exit(withError: error)
         }

@@ -5,7 +5,7 @@ extension GraphValue {
     /// The plain form of what key-value coding gives for an attribute; `null` for nil.
     ///
     /// Transformable attributes are `TransformableReader`'s.
-    init(_ value: Any?, declaredAs attribute: GraphSchema.Attribute) {
+    package init(_ value: Any?, declaredAs attribute: GraphSchema.Attribute) {
         guard let value, !(value is NSNull) else {
             self = .null
             return

@@ -69,12 +69,16 @@ final class ExportSession {
     }
 
     func exportStore(to sink: any ByteSink, progress: Progress?) throws -> ExportResult {
+        var writer = try makeWriter(to: sink)
+        return try exportStore(to: &writer, progress: progress)
+    }
+
+    func exportStore(to writer: inout any GraphWriter, progress: Progress?) throws -> ExportResult {
         self.progress = progress
         let loader = makeLoader(countsRows: true)
         let header = DocumentHeader(
             shape: layout, idScheme: .stored, model: model,
             store: context.persistentStoreCoordinator?.persistentStores.count == 1 ? store : nil, isWholeStore: true)
-        var writer = try makeWriter(to: sink)
         try writer.begin(header)
         let entities = storedEntities
         progress?.totalUnitCount = Int64(try entities.reduce(0) { try $0 + count(of: $1) })

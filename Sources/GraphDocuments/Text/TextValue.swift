@@ -1,7 +1,7 @@
 import Foundation
 
 /// Values as text: how JSON strings and XML hold what has no literal of its own.
-enum TextValue {
+package enum TextValue {
     /// The value of the declared type that the text stands for, or nil where it stands for none. Numbers and booleans are
     /// not read from text here, but for the words that stand for what is no number: which types are text differs by format.
     static func value(_ text: UnsafeRawBufferPointer, as type: GraphValueType) -> GraphValue? {
@@ -51,7 +51,7 @@ enum TextValue {
     }
 
     /// The text of a value; nil for what is more than one text (null, composite, transformable, file).
-    static func text(of value: GraphValue) -> String? {
+    package static func text(of value: GraphValue) -> String? {
         switch value {
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): String(value)

@@ -1,22 +1,22 @@
 import ArgumentParser
 import Coral
 
-/// `coral model`: what concerns models alone.
-struct ModelCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "model", abstract: "Shows models.", subcommands: [ModelShowCommand.self])
-}
-
 /// `coral model show`: a model in words.
 struct ModelShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Shows a model: its entities, attributes, relationships.",
-        discussion: "Takes a store, for the model that it keeps of itself, or a model file of any kind.")
+        discussion: """
+            Takes a store, for the model that it keeps of itself, or a model file of any kind.
 
-    @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.")
+            EXAMPLES:
+              coral model show Notes.sqlite
+              coral model show Notes.xcdatamodeld --entity Note
+            """)
+
+    @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
     var path: String
 
-    @Option(name: .long, help: "Show only this entity.")
+    @Option(name: .long, help: "Show only this entity.", completion: Completion.entities)
     var entity: String?
 
     @Flag(name: .long, help: "Print JSON.")

@@ -13,13 +13,20 @@ struct ImportCommand: ParsableCommand {
             With --restore a store is made again as it was when it was exported: with its UUID and its primary keys.
 
             A new store needs a model: --model takes a .momd, .mom, .xcdatamodeld, .xcdatamodel, or a store that keeps \
-            its own.
+            its own. A backup of a store that is there is made before it is changed.
+
+            EXAMPLES:
+              coral import notes.json --into Notes.sqlite --dry-run
+              coral import notes.json --into New.sqlite --model Notes.sqlite
+              curl -s https://example.com/notes | coral import - --into Notes.sqlite --entity Note --key Note=id
             """)
 
-    @Argument(help: "The document.")
-    var file: String
+    @Argument(help: "The document; - for standard input.")
+    var file: InputDocument
 
-    @Option(name: .long, help: ArgumentHelp("The store to import into.", valueName: "store"))
+    @Option(
+        name: .long, help: ArgumentHelp("The store to import into.", valueName: "store"),
+        completion: Completion.stores)
     var into: String
 
     @Flag(name: .long, help: "Keep the UUID and the primary keys of the store that the document comes from.")
@@ -34,7 +41,7 @@ struct ImportCommand: ParsableCommand {
             "What identifies objects of an entity, such as Note=id or Line=order,number.", valueName: "key"))
     var key: [String] = []
 
-    @Option(name: .long, help: "The entity of objects that do not say theirs.")
+    @Option(name: .long, help: "The entity of objects that do not say theirs.", completion: Completion.entities)
     var entity: String?
 
     @Flag(name: .long, help: "Refuse values that are not of their declared type.")
@@ -43,23 +50,29 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Leave out records with errors, and import the rest.")
     var skipInvalid = false
 
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var backup: BackupOption
+
     @OptionGroup var source: ModelSource
 
+    func validate() throws {
+        if restore, dryRun { throw ValidationError("--dry-run does not go with --restore.") }
+    }
+
     func run() throws {
-        let url = URL(fileURLWithPath: file)
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError("There is no document at \(file).")
-        }
-        restore ? try restoreStore(from: url) : try importDocument(url)
+        let document = try file.source()
+        restore ? try restoreStore(from: document) : try importDocument(document)
     }
 
     // MARK: - Importing
 
-    private func importDocument(_ document: URL) throws {
+    private func importDocument(_ document: ImportSource) throws {
         let store = URL(fileURLWithPath: into)
         let isNew = !FileManager.default.fileExists(atPath: store.path)
         let model = try storeModel(store, isNew: isNew)
-        let importer = try options(document)
+        let importer = try options(model)
         if isNew, dryRun {
             // Nothing is written, not even an empty store.
             let open = try ImportTarget(inMemoryWith: model)
@@ -67,19 +80,22 @@ struct ImportCommand: ParsableCommand {
         }
         if isNew { try StoreCreation.createStore(at: store, model: model) }
         do {
-            let open = try OpenStore(url: store, model: model, isReadOnly: false)
-            if isNew, isLarge(document), !importer.skipsInvalid {
-                // A new store is removed on any error, so that here too it is all or nothing.
-                return report(
-                    try BatchImporter(into: open.coordinator, options: importer).importDocument(
-                        .file(document), entity: entity))
+            let open = try OpenStore(url: store, model: model, isReadOnly: dryRun)
+            // A document of 32 MB and more is better imported in batches. A new store is removed on any error, so that there
+            // too it is all or nothing.
+            if isNew, file.byteCount >= 32_000_000, !importer.skipsInvalid {
+                return try report(
+                    try Work.run("Importing", noun: "byte") { progress in
+                        try BatchImporter(into: open.coordinator, options: importer).importDocument(
+                            document, entity: entity, progress: progress)
+                    })
             }
             try open.context.performAndWait {
                 let plan = try plan(document, into: open.context, importer)
                 guard !dryRun else { return try show(plan) }
                 try plan.apply()
-                if open.context.hasChanges { try open.context.save() }
-                report(plan)
+                if open.context.hasChanges { try save(open, isNew: isNew) }
+                try report(plan)
             }
         } catch {
             if isNew { StoreCreation.removeStore(at: store, model: model) }
@@ -87,30 +103,37 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    /// Whether a document is better imported in batches: 32 MB and more.
-    private func isLarge(_ document: URL) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: document.path)
-        return (attributes?[.size] as? NSNumber)?.intValue ?? 0 >= 32_000_000
+    private func save(_ open: OpenStore, isNew: Bool) throws {
+        guard !isNew else { return try open.context.save() }
+        try backup.protecting(open) { try open.context.save() }
     }
 
     private func plan(
-        _ document: URL, into context: NSManagedObjectContext, _ options: ImportOptions
+        _ document: ImportSource, into context: NSManagedObjectContext, _ options: ImportOptions
     ) throws -> ImportPlan<NSManagedObject> {
         var importer = GraphImporter(into: context, options: options)
         importer.worksInPlace = true
-        return try importer.plan(.file(document), entity: entity)
+        return try Work.run("Reading", noun: "byte") {
+            try importer.plan(document, entity: entity, progress: $0)
+        }
     }
 
-    private func options(_ document: URL) throws -> ImportOptions {
+    private func options(_ model: NSManagedObjectModel) throws -> ImportOptions {
         var options = ImportOptions()
-        options.folder = document.deletingLastPathComponent()
+        options.folder = file.url?.deletingLastPathComponent()
         options.isStrict = strict
         options.skipsInvalid = skipInvalid
         for text in key {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { throw CommandError("--key \(text) is not of the form Entity=attribute,….") }
-            options.identity.keys[parts[0]] = parts[1].split(separator: ",").map(String.init)
+            let entity = try OpenStore.entity(named: parts[0], in: model)
+            let keys = parts[1].split(separator: ",").map(String.init)
+            for key in keys {
+                try KeyPathCheck(entity).check(key.split(separator: ".").map(String.init), in: text)
+            }
+            options.identity.keys[parts[0]] = keys
         }
+        if let entity { _ = try OpenStore.entity(named: entity, in: model) }
         return options
     }
 
@@ -123,32 +146,42 @@ struct ImportCommand: ParsableCommand {
 
     // MARK: - Restoring
 
-    private func restoreStore(from document: URL) throws {
+    private func restoreStore(from document: ImportSource) throws {
         let store = URL(fileURLWithPath: into)
         let isNew = !FileManager.default.fileExists(atPath: store.path)
-        guard !dryRun else { throw CommandError("--dry-run does not go with --restore.") }
-        var restorer = StoreRestorer(model: try storeModel(store, isNew: isNew))
-        restorer.folder = document.deletingLastPathComponent()
-        report(try restorer.restore(.file(document), to: store))
+        let model = try storeModel(store, isNew: isNew)
+        var restorer = StoreRestorer(model: model)
+        restorer.folder = file.url?.deletingLastPathComponent()
+        let restore = {
+            try Work.run("Restoring", noun: "byte") { try restorer.restore(document, to: store, progress: $0) }
+        }
+        if isNew { return try report(try restore()) }
+        try report(try backup.protecting(OpenStore(url: store, model: model), restore))
     }
 
     // MARK: - Telling
 
-    private func report(_ plan: ImportPlan<NSManagedObject>) {
+    private func report(_ plan: ImportPlan<NSManagedObject>) throws {
         for conflict in plan.conflicts.kept.prefix(10) { StandardError.warn(conflict.description) }
         for error in plan.errors.kept.prefix(10) { StandardError.warn("Left out: \(error)") }
+        if json { return try JSONOutput.write(ImportSummary(plan, isSaved: true)) }
         StandardOutput.write("\(plan.summary)\n")
     }
 
-    private func report(_ result: BatchImporter.Result) {
+    private func report(_ result: BatchImporter.Result) throws {
         for conflict in result.conflicts.prefix(10) { StandardError.warn(conflict.description) }
+        if json { return try JSONOutput.write(ImportSummary(result)) }
         StandardOutput.write(
             "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n")
     }
 
     private func show(_ plan: ImportPlan<NSManagedObject>) throws {
-        StandardOutput.write(ImportReport.text(of: plan))
-        if !plan.errors.isEmpty, !skipInvalid { throw ExitCode.failure }
+        if json {
+            try JSONOutput.write(ImportSummary(plan, isSaved: false))
+        } else {
+            StandardOutput.write(ImportReport.text(of: plan))
+        }
+        if !plan.errors.isEmpty, !skipInvalid { throw CommandStatus.failure.exitCode }
     }
 }
 

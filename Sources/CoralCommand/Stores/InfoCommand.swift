@@ -4,9 +4,14 @@ import Coral
 /// `coral info`: what a store holds, and what it says of itself.
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Shows what a store holds: entities with counts, relationships, metadata.")
+        commandName: "info", abstract: "Shows what a store holds: entities with counts, relationships, metadata.",
+        discussion: """
+            EXAMPLES:
+              coral info Notes.sqlite
+              coral info Old.sqlite --model Notes.xcdatamodeld --json
+            """)
 
-    @Argument(help: "The store.")
+    @Argument(help: "The store.", completion: Completion.stores)
     var store: String
 
     @OptionGroup var source: ModelSource

@@ -16,5 +16,7 @@ enum StandardError {
         FileHandle.standardError.write(Data(text.utf8))
     }
 
-    static func warn(_ sentence: String) { write("coral: warning: \(sentence)\n") }
+    static func warn(_ sentence: String) {
+        write("\(TextStyle.yellow.text("coral: warning:", on: .error)) \(sentence)\n")
+    }
 }

@@ -45,3 +45,37 @@ enum ImportReport {
         }
     }
 }
+
+/// What `coral import --json` prints.
+struct ImportSummary: Encodable {
+    var isSaved: Bool
+    var insertCount: Int
+    var updateCount: Int
+    var linkCount: Int
+    var deletionCount: Int
+    var conflicts: [String]
+    var errors: [String]
+    /// What is to be done, a line each as without `--json`; only of a plan.
+    var steps: [String]?
+
+    init(_ plan: ImportPlan<NSManagedObject>, isSaved: Bool) {
+        self.isSaved = isSaved
+        insertCount = plan.inserts.count
+        updateCount = plan.updates.count
+        linkCount = plan.links.count
+        deletionCount = plan.deletions.count
+        conflicts = plan.conflicts.map(\.description)
+        errors = plan.errors.map { "\($0)" }
+        if !isSaved { steps = ImportReport.text(of: plan).split(separator: "\n").dropLast().map(String.init) }
+    }
+
+    init(_ result: BatchImporter.Result) {
+        isSaved = true
+        insertCount = result.insertCount
+        updateCount = result.updateCount
+        linkCount = result.linkCount
+        deletionCount = result.deletionCount
+        conflicts = result.conflicts.map(\.description)
+        errors = result.errors.map { "\($0)" }
+    }
+}

@@ -18,4 +18,15 @@ enum Quantity {
     static func count(_ number: Int, _ noun: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(noun.hasSuffix("y") ? noun.dropLast() + "ies" : noun + "s")"
     }
+
+    /// `121,000`: a number with its thousands apart.
+    static func grouped(_ number: some BinaryInteger) -> String {
+        let digits = String(number.magnitude)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return number < 0 ? "-" + text : text
+    }
 }

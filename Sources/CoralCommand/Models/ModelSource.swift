@@ -7,7 +7,7 @@ struct ModelSource: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "The model: a .momd, .mom, .xcdatamodeld or .xcdatamodel, or another store. Else the store's own.",
-            valueName: "path"))
+            valueName: "path"), completion: Completion.models)
     var model: String?
 
     /// The model of a file: of a model file of any kind, or the one that a store keeps of itself.

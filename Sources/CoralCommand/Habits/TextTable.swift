@@ -13,8 +13,14 @@ struct TextTable {
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
-    /// The lines, each ending with a line break, without spaces at their ends.
+    /// The lines, each ending with a line break, without spaces at their ends. On a terminal the titles are bold.
     var text: String {
+        let lines = plainText
+        guard Terminal.hasColours(.output), let end = lines.firstIndex(of: "\n") else { return lines }
+        return TextStyle.bold.text(String(lines[..<end])) + lines[end...]
+    }
+
+    private var plainText: String {
         let all = [titles] + rows
         let widths = titles.indices.map { column in
             all.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0

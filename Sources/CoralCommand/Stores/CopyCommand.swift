@@ -26,29 +26,37 @@ struct CopyCommand: ParsableCommand {
             copies all that can be reached, mocloner links where the way back is to many and copies the rest.
 
             The copies are saved together, or on any error nothing is. What is printed is the map from originals to \
-            copies.
+            copies. A backup of the store is made before.
+
+            EXAMPLES:
+              coral copy Notes.sqlite --entity Note --where 'title == "Groceries"' --dry-run
+              coral copy Notes.sqlite --entity Note --copy Note.tags --exclude Note.author
             """)
 
-    @Argument(help: "The store. It is changed, unless --dry-run is given.")
+    @Argument(help: "The store. It is changed, unless --dry-run is given.", completion: Completion.stores)
     var store: String
 
-    @Option(name: .long, help: "The entity of the objects to copy.")
+    @Option(name: .long, help: "The entity of the objects to copy.", completion: Completion.entities)
     var entity: String
 
-    @Option(
-        name: .customLong("where"), help: ArgumentHelp("Only objects for which this holds.", valueName: "predicate"))
-    var predicate: String?
+    @OptionGroup var condition: ObjectCondition
 
     @Option(name: .long, help: "What belongs to an object.")
     var rules: Rules = .ownership
 
-    @Option(name: .long, help: ArgumentHelp("Copy what a relationship leads to.", valueName: "Entity.relationship"))
+    @Option(
+        name: .long, help: ArgumentHelp("Copy what a relationship leads to.", valueName: "Entity.relationship"),
+        completion: Completion.properties)
     var copy: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Link to what a relationship leads to.", valueName: "Entity.relationship"))
+    @Option(
+        name: .long, help: ArgumentHelp("Link to what a relationship leads to.", valueName: "Entity.relationship"),
+        completion: Completion.properties)
     var link: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"))
+    @Option(
+        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        completion: Completion.properties)
     var exclude: [String] = []
 
     @Flag(name: .long, help: "Show what would be copied, and do nothing.")
@@ -57,6 +65,8 @@ struct CopyCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var backup: BackupOption
+
     @OptionGroup var source: ModelSource
 
     func run() throws {
@@ -64,14 +74,19 @@ struct CopyCommand: ParsableCommand {
         try open.context.performAndWait {
             let description = try open.entity(named: entity)
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = try predicate.map { try Predicates.predicate($0, for: description) }
-            let originals = try open.context.fetch(request).map { (CopyName($0.objectID), $0) }
+            request.predicate = try condition.predicate(for: description)
+            let originals = try open.context.fetch(request).map { (StoredName($0.objectID), $0) }
                 .sorted { $0.0 < $1.0 }.map(\.1)
             let copier = GraphCopier(rules: chosenRules, saves: true)
             if dryRun {
-                try show(try copier.plan(originals))
+                try show(try Work.run("Looking") { try copier.plan(originals, progress: $0) })
+            } else if originals.isEmpty {
+                try show(try copier.copy([]))
             } else {
-                try show(try copier.copy(originals))
+                try show(
+                    try backup.protecting(open) {
+                        try Work.run("Copying") { try copier.copy(originals, progress: $0) }
+                    })
             }
         }
     }
@@ -88,7 +103,7 @@ struct CopyCommand: ParsableCommand {
 
     private func show(_ map: CopyMap) throws {
         let pairs = map.map {
-            CopyReport.Pair(original: CopyName($0.original).text, copy: CopyName($0.copy.objectID).text)
+            CopyReport.Pair(original: StoredName($0.original).text, copy: StoredName($0.copy.objectID).text)
         }
         try show(
             CopyReport(
@@ -97,7 +112,7 @@ struct CopyCommand: ParsableCommand {
     }
 
     private func show(_ plan: CopyPlan) throws {
-        let pairs = plan.originals.map { CopyReport.Pair(original: CopyName($0).text, copy: nil) }
+        let pairs = plan.originals.map { CopyReport.Pair(original: StoredName($0).text, copy: nil) }
         try show(
             CopyReport(
                 isSaved: false, summary: plan.summary, copies: pairs, omissions: plan.omissions.map(\.description),
@@ -128,23 +143,4 @@ private struct CopyReport: Encodable {
     var copies: [Pair]
     var omissions: [String]
     var omissionCount: Int
-}
-
-/// An object of the store, as people name it: `Note/p12`.
-private struct CopyName: Comparable {
-    let entity: String
-    let key: String
-
-    init(_ id: NSManagedObjectID) {
-        entity = id.entity.name ?? ""
-        key = id.uriRepresentation().lastPathComponent
-    }
-
-    var text: String { "\(entity)/\(key)" }
-
-    static func < (left: CopyName, right: CopyName) -> Bool {
-        if left.entity != right.entity { return left.entity < right.entity }
-        // Keys are the letter p and a number: the longer is the larger.
-        return (left.key.utf8.count, left.key) < (right.key.utf8.count, right.key)
-    }
 }

@@ -56,7 +56,10 @@ struct OpenStore {
     /// The entity of that name.
     ///
     /// Throws `CommandError`, with a suggestion, where there is none.
-    func entity(named name: String) throws -> NSEntityDescription {
+    func entity(named name: String) throws -> NSEntityDescription { try Self.entity(named: name, in: model) }
+
+    /// The entity of that name in a model; throws as `entity(named:)` does.
+    static func entity(named name: String, in model: NSManagedObjectModel) throws -> NSEntityDescription {
         guard let entity = model.entitiesByName[name] else {
             let question = NameSuggestion.question(for: name, in: model.entitiesByName.keys)
             throw CommandError("The model has no entity \"\(name)\".\(question)")

@@ -1,0 +1,166 @@
+import Foundation
+import GraphDocuments
+
+/// Writes a graph as a page of HTML: for each entity a section, for each object a table.
+struct PageWriter: GraphWriter {
+    private let page: StorePage
+    private let names: [RecordID: String?]
+    private let counts: [String: Int]
+    private let output: ByteOutput
+    private var section: String?
+    private var links: [String] = []
+    /// The relationship that is being written.
+    private var relationship = ""
+    /// The properties of the object that hold nothing: they share a row.
+    private var emptyNames: [String] = []
+
+    init(_ page: StorePage, _ collected: PageNameCollector, to output: ByteOutput) {
+        self.page = page
+        names = collected.names
+        counts = collected.counts
+        self.output = output
+    }
+
+    private func put(_ text: String) throws { try output.write(text) }
+
+    // MARK: - The page
+
+    mutating func begin(_ header: DocumentHeader) throws {
+        let total = counts.values.reduce(0, +)
+        try put(
+            """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>\(HTMLText.escaped(page.title))</title>
+            <style>\(PageStyle.sheet)</style>
+            </head>
+            <body>
+            <nav>
+            <h1>\(HTMLText.escaped(page.title))</h1>
+            <p class="sum">\(total) \(total == 1 ? "object" : "objects")</p>
+            <input type="search" placeholder="Find …" aria-label="Find" hidden>
+            <ul>
+
+            """)
+        for (entity, count) in counts.sorted(by: { $0.key < $1.key }) {
+            let name = HTMLText.breakable(entity)
+            try put("<li><a href=\"#\(HTMLText.address(entity))\">\(name)</a> <span>\(count)</span></li>\n")
+        }
+        try put("</ul>\n</nav>\n<main>\n")
+    }
+
+    mutating func finish() throws {
+        try closeSection()
+        try put("</main>\n<script>\(PageStyle.script)</script>\n</body>\n</html>\n")
+        try output.finish()
+    }
+
+    private mutating func openSection(_ entity: String) throws {
+        guard section != entity else { return }
+        try closeSection()
+        section = entity
+        try put("<section id=\"\(HTMLText.address(entity))\">\n<h2>\(HTMLText.escaped(entity))</h2>\n")
+    }
+
+    private mutating func closeSection() throws {
+        if section != nil { try put("</section>\n") }
+        section = nil
+    }
+
+    // MARK: - An object
+
+    mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+        try openSection(entity)
+        let text = id?.text ?? ""
+        let name = id.flatMap { names[$0] ?? nil }
+        let title = name.map { "\(HTMLText.escaped($0)) <span>\(HTMLText.escaped(text))</span>" }
+        try put(
+            "<article id=\"\(HTMLText.address(text))\"><h3>\(title ?? HTMLText.escaped(text))</h3>\n<table>\n")
+    }
+
+    mutating func endObject() throws {
+        if !emptyNames.isEmpty {
+            let names = emptyNames.map(HTMLText.breakable).joined(separator: ", ")
+            try put("<tr class=\"nil\"><th>empty</th><td>\(names)</td></tr>\n")
+        }
+        emptyNames = []
+        try put("</table></article>\n")
+    }
+
+    mutating func attribute(_ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?) throws {
+        if value.isNull { return emptyNames.append(name) }
+        try put("<tr>\(header(name))<td>\(PageValue(page).text(value))</td></tr>\n")
+    }
+
+    private func header(_ name: String) -> String { "<th>\(HTMLText.breakable(name))</th>" }
+
+    // MARK: - Links
+
+    mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) {
+        links = []
+        relationship = name
+    }
+
+    mutating func reference(_ id: RecordID) throws {
+        let text = HTMLText.escaped(id.text)
+        guard let name = names[id] else {
+            // An object that is not part of the page has a name and nowhere to go.
+            return links.append("<span class=\"out\">\(text)</span>")
+        }
+        let label = name.map { HTMLText.escaped($0) } ?? text
+        links.append("<a href=\"#\(HTMLText.address(id.text))\" title=\"\(text)\">\(label)</a>")
+    }
+
+    mutating func endRelationship() throws {
+        guard !links.isEmpty else { return emptyNames.append(relationship) }
+        var list = links.joined(separator: " ")
+        if links.count > 12 { list = "<details><summary>\(links.count) objects</summary>\(list)</details>" }
+        try put("<tr class=\"to\">\(header(relationship))<td>\(list)</td></tr>\n")
+    }
+
+    mutating func nullRelationship(_ name: String) { emptyNames.append(name) }
+}
+
+/// Text in HTML.
+enum HTMLText {
+    /// Text with what HTML would take for its own written so that it is shown.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            // Control characters, which HTML does not have.
+            case "\u{0}"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// A name that may be broken before its capital letters.
+    static func breakable(_ name: String) -> String {
+        var result = ""
+        var before: Character?
+        for character in name {
+            if character.isUppercase, before?.isLowercase == true { result += "<wbr>" }
+            result += escaped(String(character))
+            before = character
+        }
+        return result
+    }
+
+    /// A name as the address of a place in the page: without blanks, and with nothing that a link would decode.
+    static func address(_ name: String) -> String {
+        let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/_.-:="))
+        return String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.map { allowed.contains($0) && $0.isASCII ? $0 : "_" }))
+    }
+}

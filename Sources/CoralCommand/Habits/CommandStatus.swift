@@ -1,0 +1,26 @@
+import ArgumentParser
+
+/// How the command ends, as the shell sees it.
+enum CommandStatus: Int32 {
+    /// What was asked for is done, and nothing is wrong.
+    case success = 0
+    /// It cannot be done; standard error says why.
+    case failure = 1
+    /// It was done, and its answer is that there are differences or problems.
+    case findings = 2
+    /// Somebody interrupted it.
+    case interrupted = 130
+
+    /// The status as an error: the way a command ends with one that is not 0.
+    var exitCode: ExitCode { ExitCode(rawValue) }
+
+    /// What `coral --help` says about it.
+    static let help = """
+        EXIT CODES:
+          0    Done.
+          1    It could not be done; standard error says why, and nothing was changed.
+          2    There are findings: differences (diff, model diff), or problems (check, model check, verify).
+          64   The arguments cannot be understood.
+          130  Interrupted.
+        """
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Coral
+
+/// Words that the shell offers: names of the model of the store or model file that stands on the command line.
+enum Completion {
+    /// Files that are stores.
+    static let stores = CompletionKind.file(extensions: ["sqlite", "sqlite3", "db", "store", "storedata"])
+    /// Stores, and models of any kind.
+    static let models = CompletionKind.file(
+        extensions: ["xcdatamodeld", "xcdatamodel", "momd", "mom", "sqlite", "sqlite3", "db", "store", "storedata"])
+
+    /// Entities.
+    static let entities = CompletionKind.custom { words, _, _ in
+        model(in: words)?.entities.compactMap(\.name).sorted() ?? []
+    }
+
+    /// `Entity` or `Entity.property`.
+    static let properties = CompletionKind.custom { words, _, prefix in
+        let names = model(in: words)?.entitiesByName ?? [:]
+        guard let entity = prefix.split(separator: ".").first.flatMap({ names[String($0)] }), prefix.contains(".")
+        else { return names.keys.sorted() }
+        return entity.propertiesByName.keys.sorted().map { "\(entity.name ?? "").\($0)" }
+    }
+
+    /// Key paths of the objects of `--entity`, in the last word of what is being typed: a predicate, or a list of keys.
+    static let keyPaths = CompletionKind.custom { words, _, prefix in
+        guard let entity = entity(in: words) else { return [] }
+        let start = prefix.lastIndex { " ,('\"".contains($0) }.map { prefix.index(after: $0) } ?? prefix.startIndex
+        var keys = prefix[start...].split(separator: ".", omittingEmptySubsequences: false).dropLast().map(String.init)
+        var here = entity
+        for key in keys {
+            guard let next = here.relationshipsByName[key]?.destinationEntity else { return [] }
+            here = next
+        }
+        return here.propertiesByName.keys.sorted().map { name in
+            prefix[..<start] + (keys + [name]).joined(separator: ".")
+        }
+    }
+
+    private static func entity(in words: [String]) -> NSEntityDescription? {
+        var name: String?
+        for (index, word) in words.enumerated() {
+            if word == "--entity", index + 1 < words.count { name = words[index + 1] }
+            if word.hasPrefix("--entity=") { name = String(word.dropFirst("--entity=".count)) }
+        }
+        return name.flatMap { model(in: words)?.entitiesByName[$0] }
+    }
+
+    /// The model of the first word that names one: `--model` counts before the store.
+    private static func model(in words: [String]) -> NSManagedObjectModel? {
+        var paths = words.filter { !$0.hasPrefix("-") }
+        if let index = words.firstIndex(of: "--model"), index + 1 < words.count {
+            paths.insert(words[index + 1], at: 0)
+        }
+        // The first word is the command itself, which is a file too.
+        for path in paths where path != words.first {
+            let plain = path.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
+            if let model = try? ModelSource.model(at: plain) { return model }
+        }
+        return nil
+    }
+}

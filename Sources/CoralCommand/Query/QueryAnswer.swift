@@ -1,0 +1,125 @@
+import Coral
+
+/// Objects and columns, as a table, CSV or JSON.
+struct QueryAnswer {
+    let entity: NSEntityDescription
+    let columns: [QueryColumn]
+    /// The longest cell of a table, in characters.
+    private static let cellLength = 60
+
+    func text(_ objects: [NSManagedObject], as format: QueryCommand.Format) throws -> String {
+        switch format {
+        case .table: table(objects)
+        case .csv: csv(objects)
+        case .json: try json(objects)
+        }
+    }
+
+    // MARK: - For people
+
+    private func table(_ objects: [NSManagedObject]) -> String {
+        guard !objects.isEmpty else { return "No \(entity.name ?? "object") found.\n" }
+        let rows = objects.map { object in columns.map { $0.cell(of: object) } }
+        var table = TextTable(
+            columns.indices.map { index in
+                (columns[index].title, rows.allSatisfy { $0[index].isNumber } ? .trailing : .leading)
+            })
+        for row in rows { table.add(row.map { Self.cut($0.text) }) }
+        return table.text
+    }
+
+    private static func cut(_ text: String) -> String {
+        let line = String(text.map { $0.isNewline ? "⏎" : $0 == "\t" ? " " : $0 })
+        return line.count > cellLength ? line.prefix(cellLength - 1) + "…" : line
+    }
+
+    // MARK: - For machines
+
+    private func csv(_ objects: [NSManagedObject]) -> String {
+        var text = columns.map { Self.field($0.title) }.joined(separator: ",") + "\r\n"
+        for object in objects {
+            text += columns.map { Self.field($0.cell(of: object).exactText) }.joined(separator: ",") + "\r\n"
+        }
+        return text
+    }
+
+    private static func field(_ text: String) -> String {
+        let isPlain = !text.unicodeScalars.contains { "\",\r\n".unicodeScalars.contains($0) }
+        return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+
+    /// An array with an object a line, keys as the columns are called.
+    private func json(_ objects: [NSManagedObject]) throws -> String {
+        let sink = MemorySink()
+        let output = ByteOutput(to: sink)
+        var writer = JSONWriter(to: output)
+        let keys = try columns.map { try JSONWriter.Key($0.title) }
+        try writer.beginArray()
+        for object in objects {
+            try writer.lineBreak()
+            try writer.beginObject()
+            for (key, column) in zip(keys, columns) {
+                try writer.key(key)
+                try column.cell(of: object).write(to: &writer)
+            }
+            try writer.endObject()
+        }
+        try writer.endLine()
+        try writer.endArray()
+        try writer.endLine()
+        try output.finish()
+        return String(decoding: sink.data, as: UTF8.self)
+    }
+}
+
+extension QueryCell {
+    /// Whether the cell looks best at the right; an empty one does anywhere.
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .null: true
+        case .value(let value, _):
+            switch value {
+            case .integer, .double, .float, .decimal: true
+            default: false
+            }
+        case .object, .list: false
+        }
+    }
+
+    /// For people: sizes instead of bytes.
+    fileprivate var text: String {
+        switch self {
+        case .null: ""
+        case .value(.data(let data), _): Quantity.bytes(Int64(data.count))
+        case .value(.transformable(let value), _): "archive, \(Quantity.bytes(Int64(value.archive?.count ?? 0)))"
+        case .value(let value, _): TextValue.text(of: value) ?? ValueText.text(value)
+        case .object(let name): name
+        case .list(let cells): cells.map(\.text).joined(separator: ", ")
+        }
+    }
+
+    /// Everything that the cell holds; bytes in Base64.
+    fileprivate var exactText: String {
+        switch self {
+        case .null: ""
+        case .value(.transformable(let value), _): value.archive?.base64EncodedString() ?? ""
+        case .value(let value, _): TextValue.text(of: value) ?? ValueText.text(value)
+        case .object(let name): name
+        case .list(let cells): cells.map(\.exactText).joined(separator: "; ")
+        }
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) throws {
+        switch self {
+        case .null: try writer.null()
+        case .value(let value, nil):
+            if case .integer(let number) = value { try writer.integer(number) } else { try writer.string(exactText) }
+        case .value(let value, let type?): try writer.value(value, declaredAs: type)
+        case .object(let name): try writer.string(name)
+        case .list(let cells):
+            try writer.beginArray()
+            for cell in cells { try cell.write(to: &writer) }
+            try writer.endArray()
+        }
+    }
+}

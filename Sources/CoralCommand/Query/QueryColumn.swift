@@ -1,0 +1,113 @@
+import Coral
+
+/// A column of an answer: a key path from each object.
+struct QueryColumn {
+    /// What stands above the column: the key path.
+    let title: String
+    private let keys: [String]
+
+    /// The relationships on the way, for one fetch of them all.
+    let prefetching: String?
+
+    private init(_ keyPath: String, of entity: NSEntityDescription) {
+        title = keyPath
+        keys = keyPath.split(separator: ".").map(String.init)
+        var path: [String] = []
+        var here = entity
+        for key in keys {
+            guard let next = here.relationshipsByName[key]?.destinationEntity else { break }
+            path.append(key)
+            here = next
+        }
+        prefetching = path.isEmpty ? nil : path.joined(separator: ".")
+    }
+
+    // MARK: - Which columns
+
+    /// The columns of a list of key paths. Throws `CommandError` that shows where one is wrong.
+    static func columns(_ text: String, of entity: NSEntityDescription) throws -> [QueryColumn] {
+        try text.split(separator: ",").map { part in
+            let path = part.trimmingCharacters(in: .whitespaces)
+            let keys = path.split(separator: ".").map(String.init)
+            try KeyPathCheck(entity).check(keys, in: text)
+            if let word = keys.first(where: { $0.hasPrefix("@") && $0 != "@count" }) {
+                throw CommandError("Columns know @count, not \(word)." + Caret.below([word], in: text))
+            }
+            if let index = keys.firstIndex(of: "@count"), index == 0 || index + 1 < keys.count {
+                throw CommandError("@count stands at the end, after a to-many relationship: items.@count.")
+            }
+            return QueryColumn(path, of: entity)
+        }
+    }
+
+    /// The object's name, its attributes but large ones, what to-one relationships lead to, how many to-many ones hold.
+    static func standardColumns(of entity: NSEntityDescription) -> [QueryColumn] {
+        let attributes = entity.attributesByName.sorted { $0.key < $1.key }.filter { _, attribute in
+            attribute.attributeType != .binaryDataAttributeType
+                && attribute.attributeType != .transformableAttributeType
+        }
+        let relationships = entity.relationshipsByName.sorted { $0.key < $1.key }
+        let paths =
+            ["objectID"] + attributes.map(\.key)
+            + relationships.map { $0.value.isToMany ? "\($0.key).@count" : $0.key }
+        return paths.map { QueryColumn($0, of: entity) }
+    }
+
+    // MARK: - Cells
+
+    /// What an object has under the key path.
+    func cell(of object: NSManagedObject) -> QueryCell { Self.cell(of: object, keys[...]) }
+
+    private static func cell(of object: NSManagedObject, _ keys: ArraySlice<String>) -> QueryCell {
+        guard let key = keys.first else { return .object(StoredName(object.objectID).text) }
+        if let attribute = object.entity.attributesByName[key] {
+            let schema = GraphSchema.Attribute(attribute)
+            return cell(of: GraphValue(object.value(forKey: key), declaredAs: schema), schema, keys.dropFirst())
+        }
+        if let relationship = object.entity.relationshipsByName[key] {
+            let rest = keys.dropFirst()
+            let value = object.value(forKey: key)
+            guard relationship.isToMany else {
+                return (value as? NSManagedObject).map { cell(of: $0, rest) } ?? .null
+            }
+            let members = members(of: value)
+            if rest.first == "@count" { return .value(.integer(Int64(members.count)), nil) }
+            return .list(members.map { cell(of: $0, rest) })
+        }
+        switch key {
+        case "objectID", "self", "SELF": return .object(StoredName(object.objectID).text)
+        case "entity": return .value(.string(object.entity.name ?? ""), nil)
+        // What only entities have that inherit from this one's.
+        default: return .null
+        }
+    }
+
+    /// A value, or an element of a composite one.
+    private static func cell(
+        of value: GraphValue, _ schema: GraphSchema.Attribute, _ keys: ArraySlice<String>
+    ) -> QueryCell {
+        guard let key = keys.first, case .composite(let elements) = value else {
+            return value.isNull ? .null : .value(value, schema)
+        }
+        guard let element = elements.first(where: { $0.name == key }),
+            let inner = schema.elements.first(where: { $0.name == key })
+        else { return .null }
+        return cell(of: element.value, inner, keys.dropFirst())
+    }
+
+    private static func members(of value: Any?) -> [NSManagedObject] {
+        if let ordered = value as? NSOrderedSet { return ordered.array.compactMap { $0 as? NSManagedObject } }
+        let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+        return members.map { (StoredName($0.objectID), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}
+
+/// What stands where a row and a column meet.
+enum QueryCell {
+    case null
+    /// A value and its declared type.
+    case value(GraphValue, GraphSchema.Attribute?)
+    /// The name of an object.
+    case object(String)
+    case list([QueryCell])
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import Coral
+
+/// `coral query`: what a predicate finds, as a table.
+struct QueryCommand: ParsableCommand {
+    /// What the answer is printed as.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case table, csv, json
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "query", abstract: "Shows the objects that a predicate finds.",
+        discussion: """
+            Predicates are Core Data's own: 'title BEGINSWITH[c] "g" AND items.@count > 2'. Columns are key paths, through \
+            relationships too: author.name, tags.name (every name), items.@count. Without --columns all attributes are \
+            shown, what to-one relationships lead to, and how many objects to-many relationships hold.
+
+            A table is for people: long values are cut. CSV (RFC 4180) and JSON hold them whole; CSV joins many values \
+            with "; ".
+
+            EXAMPLES:
+              coral query Notes.sqlite --entity Note
+              coral query Notes.sqlite --entity Note --where 'rank > 3' --sort createdAt:descending --limit 10
+              coral query Notes.sqlite --entity Note --columns title,author.name,tags.name --format csv -o notes.csv
+            """)
+
+    @Argument(help: "The store.", completion: Completion.stores)
+    var store: String
+
+    @Option(name: .long, help: "The entity of the objects.", completion: Completion.entities)
+    var entity: String
+
+    @OptionGroup var condition: ObjectCondition
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The key paths to sort by, such as rank:descending,title. Else by key in the store.", valueName: "keys"),
+        completion: Completion.keyPaths)
+    var sort: String?
+
+    @Option(
+        name: .long, help: ArgumentHelp("The key paths to show.", valueName: "keys"), completion: Completion.keyPaths)
+    var columns: String?
+
+    @Option(name: .long, help: "Show no more objects than this.")
+    var limit: Int?
+
+    @Option(name: .long, help: "Pass over this many objects first.")
+    var offset = 0
+
+    @Option(name: .long, help: "What the answer is printed as; else what the file's name says, or a table.")
+    var format: Format?
+
+    @Flag(name: .long, help: "Print JSON, as --format json does.")
+    var json = false
+
+    @OptionGroup var file: OutputFile
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of objects, not \(limit).") }
+        if offset < 0 { throw ValidationError("--offset is a number of objects, not \(offset).") }
+        if json, let format, format != .json {
+            throw ValidationError("--json and --format \(format.rawValue) contradict each other.")
+        }
+    }
+
+    func run() throws {
+        let open = try OpenStore(path: store, model: source)
+        let description = try open.entity(named: entity)
+        let columns =
+            try self.columns.map { try QueryColumn.columns($0, of: description) }
+            ?? QueryColumn.standardColumns(of: description)
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = try condition.predicate(for: description)
+        request.sortDescriptors = try sort.map { try QuerySort.descriptors($0, for: description) }
+        request.fetchOffset = offset
+        if let limit { request.fetchLimit = limit }
+        request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
+        if limit == 0 { request.predicate = NSPredicate(value: false) }
+        try file.requireFree(reading: open.url)
+        try open.context.performAndWait {
+            var objects = try open.context.fetch(request)
+            if sort == nil {
+                objects = objects.map { (StoredName($0.objectID), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+            }
+            let answer = QueryAnswer(entity: description, columns: columns)
+            try file.write(try answer.text(objects, as: chosenFormat), reading: open.url)
+            file.report(Quantity.count(objects.count, "object"))
+        }
+    }
+
+    private var chosenFormat: Format {
+        json ? .json : format ?? Format(rawValue: file.fileExtension) ?? .table
+    }
+}
+
+/// What `--sort` asks for.
+enum QuerySort {
+    /// Throws `CommandError` that shows where a key path is wrong.
+    static func descriptors(_ text: String, for entity: NSEntityDescription) throws -> [NSSortDescriptor] {
+        try text.split(separator: ",").map { part in
+            let words = part.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            let key = words.first ?? ""
+            let keys = key.split(separator: ".").map(String.init)
+            try KeyPathCheck(entity).check(keys, in: text)
+            try refuseToMany(keys, of: entity, in: text)
+            switch words.dropFirst().first {
+            case nil, "ascending", "asc": return NSSortDescriptor(key: key, ascending: true)
+            case "descending", "desc": return NSSortDescriptor(key: key, ascending: false)
+            case let word?:
+                throw CommandError(
+                    "Objects are sorted ascending or descending, not \"\(word)\"." + Caret.below([word], in: text))
+            }
+        }
+    }
+
+    private static func refuseToMany(_ keys: [String], of entity: NSEntityDescription, in text: String) throws {
+        var here = entity
+        for (index, key) in keys.enumerated() {
+            guard let relationship = here.relationshipsByName[key], let next = relationship.destinationEntity else {
+                return
+            }
+            if relationship.isToMany {
+                throw CommandError(
+                    "\(here.name ?? "").\(key) leads to many objects, which have no one value to sort by."
+                        + Caret.below(Array(keys[...index]), in: text))
+            }
+            here = next
+        }
+        throw CommandError("\"\(keys.joined(separator: "."))\" is an object; sort by an attribute of it.")
+    }
+}

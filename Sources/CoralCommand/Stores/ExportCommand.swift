@@ -1,0 +1,179 @@
+import ArgumentParser
+import Coral
+
+/// `coral export`: a store, or part of one, as a document.
+struct ExportCommand: ParsableCommand {
+    /// How records are laid out.
+    enum Layout: String, ExpressibleByArgument, CaseIterable {
+        case flat, nested
+    }
+
+    /// Which part of the graph follows the objects that are asked for.
+    enum Follow: String, ExpressibleByArgument, CaseIterable {
+        case owned, everything, nothing
+
+        var base: GraphShape.Base {
+            switch self {
+            case .owned: .ownership
+            case .everything: .everything
+            case .nothing: .roots
+            }
+        }
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Writes a store, or part of one, to a document.",
+        discussion: """
+            Without --entity the whole store is written. With it, the objects of that entity, those that the predicate \
+            finds, and what --follow says: what they own (their cascading relationships), everything, or nothing.
+
+            The format html is one page to look at in a browser or to send to somebody: the objects with links along \
+            their relationships. It cannot be imported again; the others can.
+
+            EXAMPLES:
+              coral export Notes.sqlite -o notes.json
+              coral export Notes.sqlite --format jsonl | grep Groceries
+              coral export Notes.sqlite --entity Note --where 'rank > 3' --shape nested
+              coral export Notes.sqlite --format html -o notes.html
+            """)
+
+    @Argument(help: "The store.", completion: Completion.stores)
+    var store: String
+
+    @OptionGroup var file: OutputFile
+
+    @Option(name: .long, help: "The format of the document; else what the file's name says, or json.")
+    var format: ExportFormat?
+
+    @Option(name: .long, help: "How records are laid out.")
+    var shape: Layout?
+
+    @Option(name: .long, help: "Only objects of this entity, and what follows them.", completion: Completion.entities)
+    var entity: String?
+
+    @OptionGroup var condition: ObjectCondition
+
+    @Option(name: .long, help: "What follows the objects of --entity.")
+    var follow: Follow?
+
+    @Option(
+        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        completion: Completion.properties)
+    var exclude: [String] = []
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        if condition.predicate != nil, entity == nil {
+            throw ValidationError("--where wants --entity: the entity it is about.")
+        }
+    }
+
+    func run() throws {
+        let open = try OpenStore(path: store, model: source)
+        let chosen = chosenFormat
+        let request = try request(open)
+        let shape = try chosenShape(chosen)
+        let sink = try file.sink(reading: open.url)
+        let result = try Work.run("Exporting") { progress in
+            switch chosen {
+            case .html: try writePage(open, request, to: sink, progress)
+            case .graph(let format):
+                try write(
+                    open, request,
+                    with: GraphExporter(format: format, layout: shape, shape: chosenPart), to: sink, progress)
+            }
+        }
+        report(result)
+    }
+
+    /// What `--entity` and `--where` ask for; nil for the whole store.
+    private func request(_ open: OpenStore) throws -> NSFetchRequest<NSManagedObjectID>? {
+        guard let entity else { return nil }
+        let description = try open.entity(named: entity)
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity)
+        request.predicate = try condition.predicate(for: description)
+        return request
+    }
+
+    private func write(
+        _ open: OpenStore, _ request: NSFetchRequest<NSManagedObjectID>?, with exporter: GraphExporter,
+        to sink: any ByteSink, _ progress: Progress
+    ) throws -> ExportResult {
+        guard let request else { return try exporter.exportStore(of: open.coordinator, to: sink, progress: progress) }
+        return try open.context.performAndWait {
+            try exporter.export(request, in: open.context, to: sink, progress: progress)
+        }
+    }
+
+    private func writePage(
+        _ open: OpenStore, _ request: NSFetchRequest<NSManagedObjectID>?, to sink: any ByteSink, _ progress: Progress
+    ) throws -> ExportResult {
+        var page = StorePage(shape: chosenPart)
+        page.title = open.url.lastPathComponent
+        guard let request else { return try page.writeStore(of: open.coordinator, to: sink, progress: progress) }
+        return try open.context.performAndWait {
+            try page.write(request, in: open.context, to: sink, progress: progress)
+        }
+    }
+
+    // MARK: - What was chosen
+
+    /// The format that was asked for, else the one that the file's name says.
+    private var chosenFormat: ExportFormat {
+        format ?? ExportFormat(fileExtension: file.fileExtension) ?? .graph(.json)
+    }
+
+    private func chosenShape(_ format: ExportFormat) throws -> DocumentShape? {
+        guard let shape else { return nil }
+        switch format {
+        case .graph(.jsonLines):
+            throw CommandError("JSON Lines hold a record a line: --shape \(shape.rawValue) does not go with them.")
+        case .html: throw CommandError("A page has a shape of its own: --shape does not go with it.")
+        case .graph: return shape == .flat ? .flat : .nested
+        }
+    }
+
+    /// A nested store holds each object where it is first met; a flat one needs no relationship to be followed.
+    private var chosenPart: GraphShape {
+        var part = GraphShape((follow ?? .owned).base)
+        for name in exclude { part.exclude(name) }
+        return part
+    }
+
+    private func report(_ result: ExportResult) {
+        for reference in result.danglingReferences.prefix(10) { StandardError.warn(reference.description) }
+        if result.danglingCount > 10 {
+            StandardError.warn("There are \(result.danglingCount - 10) more references to objects that do not exist.")
+        }
+        file.report(Quantity.count(result.recordCount, "object"))
+    }
+}
+
+/// What a store is exported as: a document, or a page to look at.
+enum ExportFormat: ExpressibleByArgument {
+    case graph(GraphFormat)
+    case html
+
+    init?(argument: String) {
+        if argument == "html" {
+            self = .html
+        } else if let format = GraphFormat(rawValue: argument) {
+            self = .graph(format)
+        } else {
+            return nil
+        }
+    }
+
+    init?(fileExtension: String) {
+        if ["html", "htm"].contains(fileExtension) {
+            self = .html
+        } else if let format = GraphFormat(fileExtension: fileExtension) {
+            self = .graph(format)
+        } else {
+            return nil
+        }
+    }
+
+    static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) + ["html"] }
+}

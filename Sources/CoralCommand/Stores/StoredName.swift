@@ -1,0 +1,20 @@
+import Coral
+
+/// An object of a store, as people name it: `Note/p12`.
+struct StoredName: Comparable {
+    let entity: String
+    let key: String
+
+    init(_ id: NSManagedObjectID) {
+        entity = id.entity.name ?? ""
+        key = id.uriRepresentation().lastPathComponent
+    }
+
+    var text: String { "\(entity)/\(key)" }
+
+    static func < (left: StoredName, right: StoredName) -> Bool {
+        if left.entity != right.entity { return left.entity < right.entity }
+        // Keys are the letter p and a number: the longer is the larger.
+        return (left.key.utf8.count, left.key) < (right.key.utf8.count, right.key)
+    }
+}
