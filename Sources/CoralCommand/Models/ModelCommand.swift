@@ -16,6 +16,10 @@ struct ModelCommand: ParsableCommand {
               coral model diagram Notes.xcdatamodeld -o notes.svg
             """,
         subcommands: [
-            ModelShowCommand.self
+            ModelShowCommand.self,
+            ModelCheckCommand.self,
+            ModelDiffCommand.self,
+            ModelConvertCommand.self,
+            ModelDiagramCommand.self,
         ])
 }

@@ -29,7 +29,7 @@ struct ModelSource: ParsableArguments {
         #endif
     }
 
-    private static func isModelFile(_ url: URL) -> Bool {
+    static func isModelFile(_ url: URL) -> Bool {
         ["mom", "momd", "omo", "xcdatamodel", "xcdatamodeld"].contains(url.pathExtension.lowercased())
             || ["contents", "elements"].contains(url.lastPathComponent)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ModelFiles
 
 /// What an SQLite store says of itself, found out without its model: an addition to Core Data's API.
 ///
@@ -11,6 +12,8 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
     public let metadata: [String: Any]
     /// The model that the store keeps of itself; nil where it keeps none, as very old ones do.
     public let cachedModel: NSManagedObjectModel?
+    /// The same model as a plain value, as tools for models take it.
+    package var cachedModelValue: Model? { cachedModel?.modelValue() }
     /// How SQLite protects transactions of this store, in its own word: `wal`, `delete`, …
     public let journalMode: String
     /// One sentence about what the journal holds.

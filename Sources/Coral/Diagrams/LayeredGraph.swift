@@ -1,0 +1,82 @@
+/// Boxes of known sizes and lines between places on them, to be laid out in columns from left to right.
+struct LayeredGraph {
+    struct Node {
+        var width: Double
+        var height: Double
+    }
+
+    /// A line. It leaves at the right of one box and arrives at the left of the other, or the other way round where the boxes
+    /// stand so.
+    struct Edge {
+        var from: Int
+        /// How far below the upper edge of the box the line begins.
+        var fromOffset: Double
+        var to: Int
+        var toOffset: Double
+    }
+
+    var nodes: [Node]
+    var edges: [Edge]
+
+    /// The parts that hang together, as places of their nodes; the first node of each ascending.
+    var components: [[Int]] {
+        var neighbours = [[Int]](repeating: [], count: nodes.count)
+        for edge in edges {
+            neighbours[edge.from].append(edge.to)
+            neighbours[edge.to].append(edge.from)
+        }
+        var isMet = [Bool](repeating: false, count: nodes.count)
+        var components: [[Int]] = []
+        for start in nodes.indices where !isMet[start] {
+            isMet[start] = true
+            var component: [Int] = []
+            var pending = [start]
+            while let node = pending.popLast() {
+                component.append(node)
+                for next in neighbours[node] where !isMet[next] {
+                    isMet[next] = true
+                    pending.append(next)
+                }
+            }
+            components.append(component.sorted())
+        }
+        return components
+    }
+
+    /// The part of the graph with the given nodes, and which edges it has, as places in this graph.
+    func part(_ places: [Int]) -> (graph: LayeredGraph, edges: [Int]) {
+        var position: [Int: Int] = [:]
+        for (index, place) in places.enumerated() { position[place] = index }
+        var part = LayeredGraph(nodes: places.map { nodes[$0] }, edges: [])
+        var kept: [Int] = []
+        for (index, edge) in edges.enumerated() {
+            guard let from = position[edge.from], let to = position[edge.to] else { continue }
+            part.edges.append(Edge(from: from, fromOffset: edge.fromOffset, to: to, toOffset: edge.toOffset))
+            kept.append(index)
+        }
+        return (part, kept)
+    }
+}
+
+/// Where everything stands.
+struct GraphDrawing {
+    struct Point: Hashable {
+        var x: Double
+        var y: Double
+    }
+
+    struct Frame: Hashable {
+        var x: Double
+        var y: Double
+        var width: Double
+        var height: Double
+    }
+
+    /// The boxes.
+    var frames: [Frame]
+    /// The lines: pairs of points; within a pair the line is straight and level, between pairs it curves. The line of a box
+    /// to itself has two points.
+    var paths: [[Point]]
+    var width = 0.0
+    var height = 0.0
+}

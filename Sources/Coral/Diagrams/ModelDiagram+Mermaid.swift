@@ -1,0 +1,50 @@
+import Foundation
+
+extension ModelDiagram {
+    /// The diagram as text that Mermaid draws, as code hosts and note programs do: a class diagram.
+    public func mermaid() -> String {
+        var text = "classDiagram\n"
+        for box in boxes {
+            text += "    class \(Self.identifier(box.name)) {\n"
+            if box.isAbstract { text += "        <<abstract>>\n" }
+            for attribute in box.attributes {
+                text += "        \(Self.identifier(attribute.name)) \(attribute.type)\n"
+            }
+            for relationship in box.relationships {
+                let type = Self.mermaidType(of: relationship)
+                text += "        \(Self.identifier(relationship.name)) \(type)\n"
+            }
+            text += "    }\n"
+        }
+        for line in lines {
+            let (from, to) = (Self.identifier(line.from), Self.identifier(line.to))
+            switch line.kind {
+            case .inheritance: text += "    \(from) <|-- \(to)\n"
+            case .relationship(let relationship, let inverse):
+                let near = inverse.map { "\"\(Self.cardinality(of: $0))\" --" } ?? "-->"
+                text += "    \(from) \(near) \"\(Self.cardinality(of: relationship))\" \(to) : \(line.label)\n"
+            }
+        }
+        return text
+    }
+
+    private static func cardinality(of relationship: Relationship) -> String {
+        switch (relationship.isToMany, relationship.isOptional) {
+        case (true, true): "*"
+        case (true, false): "1..*"
+        case (false, true): "0..1"
+        case (false, false): "1"
+        }
+    }
+
+    /// Angle brackets would end a label; Mermaid writes generics with tildes.
+    private static func mermaidType(of relationship: Relationship) -> String {
+        DiagramBox.type(of: relationship).replacingOccurrences(of: "<", with: "~")
+            .replacingOccurrences(of: ">", with: "~")
+    }
+
+    /// Names of models are identifiers; in one that is none, what Mermaid would read as its own becomes an underscore.
+    private static func identifier(_ name: String) -> String {
+        String(name.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+    }
+}

@@ -1,0 +1,20 @@
+/// How wide text is, without a font at hand: for a sans serif face of common proportions, rather too wide than too narrow.
+enum TextWidth {
+    /// The width of a text at a size, both in points.
+    static func width(_ text: String, size: Double, isBold: Bool = false) -> Double {
+        let sum = text.unicodeScalars.reduce(0) { $0 + ems($1) }
+        return sum * size * (isBold ? 1.1 : 1)
+    }
+
+    private static func ems(_ scalar: Unicode.Scalar) -> Double {
+        switch scalar {
+        case "i", "j", "l", "I", "|", "'", ".", ",", ":", ";": 0.32
+        case "f", "t", "r", "(", ")", "[", "]", " ", "-", "/": 0.41
+        case "m", "w", "M", "W", "@": 0.95
+        case "A"..."Z", "<", ">", "+", "=": 0.72
+        // Half of what is written in squares; what has no width of its own does not matter here.
+        case "\u{1100}"..."\u{11FF}", "\u{2E80}"..."\u{D7FF}", "\u{F900}"..."\u{FAFF}", "\u{1F000}"..."\u{3FFFF}": 1.05
+        default: 0.62
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// Text in HTML and SVG.
+enum HTMLText {
+    /// Text with what HTML would take for its own written so that it is shown.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            // Control characters, which HTML does not have.
+            case "\u{0}"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// A name that may be broken before its capital letters.
+    static func breakable(_ name: String) -> String {
+        var result = ""
+        var before: Character?
+        for character in name {
+            if character.isUppercase, before?.isLowercase == true { result += "<wbr>" }
+            result += escaped(String(character))
+            before = character
+        }
+        return result
+    }
+
+    /// A name as the address of a place in the page: without blanks, and with nothing that a link would decode.
+    static func address(_ name: String) -> String {
+        let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/_.-:="))
+        return String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.map { allowed.contains($0) && $0.isASCII ? $0 : "_" }))
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Coral
+import ModelFiles
+
+/// `coral model check`: what is wrong with a model.
+struct ModelCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Checks a model: errors, and what people come to regret.",
+        discussion: """
+            Messages are those of a compiler, file:line: error: …, where the model is a source; so editors can jump to \
+            them. All versions of a model are checked. Exit code 2 says that there are errors, with --strict warnings too.
+
+            EXAMPLES:
+              coral model check Notes.xcdatamodeld
+              coral model check Notes.xcdatamodeld --strict --json
+            """)
+
+    @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
+    var path: String
+
+    @Flag(name: .long, help: "Take warnings as seriously as errors.")
+    var strict = false
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    /// A message, as JSON has it.
+    private struct Message: Encodable {
+        var severity: String
+        var code: String
+        var message: String
+        var version: String
+        var entity: String?
+        var property: String?
+        var file: String?
+        var line: Int?
+    }
+
+    func run() throws {
+        let file = try ModelFileSource.file(at: path)
+        var messages: [Message] = []
+        for version in file.versions {
+            messages += version.model.validate().map { message($0, "error", version.name) }
+            messages += version.model.warnings().map { message($0, "warning", version.name) }
+        }
+        let errors = messages.count { $0.severity == "error" }
+        let warnings = messages.count - errors
+        if json {
+            try JSONOutput.write(messages)
+        } else {
+            for message in messages { StandardOutput.write(text(message, of: file) + "\n") }
+            let entities = file.versions.reduce(0) { $0 + $1.model.entities.count }
+            let versions = file.versions.count == 1 ? "" : " in \(Quantity.count(file.versions.count, "version"))"
+            StandardOutput.write(
+                "\(Quantity.count(entities, "entity"))\(versions): \(Quantity.count(errors, "error")), "
+                    + "\(Quantity.count(warnings, "warning"))\n")
+        }
+        if errors > 0 || strict && warnings > 0 { throw CommandStatus.findings.exitCode }
+    }
+
+    private func message(_ error: ModelError, _ severity: String, _ version: String) -> Message {
+        Message(
+            severity: severity, code: error.code.rawValue, message: error.message, version: version,
+            entity: error.entity, property: error.property, file: error.file, line: error.line)
+    }
+
+    private func text(_ message: Message, of file: ModelFile) -> String {
+        let version = file.versions.count > 1 && message.file == nil ? "\(message.version): " : ""
+        let place = [message.file, message.line.map(String.init)].compactMap { $0 }.map { $0 + ":" }.joined()
+        let style: TextStyle = message.severity == "error" ? .red : .yellow
+        let subject = [message.entity, message.property].compactMap { $0 }.joined(separator: ".")
+        return (place.isEmpty ? "" : place + " ") + version + style.text("\(message.severity):") + " "
+            + message.message + (subject.isEmpty ? "" : " (\(subject))")
+    }
+}

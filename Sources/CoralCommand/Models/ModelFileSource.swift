@@ -1,0 +1,43 @@
+import Coral
+import ModelFiles
+
+/// Models as plain values, from files and stores: what a `.mom` leaves out is still there.
+enum ModelFileSource {
+    /// The model file, with all its versions, or the model that a store keeps of itself, as a file of one version.
+    ///
+    /// Throws `CommandError`, or `ModelError` with file and line.
+    static func file(at path: String) throws -> ModelFile {
+        let url = URL(fileURLWithPath: path)
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CommandError("There is no model or store at \(path).")
+        }
+        guard ModelSource.isModelFile(url) else { return try ofStore(url) }
+        return try ModelFile.read(at: url)
+    }
+
+    private static func ofStore(_ url: URL) throws -> ModelFile {
+        #if canImport(Darwin)
+            throw CommandError("\(url.path) is no model file; on this system, give the model of a store as a file.")
+        #else
+            guard let model = try StoreInspection(url: url).cachedModelValue else {
+                throw CommandError("\(url.path) keeps no model of itself, as stores of old systems do not.")
+            }
+            let name = url.deletingPathExtension().lastPathComponent
+            return try ModelFile(kind: .compiled, versions: [.init(name: name, model: model)])
+        #endif
+    }
+
+    /// The versions that `--version` chooses, or the current one.
+    ///
+    /// Throws `CommandError` with a suggestion where there is no such version.
+    static func version(_ name: String?, of file: ModelFile) throws -> ModelFile.Version {
+        guard let name else { return file.current }
+        guard let version = file.versions.first(where: { $0.name == name }) else {
+            let names = file.versions.map(\.name)
+            throw CommandError(
+                "There is no version \"\(name)\".\(NameSuggestion.question(for: name, in: names)) "
+                    + "There are: \(names.joined(separator: ", ")).")
+        }
+        return version
+    }
+}

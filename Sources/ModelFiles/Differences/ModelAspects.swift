@@ -1,0 +1,135 @@
+import Foundation
+import KeyedArchives
+import PredicateLanguage
+
+/// What is said of a part of a model, one thing after the other, as text: for comparing and for telling.
+struct ModelAspects {
+    private var aspects: [(name: String, text: String)] = []
+
+    private mutating func add(_ name: String, _ text: String?) {
+        if let text, !text.isEmpty { aspects.append((name, text)) }
+    }
+
+    private mutating func add(_ name: String, _ flag: Bool) { add(name, flag ? "yes" : nil) }
+
+    /// The aspects that are not said alike, with what is said before and after; nothing is empty.
+    static func differences(_ old: ModelAspects, _ new: ModelAspects) -> [(name: String, old: String, new: String)] {
+        let before = Dictionary(old.aspects.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
+        let after = Dictionary(new.aspects.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
+        var names: [String] = []
+        for (name, _) in old.aspects + new.aspects where !names.contains(name) { names.append(name) }
+        return names.compactMap { name in
+            let (old, new) = (before[name] ?? "", after[name] ?? "")
+            return old == new ? nil : (name, old, new)
+        }
+    }
+
+    /// All of it: `type string, optional yes`.
+    var summary: String {
+        aspects.map { $0.text == "yes" ? $0.name : $0.name == "type" ? $0.text : "\($0.name) \($0.text)" }
+            .joined(separator: ", ")
+    }
+
+    /// What a property is called by people.
+    static func kind(of property: any ModelProperty) -> String {
+        switch property {
+        case is ModelAttribute: "attribute"
+        case is ModelRelationship: "relationship"
+        default: "fetched property"
+        }
+    }
+}
+
+extension ModelAspects {
+    init(_ entity: ModelEntity) {
+        add("abstract", entity.isAbstract)
+        add("parent", entity.parentName)
+        add("class", entity.className)
+        add("renaming identifier", entity.renamingIdentifier.flatMap { $0 == entity.name ? nil : $0 })
+        add("hash modifier", entity.versionHashModifier)
+        let constraints = entity.uniquenessConstraints.map { $0.joined(separator: "+") }.sorted()
+        add("uniqueness constraints", constraints.joined(separator: ", "))
+        add("indexes", entity.fetchIndexes.map(Self.text).sorted().joined(separator: ", "))
+        let compound = entity.compoundIndexes.map { $0.joined(separator: "+") }.sorted()
+        add("compound indexes", compound.joined(separator: ", "))
+        addUserInfo(entity.userInfo)
+    }
+
+    init(_ property: any ModelProperty) {
+        switch property {
+        case let attribute as ModelAttribute: add(attribute)
+        case let relationship as ModelRelationship: add(relationship)
+        case let fetched as ModelFetchedProperty:
+            add("entity", fetched.fetchRequest.entityName)
+            add("predicate", fetched.fetchRequest.predicate?.predicateFormat)
+        default: break
+        }
+        add("optional", property.isOptional)
+        add("transient", property.isTransient && !(property is ModelFetchedProperty))
+        add("indexed", property.isIndexed)
+        add("in Spotlight", property.isIndexedBySpotlight)
+        add("renaming identifier", property.renamingIdentifier.flatMap { $0 == property.name ? nil : $0 })
+        add("hash modifier", property.versionHashModifier)
+        addUserInfo(property.userInfo)
+    }
+
+    private mutating func add(_ attribute: ModelAttribute) {
+        add("type", "\(attribute.type)")
+        add("default", attribute.defaultValue.map(Self.text))
+        add("minimum", attribute.minimum.map(Self.text))
+        add("maximum", attribute.maximum.map(Self.text))
+        add("pattern", attribute.regularExpression)
+        let validations = attribute.customValidations.map(\.predicate.predicateFormat).sorted()
+        add("validations", validations.joined(separator: "; "))
+        add("transformer", attribute.valueTransformerName)
+        add("value class", attribute.valueClassName)
+        add("external storage", attribute.allowsExternalBinaryDataStorage)
+        add("encrypted in CloudKit", attribute.allowsCloudEncryption)
+        add("kept in history", attribute.preservesValueInHistoryOnDeletion)
+        add("derived", attribute.derivation?.expression.predicateFormat)
+        // A composite contains no other of its kind in itself: readers see to that.
+        let elements = attribute.elements.map { "\($0.name): \(ModelAspects($0).summary)" }
+        add("elements", elements.joined(separator: "; "))
+    }
+
+    private mutating func add(_ relationship: ModelRelationship) {
+        add("destination", relationship.destinationName)
+        add("inverse", relationship.inverseName)
+        add("to many", relationship.isToMany)
+        add("least count", relationship.minimumCount > 0 ? "\(relationship.minimumCount)" : nil)
+        add("greatest count", relationship.maximumCount > 1 ? "\(relationship.maximumCount)" : nil)
+        add("ordered", relationship.isOrdered)
+        add("delete rule", "\(relationship.deleteRule)")
+    }
+
+    private mutating func addUserInfo(_ userInfo: [String: PropertyListValue]) {
+        for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
+            add("user info \(key)", value.string ?? "\(value)")
+        }
+    }
+
+    private static func text(_ index: ModelFetchIndex) -> String {
+        let elements = index.elements.map { element in
+            switch element.target {
+            case .property(let name): name + (element.isAscending ? "" : " descending")
+            case .expression(let expression, _, _): expression.predicateFormat
+            }
+        }
+        return "\(index.name) (\(elements.joined(separator: " ")))"
+    }
+
+    private static func text(_ value: ModelValue) -> String {
+        switch value {
+        case .integer(let value): "\(value)"
+        case .decimal(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string(let value): "\"\(value)\""
+        case .boolean(let value): value ? "true" : "false"
+        case .date(let value): value.formatted(.iso8601)
+        case .data(let value): "\(value.count) bytes"
+        case .uuid(let value): value.uuidString
+        case .uri(let value): value
+        case .archived: "an archive"
+        }
+    }
+}
