@@ -31,6 +31,8 @@ struct CoralCommand: ParsableCommand {
             ExportCommand.self,
             ImportCommand.self,
             CopyCommand.self,
+            CheckCommand.self,
+            VerifyCommand.self,
             ModelCommand.self,
         ])
 

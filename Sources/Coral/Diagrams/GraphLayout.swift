@@ -28,22 +28,23 @@ struct GraphLayout {
             frames: Array(repeating: .init(x: 0, y: 0, width: 0, height: 0), count: graph.nodes.count),
             paths: Array(repeating: [], count: graph.edges.count))
         var shelf = (top: 0.0, height: 0.0)
-        var column = (left: 0.0, width: 0.0, bottom: 0.0)
+        var columns: [(left: Double, width: Double, bottom: Double)] = []
         for part in parts {
             let drawing = part.drawing
-            let fitsBelow =
-                column.width > 0 && drawing.width <= column.width
-                && column.bottom + drawing.height <= shelf.top + shelf.height
-            if !fitsBelow {
-                let left = column.left + (column.width > 0 ? column.width + gap : 0)
-                if column.width > 0, left + drawing.width > limit {
+            let below = columns.firstIndex { column in
+                drawing.width <= column.width && column.bottom + drawing.height <= shelf.top + shelf.height
+            }
+            if below == nil {
+                let left = columns.last.map { $0.left + $0.width + gap } ?? 0
+                if !columns.isEmpty, left + drawing.width > limit {
                     shelf = (shelf.top + shelf.height + gap, 0)
-                    column = (0, drawing.width, shelf.top)
+                    columns = [(0, drawing.width, shelf.top)]
                 } else {
-                    column = (left, drawing.width, shelf.top)
+                    columns.append((left, drawing.width, shelf.top))
                 }
             }
-            let (x, y) = (column.left, column.bottom)
+            let column = below ?? columns.count - 1
+            let (x, y) = (columns[column].left, columns[column].bottom)
             for (place, frame) in zip(part.places, drawing.frames) {
                 whole.frames[place] = .init(
                     x: frame.x + x, y: frame.y + y, width: frame.width, height: frame.height)
@@ -51,8 +52,8 @@ struct GraphLayout {
             for (edge, path) in zip(part.edges, drawing.paths) {
                 whole.paths[edge] = path.map { .init(x: $0.x + x, y: $0.y + y) }
             }
-            column.bottom += drawing.height + gap
-            shelf.height = max(shelf.height, column.bottom - gap - shelf.top)
+            columns[column].bottom += drawing.height + gap
+            shelf.height = max(shelf.height, columns[column].bottom - gap - shelf.top)
             whole.width = max(whole.width, x + drawing.width)
             whole.height = max(whole.height, y + drawing.height)
         }

@@ -107,7 +107,9 @@ private struct ModelComparison {
     }
 
     private static func entity(_ kind: Change.Kind, _ entity: ModelEntity) -> Change {
-        let counts = "\(entity.attributes.count) attributes, \(entity.relationships.count) relationships"
+        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+        let counts =
+            "\(count(entity.attributes.count, "attribute")), \(count(entity.relationships.count, "relationship"))"
         return Change(kind: kind, entity: entity.name, summary: counts)
     }
 
@@ -149,10 +151,32 @@ private struct ModelComparison {
             after.properties.map { ($0.name, $0.renamingIdentifier) })
         let ordered = pairs.sorted { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }
         for pair in ordered {
+            // What moves up or down the hierarchy is still the same.
+            let inherited = (
+                old: pair.old == nil ? Self.inherited(pair.new, by: before, in: old) : nil,
+                new: pair.new == nil ? Self.inherited(pair.old, by: after, in: new) : nil
+            )
             compare(
-                before.properties.first { $0.name == pair.old }, after.properties.first { $0.name == pair.new },
-                of: after)
+                inherited.old?.property ?? before.properties.first { $0.name == pair.old },
+                inherited.new?.property ?? after.properties.first { $0.name == pair.new }, of: after)
+            if let owner = inherited.old?.owner ?? inherited.new?.owner {
+                let (from, to) = inherited.old == nil ? (name, owner) : (owner, name)
+                changes.append(
+                    Change(
+                        kind: .changed(aspect: "declared by", old: from, new: to), entity: name,
+                        property: pair.new ?? pair.old, propertyKind: "property", summary: ""))
+            }
         }
+    }
+
+    /// The property that an entity has from one above it.
+    private static func inherited(
+        _ name: String?, by entity: ModelEntity, in model: Model
+    ) -> (property: any ModelProperty, owner: String)? {
+        for ancestor in model.ancestors(of: entity) {
+            if let property = ancestor.properties.first(where: { $0.name == name }) { return (property, ancestor.name) }
+        }
+        return nil
     }
 
     // MARK: - Properties

@@ -113,7 +113,7 @@ private struct ModelValidator {
             }
         }
         for index in entity.compoundIndexes {
-            for name in index where !known.contains(Self.firstKey(name)) {
+            for name in index where !isIndexable(name, known) {
                 report(.unknownProperty, "A compound index names no property with '\(name)'.", entity)
             }
         }
@@ -122,12 +122,17 @@ private struct ModelValidator {
             if !names.insert(index.name).inserted {
                 report(.duplicateName, "There are two indexes '\(index.name)'.", entity, at: index.position)
             }
-            for case .property(let name) in index.elements.map(\.target) where !known.contains(Self.firstKey(name)) {
+            for case .property(let name) in index.elements.map(\.target) where !isIndexable(name, known) {
                 report(
                     .unknownProperty, "The index '\(index.name)' names no property with '\(name)'.", entity,
                     at: index.position)
             }
         }
+    }
+
+    /// Rows are indexed by their entity and key too, which are no properties.
+    private func isIndexable(_ name: String, _ known: Set<String>) -> Bool {
+        known.contains(Self.firstKey(name)) || ["entity", "self"].contains(name)
     }
 
     /// An element of a composite is named by a path; what matters is its first key.

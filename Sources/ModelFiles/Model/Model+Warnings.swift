@@ -81,7 +81,7 @@ private struct ModelRegrets {
     private static let reservedNames: Set<String> = [
         "class", "copy", "debugDescription", "description", "entity", "faultingState", "hasChanges",
         "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
-        "managedObjectContext", "objectID", "observationInfo", "self", "superclass", "version", "zone",
+        "managedObjectContext", "objectID", "observationInfo", "self", "superclass",
     ]
 }
 

@@ -1,0 +1,87 @@
+import CoreData
+import GraphDocuments
+
+/// Lets every object of a store validate itself, and groups what it finds by property and reason.
+struct ValueCheck {
+    private let check: StoreCheck
+
+    init(_ check: StoreCheck) { self.check = check }
+
+    func problems(_ progress: Progress?) throws -> [StoreProblem] {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: check.model.keepingStoredArchives())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: check.url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        return try context.performAndWait {
+            let entities = coordinator.managedObjectModel.entities.filter { !$0.isAbstract }
+                .sorted { ($0.name ?? "") < ($1.name ?? "") }
+            progress?.totalUnitCount = Int64(try entities.reduce(0) { try $0 + count(of: $1, in: context) })
+            var problems: [StoreProblem] = []
+            for entity in entities { problems += try self.problems(of: entity, in: context, progress) }
+            return problems
+        }
+    }
+
+    private func count(of entity: NSEntityDescription, in context: NSManagedObjectContext) throws -> Int {
+        let request = NSFetchRequest<NSFetchRequestResult>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        return try context.count(for: request)
+    }
+
+    private func problems(
+        of entity: NSEntityDescription, in context: NSManagedObjectContext, _ progress: Progress?
+    ) throws -> [StoreProblem] {
+        let plan = try ShapePlan(.roots, model: context.persistentStoreCoordinator?.managedObjectModel ?? check.model)
+        let loader = ObjectLoader(
+            context: context, plan: plan, batchSize: check.batchSize, storeIdentifier: nil, countsRows: false)
+        let ids = try loader.ids(of: entity)
+        var found: [Reason: [String]] = [:]
+        var counts: [Reason: Int] = [:]
+        for start in stride(from: 0, to: ids.count, by: check.batchSize) {
+            try autoreleasing {
+                try StoreCheck.checkCancelled(progress)
+                let batch = Array(ids[start..<min(start + check.batchSize, ids.count)])
+                for object in try loader.objects(with: batch).compactMap({ $0 }) {
+                    for reason in reasons(object) {
+                        counts[reason, default: 0] += 1
+                        if counts[reason, default: 0] <= 5 {
+                            let name = "\(entity.name ?? "")/\(object.objectID.uriRepresentation().lastPathComponent)"
+                            found[reason, default: []].append(name)
+                        }
+                    }
+                    progress?.completedUnitCount += 1
+                }
+            }
+            context.reset()
+        }
+        return counts.sorted { ($0.key.property, $0.key.message) < ($1.key.property, $1.key.message) }.map {
+            StoreProblem(
+                code: .forbiddenValue, entity: entity.name ?? "",
+                property: $0.key.property.isEmpty ? nil : $0.key.property, count: $0.value,
+                examples: found[$0.key] ?? [], message: $0.key.message, isRepairable: false)
+        }
+    }
+
+    private struct Reason: Hashable {
+        var property: String
+        var message: String
+    }
+
+    private func reasons(_ object: NSManagedObject) -> [Reason] {
+        do {
+            try object.validateForUpdate()
+            return []
+        } catch {
+            let error = error as NSError
+            let details = error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? [error]
+            return details.map { detail in
+                let detail = detail as NSError
+                let property = detail.userInfo[NSValidationKeyErrorKey] as? String ?? ""
+                return Reason(property: property, message: detail.localizedDescription)
+            }
+        }
+    }
+}

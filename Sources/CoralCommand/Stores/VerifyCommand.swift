@@ -1,0 +1,107 @@
+import ArgumentParser
+import Coral
+
+/// `coral verify`: whether a store survives being exported and imported.
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Exports a store, makes a new one of the document, and compares the two.",
+        discussion: """
+            The store itself is only read. The document and the new store are made in a temporary folder, and removed. \
+            Compared are the documents of both stores, byte by byte. Exit code 2 says that they differ.
+
+            EXAMPLES:
+              coral verify Notes.sqlite
+              coral verify Notes.sqlite --format xml --json
+            """)
+
+    @Argument(help: "The store.", completion: Completion.stores)
+    var store: String
+
+    @Option(name: .long, help: "The format of the document on the way.")
+    var format: DocumentFormat = .json
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var source: ModelSource
+
+    func run() throws {
+        let open = try OpenStore(path: store, model: source)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let document = folder.appendingPathComponent("document")
+        let result = try Work.run("Exporting") {
+            try GraphExporter(format: format.format).exportStore(of: open.coordinator, to: document, progress: $0)
+        }
+        let copy = folder.appendingPathComponent("Copy.sqlite")
+        _ = try Work.run("Restoring", noun: "byte") {
+            try StoreRestorer(model: open.model).restore(.file(document), to: copy, progress: $0)
+        }
+        let report = try VerifyReport(
+            store: store, objectCount: result.recordCount, format: format.rawValue,
+            before: lines(of: open, folder.appendingPathComponent("before")),
+            after: lines(of: OpenStore(url: copy, model: open.model), folder.appendingPathComponent("after")))
+        if json { try JSONOutput.write(report) } else { StandardOutput.write(report.text) }
+        if !report.isEqual { throw CommandStatus.findings.exitCode }
+    }
+
+    /// The store as lines, an object each.
+    private func lines(of open: OpenStore, _ file: URL) throws -> Data {
+        _ = try Work.run("Comparing") {
+            try GraphExporter(format: .jsonLines).exportStore(of: open.coordinator, to: file, progress: $0)
+        }
+        return try Data(contentsOf: file, options: .mappedIfSafe)
+    }
+}
+
+/// A format of documents, as the command line names it.
+struct DocumentFormat: ExpressibleByArgument {
+    let format: GraphFormat
+
+    static let json = DocumentFormat(format: .json)
+
+    private init(format: GraphFormat) { self.format = format }
+
+    init?(argument: String) {
+        guard let format = GraphFormat(rawValue: argument) else { return nil }
+        self.format = format
+    }
+
+    var rawValue: String { format.rawValue }
+    var defaultValueDescription: String { rawValue }
+    static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) }
+}
+
+/// What `coral verify` shows.
+private struct VerifyReport: Encodable {
+    var store: String
+    var format: String
+    var objectCount: Int
+    var isEqual: Bool
+    /// The first lines that only one side has: `-` as it was, `+` as it came back.
+    var differences: [String]
+
+    init(store: String, objectCount: Int, format: String, before: Data, after: Data) {
+        self.store = store
+        self.format = format
+        self.objectCount = objectCount
+        isEqual = before == after
+        differences = []
+        guard !isEqual else { return }
+        let old = before.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        let new = after.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        let (known, came) = (Set(old), Set(new))
+        differences =
+            old.filter { !came.contains($0) }.prefix(10).map { "- \($0)" }
+            + new.filter { !known.contains($0) }.prefix(10).map { "+ \($0)" }
+    }
+
+    var text: String {
+        guard !isEqual else {
+            return "\(Quantity.count(objectCount, "object")) exported as \(format) and restored: "
+                + "the new store holds the same, byte for byte.\n"
+        }
+        return "The new store does not hold the same.\n" + differences.map { $0 + "\n" }.joined()
+    }
+}

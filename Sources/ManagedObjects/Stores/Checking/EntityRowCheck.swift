@@ -1,0 +1,254 @@
+import Foundation
+import GRDB
+
+/// Checks the rows of one entity, its own columns only: those that it inherits are its parent's to check.
+struct EntityRowCheck {
+    private let place: SQLEntity
+    private let schema: SQLSchema
+    private let file: SQLiteFile
+    private let database: Database
+    /// The files that the entity's rows refer to. Known after the check.
+    private(set) var referencedFiles: Set<String> = []
+
+    private static let exampleCount = 5
+
+    init(_ place: SQLEntity, schema: SQLSchema, file: SQLiteFile, in database: Database) {
+        self.place = place
+        self.schema = schema
+        self.file = file
+        self.database = database
+    }
+
+    private var name: String { place.entity.name ?? "" }
+    private var table: String { place.table }
+
+    /// Picks the entity's rows, and those of entities that inherit from it.
+    private func isOfEntity(_ place: SQLEntity, _ alias: String) -> String {
+        "\(alias).Z_ENT IN (\(place.hierarchyNumbers.map(String.init).joined(separator: ", ")))"
+    }
+
+    mutating func problems() throws -> [RowProblem] {
+        guard try database.tableExists(table) else { return [] }
+        var problems: [RowProblem] = []
+        if place.entity.superentity == nil { problems += try tableProblems() }
+        let layout = place.entity.layout
+        let inherited = place.entity.superentity?.layout.slots.count ?? 0
+        for index in layout.slots.indices.dropFirst(inherited) {
+            guard let column = place.columns[index] else { continue }
+            let slot = layout.slots[index]
+            if slot.kind == .toOne {
+                problems += try referenceProblems(slot, column)
+            } else if let types = Self.types(of: slot.kind) {
+                problems += try typeProblems(slot, column, types)
+                if column.hasStorageByte { problems += try fileProblems(slot, column) }
+            }
+        }
+        for constraint in place.entity.uniquenessConstraints {
+            problems += try uniquenessProblems(NSEntityDescription.names(constraint))
+        }
+        return problems
+    }
+
+    // MARK: - Finding
+
+    /// The problem that the rows of a condition have; nil where there is none. The condition speaks of the table as `t`.
+    private func problem(
+        _ kind: RowProblem.Kind, _ property: String?, where condition: String, _ message: String,
+        repairs: [SQLQuery] = []
+    ) throws -> RowProblem? {
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table) t WHERE \(condition)") ?? 0
+        guard count > 0 else { return nil }
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT Z_PK, Z_ENT FROM \(table) t WHERE \(condition) ORDER BY Z_PK LIMIT \(Self.exampleCount)")
+        return RowProblem(
+            kind: kind, entity: name, property: property, count: count, examples: rows.map(rowName), message: message,
+            repairs: repairs)
+    }
+
+    private func rowName(_ row: Row) -> String {
+        let index = (row[1] as Int64?).flatMap { schema.entityIndex(number: $0) }
+        let entity = schema.entities.first { $0.entity.index == index }?.entity.name ?? name
+        return "\(entity)/p\((row[0] as Int64?) ?? 0)"
+    }
+
+    // MARK: - The table as a whole
+
+    private func tableProblems() throws -> [RowProblem] {
+        let known = place.hierarchyNumbers.map(String.init).joined(separator: ", ")
+        let abstract = schema.entities.filter { $0.table == table && $0.entity.isAbstract }.map(\.number)
+        var problems = [
+            try problem(
+                .wrongEntity, nil, where: "t.Z_ENT IS NULL OR t.Z_ENT NOT IN (\(known))",
+                "Rows say that they are of an entity that their table does not hold.")
+        ]
+        if !abstract.isEmpty {
+            problems.append(
+                try problem(
+                    .wrongEntity, nil, where: "t.Z_ENT IN (\(abstract.map(String.init).joined(separator: ", ")))",
+                    "Rows are of an abstract entity."))
+        }
+        let highest = try Int64.fetchOne(database, sql: "SELECT max(Z_PK) FROM \(table)") ?? 0
+        let counted =
+            try Int64.fetchOne(
+                database, sql: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", arguments: [place.number]) ?? 0
+        if highest > counted {
+            problems.append(
+                RowProblem(
+                    kind: .keyBeyondMaximum, entity: name, count: 1, examples: ["\(name)/p\(highest)"],
+                    message: "The last key given out is said to be \(counted), and there is one of \(highest): "
+                        + "new objects may get the keys of old ones.",
+                    repairs: [
+                        SQLQuery(
+                            sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
+                            arguments: [highest.databaseValue, place.number.databaseValue])
+                    ]))
+        }
+        return problems.compactMap { $0 }
+    }
+
+    // MARK: - References
+
+    private func referenceProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
+        guard let destination = slot.destination.flatMap({ schema.entity($0) }),
+            try database.tableExists(destination.table)
+        else { return [] }
+        let name = slot.name ?? slot.property.name
+        let own = isOfEntity(place, "t")
+        let target = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
+        let dangling =
+            "\(own) AND t.\(column.name) IS NOT NULL AND NOT EXISTS (\(target) AND \(isOfEntity(destination, "d")))"
+        var problems = [
+            try problem(
+                .danglingReference, name, where: dangling, "Objects refer to objects that do not exist.",
+                repairs: [clearing(column, where: dangling)])
+        ]
+        if let companion = column.companion {
+            let entity = "SELECT d.Z_ENT FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
+            let wrong = "\(own) AND EXISTS (\(target)) AND t.\(companion) IS NOT (\(entity))"
+            problems.append(
+                try problem(
+                    .wrongEntity, name, where: wrong,
+                    "References name another entity than that of the object they lead to.",
+                    repairs: [
+                        SQLQuery(sql: "UPDATE \(table) AS t SET \(companion) = (\(entity)) WHERE \(wrong)")
+                    ]))
+        }
+        if slot.name != nil, let relationship = slot.property as? NSRelationshipDescription,
+            let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            let back = schema.column(named: inverse.name, in: destination.entity)
+        {
+            problems.append(try inverseProblem(relationship, column, inverse, back, destination))
+        }
+        return problems.compactMap { $0 }
+    }
+
+    private func clearing(_ column: SQLColumn, where condition: String) -> SQLQuery {
+        let companion = column.companion.map { ", \($0) = NULL" } ?? ""
+        return SQLQuery(
+            sql: "UPDATE \(table) AS t SET \(column.name) = NULL\(companion), Z_OPT = Z_OPT + 1 WHERE \(condition)")
+    }
+
+    /// One object says that another is its own, and that one does not say the same. Where it says nothing, it is made to; else
+    /// the first loses its claim.
+    private func inverseProblem(
+        _ relationship: NSRelationshipDescription, _ column: SQLColumn, _ inverse: NSRelationshipDescription,
+        _ back: SQLColumn, _ destination: SQLEntity
+    ) throws -> RowProblem? {
+        let own = isOfEntity(place, "t")
+        let other = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
+        let disagrees = "\(own) AND EXISTS (\(other) AND d.\(back.name) IS NOT t.Z_PK)"
+        let claimant = "FROM \(table) t WHERE t.\(column.name) = d.Z_PK AND \(own)"
+        var assignments = "\(back.name) = (SELECT min(t.Z_PK) \(claimant))"
+        if let companion = back.companion {
+            assignments += ", \(companion) = (SELECT t.Z_ENT \(claimant) ORDER BY t.Z_PK LIMIT 1)"
+        }
+        let message = "Objects refer to objects whose \(inverse.name) does not lead back."
+        return try problem(
+            .disagreeingInverse, relationship.name, where: disagrees, message,
+            repairs: [
+                SQLQuery(
+                    sql: "UPDATE \(destination.table) AS d SET \(assignments), Z_OPT = Z_OPT + 1 "
+                        + "WHERE d.\(back.name) IS NULL AND EXISTS (SELECT 1 \(claimant))"),
+                clearing(column, where: disagrees),
+            ])
+    }
+
+    // MARK: - Values
+
+    /// The types that SQLite may have given to a value of a kind; nil where anything goes.
+    private static func types(of kind: EntityLayout.Slot.Kind) -> String? {
+        switch kind {
+        case .integer16, .integer32, .integer64, .boolean, .position: "'integer'"
+        case .date, .double, .float: "'integer', 'real'"
+        case .decimal: "'integer', 'real', 'text'"
+        case .string, .uri: "'text'"
+        case .uuid, .data, .transformable: "'blob'"
+        case .toOne, .undefined: nil
+        }
+    }
+
+    private func typeProblems(
+        _ slot: EntityLayout.Slot, _ column: SQLColumn, _ types: String
+    ) throws -> [RowProblem] {
+        let wrong = "\(isOfEntity(place, "t")) AND typeof(t.\(column.name)) NOT IN ('null', \(types))"
+        let found = try problem(
+            .wrongType, slot.name ?? slot.property.name, where: wrong,
+            "Values are of a type that the attribute cannot have.")
+        return found.map { [$0] } ?? []
+    }
+
+    private mutating func fileProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
+        let external = ExternalData(directory: file.externalDataDirectory)
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT Z_PK, Z_ENT, \(column.name) FROM \(table) t
+                WHERE \(isOfEntity(place, "t")) AND substr(t.\(column.name), 1, 1) = x'02' ORDER BY Z_PK
+                """)
+        var missing: [(name: String, key: Int64)] = []
+        while let row = try rows.next() {
+            let value: Data = row[2] ?? Data()
+            guard let file = value.withUnsafeBytes({ ExternalData.name(in: $0) }) else { continue }
+            referencedFiles.insert(file)
+            if !FileManager.default.fileExists(atPath: external.url(of: file).path) {
+                missing.append((rowName(row), row[0] ?? 0))
+            }
+        }
+        guard !missing.isEmpty else { return [] }
+        // What is gone is gone; a required value cannot be cleared.
+        let repairs = missing.map { row in
+            SQLQuery(
+                sql: "UPDATE \(table) SET \(column.name) = NULL, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?",
+                arguments: [row.key.databaseValue])
+        }
+        return [
+            RowProblem(
+                kind: .missingFile, entity: name, property: slot.name, count: missing.count,
+                examples: missing.prefix(Self.exampleCount).map(\.name),
+                message: "The files that hold the values are not there.",
+                repairs: slot.property.isOptional ? repairs : [])
+        ]
+    }
+
+    // MARK: - Uniqueness
+
+    private func uniquenessProblems(_ names: [String]) throws -> [RowProblem] {
+        let columns = names.compactMap { schema.column(named: $0, in: place.entity)?.name }
+        guard columns.count == names.count, !columns.isEmpty else { return [] }
+        let list = columns.joined(separator: ", ")
+        let present = columns.map { "t.\($0) IS NOT NULL" }.joined(separator: " AND ")
+        let groups =
+            "FROM \(table) t WHERE \(isOfEntity(place, "t")) AND \(present) GROUP BY \(list) HAVING count(*) > 1"
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM (SELECT 1 \(groups))") ?? 0
+        guard count > 0 else { return [] }
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT min(Z_PK), Z_ENT, count(*) \(groups) ORDER BY 1 LIMIT \(Self.exampleCount)")
+        return [
+            RowProblem(
+                kind: .notUnique, entity: name, property: names.joined(separator: ","), count: count,
+                examples: rows.map { "\(rowName($0)) and \(((($0[2] as Int?) ?? 2) - 1)) more" },
+                message: "Several objects have the same values, which the model says are unique.")
+        ]
+    }
+}

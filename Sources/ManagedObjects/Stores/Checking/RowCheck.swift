@@ -1,0 +1,87 @@
+import Foundation
+import GRDB
+
+/// Looks at the rows of an SQLite store below the level of objects: what a store holds that no context would have saved.
+///
+/// Reading changes no file. Cost: a statement or two for each property that is stored, each over all rows of its table.
+package struct RowCheck {
+    private let url: URL
+    private let model: NSManagedObjectModel
+
+    /// A check of a store against the model that it was made with.
+    package init(url: URL, model: NSManagedObjectModel) {
+        self.url = url
+        self.model = model
+    }
+
+    /// Everything that is wrong, the file first, then table by table.
+    ///
+    /// - Parameter willCheck: Called before each entity with how many are done, of how many; throws to stop.
+    /// - Throws: Errors of Core Data's where the store cannot be read at all.
+    package func problems(willCheck: (Int, Int) throws -> Void) throws -> [RowProblem] {
+        try SQLiteStore.withDatabase(at: url) { database in
+            var problems = try Self.damages(in: database)
+            let schema = SQLSchemaBuilder.schema(
+                of: model, configuration: nil, catalog: try SQLCatalog(in: database))
+            try schema.requireUsableNames()
+            problems += schema.missing.map { name in
+                RowProblem(
+                    kind: .missingTable, entity: name, count: 1, examples: [],
+                    message: "The model has a place for \(name), and the store lacks it.")
+            }
+            let file = SQLiteFile(url)
+            var referenced: Set<String> = []
+            for (index, entity) in schema.entities.enumerated() {
+                try willCheck(index, schema.entities.count)
+                var check = EntityRowCheck(entity, schema: schema, file: file, in: database)
+                problems += try check.problems()
+                referenced.formUnion(check.referencedFiles)
+            }
+            for table in schema.joinTables { problems += try PairCheck(table, schema: schema, in: database).problems() }
+            problems += Self.unusedFiles(in: file.externalDataDirectory, referenced)
+            return problems
+        }
+    }
+
+    /// Puts right what can be, in one transaction: references to nothing are cleared, inverses made to agree, the counters of
+    /// keys raised, files that nothing refers to removed. Histories do not tell of it. Work on a copy.
+    ///
+    /// - Throws: Errors of Core Data's; then nothing has changed.
+    package func repair(_ problems: [RowProblem]) throws {
+        do {
+            let connection = try SQLiteConnection(url: url, options: SQLiteOptions())
+            try connection.write { database in
+                for problem in problems {
+                    for query in problem.repairs {
+                        try database.execute(sql: query.sql, arguments: StatementArguments(query.arguments))
+                    }
+                }
+            }
+            try connection.close()
+        } catch {
+            throw SQLiteError.translated(error, .saving, url: url)
+        }
+        ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(problems.flatMap(\.unusedFiles))
+    }
+
+    private static func damages(in database: Database) throws -> [RowProblem] {
+        let messages = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
+        guard let first = messages.first else { return [] }
+        return [
+            RowProblem(
+                kind: .damagedFile, entity: "", count: messages.count, examples: [],
+                message: "SQLite finds the file damaged: \(first).")
+        ]
+    }
+
+    private static func unusedFiles(in directory: URL, _ referenced: Set<String>) -> [RowProblem] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        let unused = names.filter { UUID(uuidString: $0) != nil && !referenced.contains($0) }.sorted()
+        guard !unused.isEmpty else { return [] }
+        return [
+            RowProblem(
+                kind: .unusedFile, entity: "", count: unused.count, examples: Array(unused.prefix(5)),
+                message: "Files beside the store hold values that no object has.", unusedFiles: unused)
+        ]
+    }
+}
