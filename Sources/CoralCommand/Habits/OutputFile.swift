@@ -45,9 +45,12 @@ struct OutputFile: ParsableArguments {
     }
 
     /// Writes text that is made at once.
-    func write(_ text: String, reading input: URL? = nil) throws {
+    func write(_ text: String, reading input: URL? = nil) throws { try write(Data(text.utf8), reading: input) }
+
+    /// Writes bytes that are made at once.
+    func write(_ data: Data, reading input: URL? = nil) throws {
         let sink = try sink(reading: input)
-        try Data(text.utf8).withUnsafeBytes { try sink.write($0) }
+        try data.withUnsafeBytes { try sink.write($0) }
         try sink.finish()
     }
 

@@ -21,5 +21,6 @@ struct ModelCommand: ParsableCommand {
             ModelDiffCommand.self,
             ModelConvertCommand.self,
             ModelDiagramCommand.self,
+            ModelSchemaCommand.self,
         ])
 }

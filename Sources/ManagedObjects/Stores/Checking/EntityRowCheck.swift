@@ -116,12 +116,16 @@ struct EntityRowCheck {
         let name = slot.name ?? slot.property.name
         let own = isOfEntity(place, "t")
         let target = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
-        let dangling =
-            "\(own) AND t.\(column.name) IS NOT NULL AND NOT EXISTS (\(target) AND \(isOfEntity(destination, "d")))"
+        let dangling = "\(own) AND t.\(column.name) IS NOT NULL AND NOT EXISTS (\(target))"
+        let astray = "\(own) AND EXISTS (\(target) AND NOT \(isOfEntity(destination, "d")))"
         var problems = [
             try problem(
                 .danglingReference, name, where: dangling, "Objects refer to objects that do not exist.",
-                repairs: [clearing(column, where: dangling)])
+                repairs: [clearing(column, where: dangling)]),
+            try problem(
+                .wrongEntity, name, where: astray,
+                "Objects refer to objects of an entity that the model does not allow."
+            ),
         ]
         if let companion = column.companion {
             let entity = "SELECT d.Z_ENT FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"

@@ -1,0 +1,141 @@
+import CoreData
+import GraphDocuments
+
+/// The JSON Schema of the documents that a model's objects are written to: for editors that check while one types, and for
+/// programs that read or make documents without this library.
+///
+///     let schema = DocumentSchema(model, shape: .flat)
+///     try schema.data().write(to: url)
+///
+/// The schema (draft 2020-12) takes every document that the exporter writes in that shape: names, types, widths of integers,
+/// where relationships lead, with the model's default values. Limits and patterns of values are left to the importer, which
+/// also takes more than the schema does: numbers in strings, dates of other forms.
+public struct DocumentSchema {
+    public let model: NSManagedObjectModel
+    /// The shape of the documents: flat, nested, or lines, of which the schema describes one.
+    public let shape: DocumentShape
+
+    /// The schema of a model's documents. Throws `DocumentError` for the plain shape, which follows a mapping.
+    public init(_ model: NSManagedObjectModel, shape: DocumentShape = .flat) throws {
+        guard shape != .plain else {
+            throw DocumentError(.unsupported, "The plain shape follows a mapping, and has no schema of its own.")
+        }
+        self.model = model
+        self.shape = shape
+    }
+
+    /// The schema as JSON. The same model gives the same bytes.
+    public func data() throws -> Data {
+        try JSONSerialization.data(
+            withJSONObject: document, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    }
+
+    private typealias JSON = [String: Any]
+
+    private var entities: [NSEntityDescription] {
+        model.entities.filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    }
+
+    private static func reference(_ name: String) -> JSON { ["$ref": "#/$defs/\(name)"] }
+
+    private var document: JSON {
+        var schema: JSON = [
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Graph document, \(shape.rawValue)",
+            "$defs": definitions,
+        ]
+        let records = entities.map { Self.reference($0.name ?? "") }
+        switch shape {
+        case .lines:
+            schema["oneOf"] =
+                [
+                    [
+                        "type": "object", "properties": ["$header": Self.reference("$header")],
+                        "required": ["$header"], "additionalProperties": false,
+                    ] as JSON
+                ] + records
+        case .nested:
+            schema["type"] = "object"
+            schema["properties"] =
+                [
+                    "$header": Self.reference("$header"),
+                    "$objects": ["type": "array", "items": ["oneOf": records]] as JSON,
+                ] as JSON
+            schema["required"] = ["$header", "$objects"]
+            schema["additionalProperties"] = false
+        case .flat, .plain:
+            var properties: JSON = ["$header": Self.reference("$header")]
+            for entity in entities {
+                let name = entity.name ?? ""
+                properties[name] = ["type": "array", "items": Self.reference(name)] as JSON
+            }
+            schema["type"] = "object"
+            schema["properties"] = properties
+            schema["required"] = ["$header"]
+            schema["additionalProperties"] = false
+        }
+        return schema
+    }
+
+    private var definitions: JSON {
+        var definitions: JSON = [
+            "$header": [
+                "type": "object", "required": ["format", "version", "shape", "ids"],
+                "properties": [
+                    "format": ["const": DocumentHeader.formatName],
+                    "version": ["type": "integer", "minimum": 1, "maximum": DocumentHeader.currentVersion] as JSON,
+                    "shape": ["const": shape.rawValue],
+                    "ids": ["enum": IDScheme.allCases.map(\.rawValue).sorted()],
+                    "store": ["type": "string"], "modelIdentifiers": ["type": "array"],
+                    "entityHashes": ["type": "object"], "metadata": ["type": "object"],
+                ] as JSON,
+            ] as JSON,
+            // Ids may be of any form that does not begin with a dollar sign.
+            "$id": ["type": "string", "pattern": "^[^$]"],
+        ]
+        for entity in entities { definitions[entity.name ?? ""] = record(entity) }
+        return definitions
+    }
+
+    // MARK: - Records
+
+    private func record(_ entity: NSEntityDescription) -> JSON {
+        var properties: JSON = ["$id": Self.reference("$id"), "$deleted": ["const": true]]
+        var required = ["$id"]
+        if shape != .flat {
+            properties["$entity"] = ["const": entity.name ?? ""]
+            required.append("$entity")
+        }
+        for (name, attribute) in entity.attributesByName {
+            properties[name] = AttributeSchema(attribute).json
+        }
+        for (name, relationship) in entity.relationshipsByName { properties[name] = self.relationship(relationship) }
+        return ["type": "object", "properties": properties, "required": required, "additionalProperties": false]
+    }
+
+    private func relationship(_ relationship: NSRelationshipDescription) -> JSON {
+        var target = Self.reference("$id")
+        if shape == .nested {
+            let inside = kinds(of: relationship.destinationEntity).map { Self.reference($0) }
+            let reference: JSON = [
+                "type": "object", "properties": ["$ref": Self.reference("$id")], "required": ["$ref"],
+                "additionalProperties": false,
+            ]
+            target = ["oneOf": [reference] + inside]
+        }
+        guard relationship.isToMany else { return ["anyOf": [target, ["type": "null"]]] }
+        var list: JSON = ["type": ["array", "null"], "items": target]
+        if relationship.maxCount > 1 { list["maxItems"] = relationship.maxCount }
+        return list
+    }
+
+    /// The entity and those that inherit from it, without abstract ones, sorted by name.
+    private func kinds(of entity: NSEntityDescription?) -> [String] {
+        var names: [String] = []
+        var pending = [entity].compactMap { $0 }
+        while let next = pending.popLast() {
+            if !next.isAbstract { names.append(next.name ?? "") }
+            pending += next.subentities
+        }
+        return names.sorted()
+    }
+}

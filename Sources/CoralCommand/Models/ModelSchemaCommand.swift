@@ -1,0 +1,58 @@
+import ArgumentParser
+import Coral
+
+/// `coral model schema`: what documents of a model look like, for programs and for people.
+struct ModelSchemaCommand: ParsableCommand {
+    /// Which shape of documents is described.
+    enum Shape: String, ExpressibleByArgument, CaseIterable {
+        case flat, nested, lines
+
+        var shape: DocumentShape {
+            switch self {
+            case .flat: .flat
+            case .nested: .nested
+            case .lines: .lines
+            }
+        }
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Writes the JSON Schema of a model's documents, or a sample document.",
+        discussion: """
+            The schema is of draft 2020-12; editors check documents against it. With --sample a small document of made-up \
+            objects is written instead, in any format.
+
+            EXAMPLES:
+              coral model schema Notes.xcdatamodeld -o notes.schema.json
+              coral model schema Notes.sqlite --sample --format xml
+            """)
+
+    @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
+    var path: String
+
+    @Option(name: .long, help: "The shape of the documents; lines describes one line.")
+    var shape: Shape = .flat
+
+    @Flag(name: .long, help: "Write a sample document.")
+    var sample = false
+
+    @Option(name: .long, help: "The format of the sample.")
+    var format: DocumentFormat?
+
+    @OptionGroup var file: OutputFile
+
+    func validate() throws {
+        if format != nil, !sample { throw ValidationError("--format is the format of the sample: say --sample too.") }
+    }
+
+    func run() throws {
+        let model = try ModelSource.model(at: path)
+        let url = URL(fileURLWithPath: path)
+        guard sample else {
+            let schema = try DocumentSchema(model, shape: shape.shape).data()
+            return try file.write(String(decoding: schema, as: UTF8.self) + "\n", reading: url)
+        }
+        let chosen = format?.format ?? GraphFormat(fileExtension: file.fileExtension) ?? .json
+        try file.write(SampleDocument(model).data(as: chosen), reading: url)
+    }
+}
