@@ -94,7 +94,9 @@ targets += [
     .testTarget(
         name: "CoralTests",
         dependencies: ["Coral", "NotesModel"] + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
-    .testTarget(name: "CoralCommandTests", dependencies: ["Coral", "CoralCommand", "NotesModel"]),
+    .testTarget(
+        name: "CoralCommandTests",
+        dependencies: ["Coral", "CoralCommand", "NotesModel", .product(name: "GRDB", package: "GRDB.swift")]),
 ]
 
 if engineIsBuilt {

@@ -14,7 +14,7 @@ struct CommandRun {
 
     init(_ arguments: String...) throws { try self.init(arguments) }
 
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], input: Data? = nil) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -24,6 +24,11 @@ struct CommandRun {
         let process = Process()
         process.executableURL = Self.tool
         process.arguments = arguments
+        if let input {
+            let file = folder.appendingPathComponent("input")
+            try input.write(to: file)
+            process.standardInput = try FileHandle(forReadingFrom: file)
+        }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
         try process.run()

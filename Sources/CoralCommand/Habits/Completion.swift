@@ -16,7 +16,8 @@ enum Completion {
 
     /// `Entity` or `Entity.property`.
     static let properties = CompletionKind.custom { words, _, prefix in
-        let names = model(in: words)?.entitiesByName ?? [:]
+        guard let model = model(in: words) else { return [] }
+        let names = model.entitiesByName
         guard let entity = prefix.split(separator: ".").first.flatMap({ names[String($0)] }), prefix.contains(".")
         else { return names.keys.sorted() }
         return entity.propertiesByName.keys.sorted().map { "\(entity.name ?? "").\($0)" }
@@ -24,10 +25,15 @@ enum Completion {
 
     /// Key paths of the objects of `--entity`, in the last word of what is being typed: a predicate, or a list of keys.
     static let keyPaths = CompletionKind.custom { words, _, prefix in
-        guard let entity = entity(in: words) else { return [] }
+        // Entities do not keep their model alive.
+        guard let model = model(in: words) else { return [] }
+        return withExtendedLifetime(model) { keyPaths(continuing: prefix, from: entity(in: words, of: model)) }
+    }
+
+    private static func keyPaths(continuing prefix: String, from entity: NSEntityDescription?) -> [String] {
+        guard var here = entity else { return [] }
         let start = prefix.lastIndex { " ,('\"".contains($0) }.map { prefix.index(after: $0) } ?? prefix.startIndex
-        var keys = prefix[start...].split(separator: ".", omittingEmptySubsequences: false).dropLast().map(String.init)
-        var here = entity
+        let keys = prefix[start...].split(separator: ".", omittingEmptySubsequences: false).dropLast().map(String.init)
         for key in keys {
             guard let next = here.relationshipsByName[key]?.destinationEntity else { return [] }
             here = next
@@ -37,13 +43,13 @@ enum Completion {
         }
     }
 
-    private static func entity(in words: [String]) -> NSEntityDescription? {
+    private static func entity(in words: [String], of model: NSManagedObjectModel) -> NSEntityDescription? {
         var name: String?
         for (index, word) in words.enumerated() {
             if word == "--entity", index + 1 < words.count { name = words[index + 1] }
             if word.hasPrefix("--entity=") { name = String(word.dropFirst("--entity=".count)) }
         }
-        return name.flatMap { model(in: words)?.entitiesByName[$0] }
+        return name.flatMap { model.entitiesByName[$0] }
     }
 
     /// The model of the first word that names one: `--model` counts before the store.

@@ -15,7 +15,7 @@ enum Predicates {
         }
         let keys = KeyPathCheck(entity)
         for keyPath in tree.keyPaths { try keys.check(keyPath, in: format) }
-        return NSPredicate(format: format, argumentArray: nil)
+        return try TypedConstants(entity: entity, format: format).typed(NSPredicate(format: format, argumentArray: nil))
     }
 }
 

@@ -7,8 +7,8 @@ enum Work {
     /// second interruption ends the program at once.
     ///
     /// - Parameter title: What is being done, such as `Exporting`.
-    /// - Parameter noun: What the progress counts.
-    static func run<Result>(_ title: String, noun: String = "object", _ body: (Progress) throws -> Result) rethrows
+    /// - Parameter noun: What the progress counts; nil where that is nothing that says much to people.
+    static func run<Result>(_ title: String, noun: String? = "object", _ body: (Progress) throws -> Result) rethrows
         -> Result
     {
         // Not a child of any other progress: nobody else counts with it.

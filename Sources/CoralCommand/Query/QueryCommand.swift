@@ -11,7 +11,8 @@ struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query", abstract: "Shows the objects that a predicate finds.",
         discussion: """
-            Predicates are Core Data's own: 'title BEGINSWITH[c] "g" AND items.@count > 2'. Columns are key paths, through \
+            Predicates are Core Data's own: 'title BEGINSWITH[c] "g" AND items.@count > 2'. Dates, UUIDs and URLs are \
+            written as text: 'createdAt > "2024-02-29"' (UTC, unless a zone is given). Columns are key paths, through \
             relationships too: author.name, tags.name (every name), items.@count. Without --columns all attributes are \
             shown, what to-one relationships lead to, and how many objects to-many relationships hold.
 

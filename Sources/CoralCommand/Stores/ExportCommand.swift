@@ -176,4 +176,5 @@ enum ExportFormat: ExpressibleByArgument {
     }
 
     static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) + ["html"] }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

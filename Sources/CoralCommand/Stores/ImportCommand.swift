@@ -113,7 +113,7 @@ struct ImportCommand: ParsableCommand {
     ) throws -> ImportPlan<NSManagedObject> {
         var importer = GraphImporter(into: context, options: options)
         importer.worksInPlace = true
-        return try Work.run("Reading", noun: "byte") {
+        return try Work.run("Reading", noun: nil) {
             try importer.plan(document, entity: entity, progress: $0)
         }
     }
@@ -153,7 +153,7 @@ struct ImportCommand: ParsableCommand {
         var restorer = StoreRestorer(model: model)
         restorer.folder = file.url?.deletingLastPathComponent()
         let restore = {
-            try Work.run("Restoring", noun: "byte") { try restorer.restore(document, to: store, progress: $0) }
+            try Work.run("Restoring", noun: nil) { try restorer.restore(document, to: store, progress: $0) }
         }
         if isNew { return try report(try restore()) }
         try report(try backup.protecting(OpenStore(url: store, model: model), restore))

@@ -35,7 +35,7 @@ struct VerifyCommand: ParsableCommand {
             try GraphExporter(format: format.format).exportStore(of: open.coordinator, to: document, progress: $0)
         }
         let copy = folder.appendingPathComponent("Copy.sqlite")
-        _ = try Work.run("Restoring", noun: "byte") {
+        _ = try Work.run("Restoring", noun: nil) {
             try StoreRestorer(model: open.model).restore(.file(document), to: copy, progress: $0)
         }
         let report = try VerifyReport(
@@ -71,6 +71,7 @@ struct DocumentFormat: ExpressibleByArgument {
     var rawValue: String { format.rawValue }
     var defaultValueDescription: String { rawValue }
     static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 /// What `coral verify` shows.

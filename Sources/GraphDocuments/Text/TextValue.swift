@@ -45,7 +45,7 @@ package enum TextValue {
     }
 
     /// The same for text in a `String`.
-    static func anyValue(_ text: String, as type: GraphValueType) -> GraphValue? {
+    package static func anyValue(_ text: String, as type: GraphValueType) -> GraphValue? {
         var text = text
         return text.withUTF8 { anyValue(UnsafeRawBufferPointer($0), as: type) }
     }

@@ -1,0 +1,84 @@
+import Coral
+
+/// Gives text in predicates the type of the attribute that it is compared with: `createdAt > "2024-02-29"`.
+///
+/// The predicate language has no literals for dates, UUIDs and URLs, and a comparison of them with text finds nothing.
+struct TypedConstants {
+    let entity: NSEntityDescription
+    /// What was typed, for messages.
+    let format: String
+
+    /// The predicate with constants of the right types. Subqueries stay as they are.
+    ///
+    /// Throws `CommandError` with a caret under text that is no value of the type. The parser has limited the depth.
+    func typed(_ predicate: NSPredicate) throws -> NSPredicate {
+        if let compound = predicate as? NSCompoundPredicate {
+            let parts = try compound.subpredicates.compactMap { try ($0 as? NSPredicate).map(typed) }
+            return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: parts)
+        }
+        guard let comparison = predicate as? NSComparisonPredicate else { return predicate }
+        let (left, right) = (comparison.leftExpression, comparison.rightExpression)
+        guard let type = try type(of: left) ?? type(of: right) else { return predicate }
+        return NSComparisonPredicate(
+            leftExpression: try typed(left, as: type), rightExpression: try typed(right, as: type),
+            modifier: comparison.comparisonPredicateModifier, type: comparison.predicateOperatorType,
+            options: comparison.options)
+    }
+
+    /// The type of the attribute that a key path ends at, where text stands for its values.
+    private func type(of expression: NSExpression) throws -> GraphValueType? {
+        guard expression.expressionType == .keyPath else { return nil }
+        let keys = expression.keyPath.split(separator: ".").map(String.init)
+        let property = try KeyPathCheck(entity).check(keys, in: format)
+        guard let type = (property as? NSAttributeDescription).map({ GraphSchema.Attribute($0).type }) else {
+            return nil
+        }
+        return [.date, .uuid, .uri].contains(type) ? type : nil
+    }
+
+    private func typed(_ expression: NSExpression, as type: GraphValueType) throws -> NSExpression {
+        switch expression.expressionType {
+        case .constantValue:
+            guard let text = expression.constantValue as? String else { return expression }
+            return NSExpression(forConstantValue: try value(text, type))
+        case .aggregate:
+            let elements = (expression.collection as? [NSExpression] ?? []).map { $0 }
+            return NSExpression(forAggregate: try elements.map { try typed($0, as: type) })
+        default: return expression
+        }
+    }
+
+    private func value(_ text: String, _ type: GraphValueType) throws -> Any {
+        switch type {
+        case .date:
+            if let date = Self.date(text) { return date }
+            throw mistake("\"\(text)\" is no date: write 2024-02-29, or 2024-02-29T12:30:00Z.", text)
+        case .uuid:
+            if let uuid = UUID(uuidString: text) { return uuid }
+            throw mistake("\"\(text)\" is no UUID.", text)
+        default:
+            if let url = URL(string: text) { return url }
+            throw mistake("\"\(text)\" is no URL.", text)
+        }
+    }
+
+    /// A day, or a moment; without a zone, in UTC.
+    private static func date(_ text: String) -> Date? {
+        var text = text.replacingOccurrences(of: " ", with: "T")
+        if !text.contains("T") { text += "T00:00:00" }
+        let time = text[(text.firstIndex(of: "T") ?? text.startIndex)...]
+        if time.count(where: { $0 == ":" }) == 1, !time.contains("+"), !time.contains("-") {
+            text = text.hasSuffix("Z") ? text.dropLast() + ":00Z" : text + ":00"
+        }
+        let hasZone = text.hasSuffix("Z") || time.contains("+") || time.contains("-")
+        guard case .date(let seconds)? = TextValue.anyValue(hasZone ? text : text + "Z", as: .date) else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    private func mistake(_ sentence: String, _ text: String) -> CommandError {
+        let quoted = ["'\(text)'", "\"\(text)\""].lazy.compactMap { format.range(of: $0) }.first
+        guard !format.contains("\n"), let place = quoted else { return CommandError(sentence) }
+        let column = format.distance(from: format.startIndex, to: place.lowerBound)
+        return CommandError("\(sentence)\n\(format)\n\(String(repeating: " ", count: column))^")
+    }
+}

@@ -1,0 +1,74 @@
+// Below the level of objects there is something to see only where the engine is.
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import Foundation
+    import GRDB
+    import Testing
+
+    /// `coral check` and `coral verify`: what is wrong with stores.
+    @Suite struct CheckCommandTests {
+        private let store: NotesStore
+
+        init() throws { store = try NotesStore() }
+
+        /// Does to the store what no context would.
+        private func spoil(_ statements: String...) throws {
+            let database = try DatabaseQueue(path: store.path)
+            try database.write { database in
+                for statement in statements { try database.execute(sql: statement) }
+            }
+            try database.close()
+        }
+
+        @Test func `nothing is wrong with a store that was saved`() throws {
+            let run = try CommandRun("check", store.path)
+            #expect(run.status == 0)
+            #expect(run.output == "Nothing is wrong with \(store.path).\n")
+            let verified = try CommandRun("verify", store.path)
+            #expect(
+                verified.output
+                    == "6 objects exported as json and restored: the new store holds the same, byte for byte.\n"
+            )
+        }
+
+        @Test func `what rows tell is found, and put right in a copy`() throws {
+            try spoil(
+                "UPDATE ZITEM SET ZNOTE = 99 WHERE Z_PK = 2", "DELETE FROM ZTAG",
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Note'")
+            let before = try store.contents()
+            let run = try CommandRun("check", store.path, "--json")
+            #expect(run.status == 2)
+            for code in ["danglingReference", "keyBeyondMaximum"] {
+                #expect(run.output.contains(#""code" : "\#(code)""#))
+            }
+            #expect(run.output.contains("Note/p1 - Tag/p1"))
+            #expect(try store.contents() == before)
+            let copy = store.file("Repaired.sqlite")
+            let repaired = try CommandRun("check", store.path, "--repair", copy)
+            #expect(repaired.status == 0)
+            #expect(repaired.output.hasSuffix("The copy is at \(copy). Nothing is wrong with it.\n"))
+            #expect(try CommandRun("check", copy).status == 0)
+            #expect(try CommandRun("verify", copy).status == 0)
+        }
+
+        @Test func `what needs a decision is only told`() throws {
+            try spoil(
+                "DROP INDEX Z_Tag_UNIQUE_name",
+                "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT 2, Z_ENT, 1, ZNAME FROM ZTAG",
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = 2 WHERE Z_NAME = 'Tag'",
+                "UPDATE ZITEM SET ZQUANTITY = 'many' WHERE Z_PK = 1")
+            let run = try CommandRun("check", store.path, "--repair", store.file("Copy.sqlite"))
+            #expect(run.status == 2)
+            #expect(run.output.contains("1× Tag.name: Several objects have the same values"))
+            #expect(run.output.contains("1× Item.quantity: Values are of a type that the attribute cannot have."))
+            #expect(run.output.contains("Still wrong with it:"))
+        }
+
+        @Test func `a store is never repaired in its place`() throws {
+            let run = try CommandRun("check", store.path, "--repair", store.path, "--force")
+            #expect(run.status == 1)
+            #expect(run.errors.contains("wants the place of a copy"))
+        }
+    }
+
+#endif

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// `coral query`: objects as a table, as CSV and as JSON.
+@Suite struct QueryCommandTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    private func query(_ arguments: String...) throws -> CommandRun {
+        try CommandRun(["query", store.path, "--entity", "Note"] + arguments)
+    }
+
+    @Test func `a table shows what a predicate finds, in the order that was asked for`() throws {
+        let run = try query("--columns", "title,author.name,items.@count", "--sort", "rank:descending")
+        #expect(run.status == 0)
+        #expect(
+            run.output == """
+                title          author.name  items.@count
+                Garden, "big"                          1
+                Groceries      Ada                     1
+
+                """)
+        let one = try query("--where", "ANY tags.name == 'home' AND rank < 1", "--columns", "title")
+        #expect(one.output == "title\nGroceries\n")
+        #expect(try query("--where", "rank > 9").output == "No Note found.\n")
+    }
+
+    @Test func `CSV quotes what would be taken for its own`() throws {
+        let run = try query("--columns", "title,tags.name", "--format", "csv")
+        #expect(run.output == "title,tags.name\r\nGroceries,home\r\n\"Garden, \"\"big\"\"\",home\r\n")
+    }
+
+    @Test func `JSON has numbers, nulls and lists as such`() throws {
+        let run = try query("--columns", "title,rank,author.name,tags", "--limit", "1", "--offset", "1", "--json")
+        let rows = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]])
+        #expect(rows.count == 1)
+        #expect(rows[0]["rank"] as? Double == 1)
+        #expect(rows[0]["author.name"] is NSNull)
+        #expect(rows[0]["tags"] as? [String] == ["Tag/p1"])
+    }
+
+    @Test(arguments: [
+        (["--columns", "title,tagz.name"], "title,tagz.name\n      ^\n"),
+        (["--columns", "title.x"], "title.x\n      ^\n"),
+        (
+            ["--where", "title == 'nmae' AND ANY tags.nmae == 'x'"],
+            "title == 'nmae' AND ANY tags.nmae == 'x'\n                             ^\n"
+        ),
+        (
+            ["--where", "SUBQUERY(items, $i, $i.pric > 2).@count > 1"],
+            "SUBQUERY(items, $i, $i.pric > 2).@count > 1\n                       ^\n"
+        ),
+        (["--sort", "items.name"], "items.name\n^\n"),
+        (["--sort", "title:up"], "title:up\n      ^\n"),
+    ])
+    func `a caret stands under the mistake`(_ arguments: [String], _ end: String) throws {
+        let run = try CommandRun(["query", store.path, "--entity", "Note"] + arguments)
+        #expect(run.status == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.hasSuffix(end), "\(run.errors)")
+    }
+
+    @Test func `the shell is offered entities and key paths`() throws {
+        let words = ["coral", "query", store.path, "--entity"]
+        func offered(_ option: String, _ typed: [String]) throws -> [Substring] {
+            let all = words + typed
+            let position = [option, String(all.count - 1), String(all.last?.count ?? 0)]
+            return try CommandRun(["---completion", "query", "--"] + position + all).output.split(separator: "\n")
+        }
+        #expect(try offered("--entity", [""]) == ["Item", "Note", "Person", "Tag"])
+        #expect(
+            try offered("--where", ["Note", "--where", "rank > 1 AND author."]).first == "rank > 1 AND author.name")
+        #expect(try offered("--columns", ["Note", "--columns", "title,items."]).contains("title,items.quantity"))
+    }
+}

@@ -1,0 +1,74 @@
+import ModelFiles
+import Testing
+
+/// What differs between two versions of a model.
+@Suite struct ModelDifferenceTests {
+    private func model(_ change: (inout Model) -> Void = { _ in }) -> Model {
+        var base = ModelEntity(name: "Base", attributes: [ModelAttribute(name: "uuid", type: .uuid)])
+        base.isAbstract = true
+        var note = ModelEntity(name: "Note", attributes: [ModelAttribute(name: "title", type: .string)])
+        note.parentName = "Base"
+        note.relationships = [
+            ModelRelationship(name: "items", destinationName: "Item", inverseName: "note", maximumCount: 0)
+        ]
+        let item = ModelEntity(
+            name: "Item",
+            relationships: [ModelRelationship(name: "note", destinationName: "Note", inverseName: "items")])
+        var model = Model(entities: [base, note, item])
+        change(&model)
+        return model
+    }
+
+    @Test func `a model does not differ from itself`() {
+        #expect(ModelDifference(from: model(), to: model()).isEmpty)
+    }
+
+    @Test func `what tools and classes want changes no hash`() {
+        let difference = ModelDifference(from: model(), to: model { $0.entities[1].className = "MyNote" })
+        #expect(difference.changes.map(\.kind) == [.changed(aspect: "class", old: "", new: "MyNote")])
+        #expect(difference.differentHashes.isEmpty)
+    }
+
+    @Test func `a rename is none where the identifier says so`() {
+        let renamed = model {
+            $0.entities[1].attributes[0].name = "heading"
+            $0.entities[1].attributes[0].renamingIdentifier = "title"
+        }
+        let difference = ModelDifference(from: model(), to: renamed)
+        #expect(difference.changes.first?.kind == .renamed(from: "title"))
+        #expect(difference.obstacles.isEmpty)
+        #expect(difference.differentHashes == ["Note"])
+    }
+
+    @Test func `what moves down the hierarchy stays the same attribute`() {
+        let moved = model {
+            $0.entities[1].parentName = nil
+            $0.entities[1].attributes.append(ModelAttribute(name: "uuid", type: .uuid))
+        }
+        let difference = ModelDifference(from: model(), to: moved)
+        #expect(difference.changes.contains { $0.kind == .changed(aspect: "declared by", old: "Base", new: "Note") })
+        #expect(!difference.changes.contains { $0.kind == .added })
+        #expect(difference.obstacles.isEmpty)
+    }
+
+    @Test func `what cannot be inferred is said`() {
+        let changed = model {
+            $0.entities[1].attributes[0].type = .integer64
+            $0.entities[1].relationships[0].maximumCount = 1
+            $0.entities[2].attributes = [ModelAttribute(name: "price", type: .decimal)]
+        }
+        let obstacles = ModelDifference(from: model(), to: changed).obstacles
+        #expect(obstacles.map { "\($0.entity).\($0.property ?? "")" } == ["Item.price", "Note.items", "Note.title"])
+    }
+
+    @Test func `warnings name what people come to regret`() {
+        let careless = model {
+            $0.entities[1].attributes.append(ModelAttribute(name: "description", type: .string))
+            $0.entities[1].attributes.append(ModelAttribute(name: "Body", type: .string))
+            $0.entities[1].relationships[0].inverseName = nil
+            $0.entities[2].relationships = []
+        }
+        #expect(careless.warnings().map(\.code) == [.reservedName, .unusualName, .missingInverse])
+        #expect(model().warnings().isEmpty)
+    }
+}
