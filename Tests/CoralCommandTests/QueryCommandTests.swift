@@ -61,6 +61,16 @@ import Testing
         #expect(run.errors.hasSuffix(end), "\(run.errors)")
     }
 
+    @Test func `text stands for dates, UUIDs and URLs`() throws {
+        #expect(
+            try query("--where", "author.site = 'https://example.com/a?b&c'", "--columns", "title").output
+                == "title\nGroceries\n")
+        #expect(try query("--where", "createdAt > '2024-02-29'").status == 0)
+        let run = try query("--where", "title != 'y' AND createdAt > 'y'")
+        #expect(run.errors.contains("no date: write 2024-02-29"))
+        #expect(try query("--where", "identifier IN {'x'}").errors.hasSuffix("\n                ^\n"))
+    }
+
     @Test func `the shell is offered entities and key paths`() throws {
         let words = ["coral", "query", store.path, "--entity"]
         func offered(_ option: String, _ typed: [String]) throws -> [Substring] {

@@ -21,8 +21,8 @@ struct QueryCommand: ParsableCommand {
 
             EXAMPLES:
               coral query Notes.sqlite --entity Note
-              coral query Notes.sqlite --entity Note --where 'rank > 3' --sort createdAt:descending --limit 10
-              coral query Notes.sqlite --entity Note --columns title,author.name,tags.name --format csv -o notes.csv
+              coral query Notes.sqlite --entity Note --where 'rank > 3' --sort rank --json
+              coral query Notes.sqlite --entity Note --columns title,tags.name -o notes.csv
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)

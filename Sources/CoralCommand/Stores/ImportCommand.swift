@@ -18,7 +18,7 @@ struct ImportCommand: ParsableCommand {
             EXAMPLES:
               coral import notes.json --into Notes.sqlite --dry-run
               coral import notes.json --into New.sqlite --model Notes.sqlite
-              curl -s https://example.com/notes | coral import - --into Notes.sqlite --entity Note --key Note=id
+              fetch-notes | coral import - --into Notes.sqlite --key Note=id
             """)
 
     @Argument(help: "The document; - for standard input.")
