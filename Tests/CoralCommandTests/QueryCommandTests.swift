@@ -68,7 +68,7 @@ import Testing
         #expect(try query("--where", "createdAt > '2024-02-29'").status == 0)
         let run = try query("--where", "title != 'y' AND createdAt > 'y'")
         #expect(run.errors.contains("no date: write 2024-02-29"))
-        #expect(try query("--where", "identifier IN {'x'}").errors.hasSuffix("\n                ^\n"))
+        #expect(try query("--where", "identifier IN {'x'}").errors.hasSuffix("\n               ^\n"))
     }
 
     @Test func `the shell is offered entities and key paths`() throws {
