@@ -68,11 +68,12 @@ final class IdentityMatcher {
     }
 
     private func isReady(_ node: ImportNode) -> Bool {
-        node.entity.rules.allSatisfy { rule in
-            rule.relationships.allSatisfy { name in
-                target(of: name, node)?.isSettled ?? true
+        node.keyNames != nil
+            || node.entity.rules.allSatisfy { rule in
+                rule.relationships.allSatisfy { name in
+                    target(of: name, node)?.isSettled ?? true
+                }
             }
-        }
     }
 
     /// Where a relationship that is part of a key leads.
@@ -88,7 +89,8 @@ final class IdentityMatcher {
 
     /// The keys of a node that have all their values. A null is no value: what nothing is known of is not the same.
     private func keys(of node: ImportNode) -> [IdentityKey] {
-        node.entity.rules.compactMap { rule in
+        let named = node.keyNames.map { [rule(for: $0, of: node.entity)] }
+        return (named ?? node.entity.rules).compactMap { rule in
             var parts: [IdentityKey.Part] = []
             for part in rule.parts {
                 switch part {
@@ -104,6 +106,16 @@ final class IdentityMatcher {
             }
             return IdentityKey(rule: rule, parts: parts)
         }
+    }
+
+    /// The rule that some attributes make; the entity's own, where that is the same.
+    private func rule(for names: [String], of entity: EntityImport) -> IdentityRule {
+        if let own = entity.rules.first(where: { $0.parts.map(\.name) == names }) { return own }
+        // Among the objects of the eldest that has the attributes.
+        let eldest = Array(sequence(first: entity.entity, next: \.superentity)).last { ancestor in
+            names.allSatisfy { ancestor.attributesByName[$0] != nil }
+        }
+        return IdentityRule(entity: eldest?.name ?? entity.name, parts: names.map { .attribute($0) })
     }
 
     private func refuse(_ node: ImportNode) {

@@ -104,7 +104,8 @@ private final class BatchRun {
         var reading = importer.options.reading
         reading.keepsMismatchedValues = true
         reading.rootEntity = entity ?? reading.rootEntity
-        var reader = try source.reader(schema: model.schema, options: reading)
+        if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
+        var reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
         progress?.totalUnitCount = Int64((reader.byteCount ?? 0) * 2)
         try pass(part, over: &reader)
         bytesBefore += reader.bytesRead
@@ -117,7 +118,9 @@ private final class BatchRun {
             if part == .values { result.recordCount += 1 }
             batch.append(record)
             // What stands inside an object comes before it, so that a batch that ends with an object at the top is whole.
-            guard batch.count >= importer.batchSize, shape.isTop(record.place) else { continue }
+            guard batch.count >= importer.batchSize, record.details?.isTop ?? shape.isTop(record.place) else {
+                continue
+            }
             try perform(part, batch, header: reader.header, bytes: reader.bytesRead)
             batch.removeAll(keepingCapacity: true)
         }

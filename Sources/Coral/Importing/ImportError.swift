@@ -12,6 +12,8 @@ public struct ImportError: Error, Sendable, Hashable {
     public var property: String?
     /// The URI of the stored object, where the record was matched with one.
     public var object: String?
+    /// For an object that the model's rules do not allow, the code in `NSCocoaErrorDomain` that says which.
+    public var ruleCode: Int?
     /// The other errors, where several stopped an import; the first is told above.
     public var others: [ImportError] = []
 

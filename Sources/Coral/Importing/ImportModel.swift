@@ -6,13 +6,17 @@ import GraphDocuments
 final class ImportModel {
     /// The schema for readers, earlier names included.
     let schema: GraphSchema
+    /// How documents of somebody else's design are read.
+    let mapping: MappingPlan?
     private let entities: [String: EntityImport]
 
     /// Throws `ImportError` where the options name what the model does not have.
     init(_ model: NSManagedObjectModel, options: ImportOptions) throws {
         let byName = model.entitiesByName
         var entities: [String: EntityImport] = [:]
-        let identities = try IdentityRules(model, identity: options.identity)
+        let identity = options.mapping?.completing(options.identity, in: model) ?? options.identity
+        mapping = try options.mapping.map { try MappingPlan($0, model: model, identity: identity) }
+        let identities = try IdentityRules(model, identity: identity)
         for (name, entity) in byName {
             entities[name] = EntityImport(
                 entity, rules: identities.rules(of: entity), newer: try Self.newerAttribute(of: entity, options),

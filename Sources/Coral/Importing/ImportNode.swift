@@ -19,6 +19,12 @@ final class ImportNode {
     /// What a reference says of the object: values of its key.
     var referencedValues: [String: GraphValue] = [:]
     var referencedNodes: [String: ImportNode] = [:]
+    /// The attributes that identify the object, where a mapping says which they are in this place.
+    var keyNames: [String]?
+    /// Whether the document says nothing of the object but its key, so that a new one is not complete.
+    var isStub = false
+    /// Whether it stands at the top of the document.
+    var isTop = false
     /// Where references to it stand, for messages.
     var referencePlace: DocumentPlace?
     /// The object itself, in the import's own context.
@@ -59,6 +65,7 @@ final class ImportNode {
         referencedValues.merge(other.referencedValues) { mine, _ in mine }
         referencedNodes.merge(other.referencedNodes) { mine, _ in mine }
         referencePlace = referencePlace ?? other.referencePlace
+        isTop = isTop || other.isTop
         matchedID = matchedID ?? other.matchedID
         object = object ?? other.object
         isSettled = isSettled || other.isSettled

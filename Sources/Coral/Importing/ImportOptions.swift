@@ -18,6 +18,13 @@ public struct ImportOptions {
     }
 
     public var operations: Operations = .all
+    /// What may be done to objects that stand inside others in the document; nil for the same as at the top.
+    public var relationshipOperations: Operations?
+    /// How documents of somebody else's design say what objects hold; nil for documents of ours. See `Dialect` for what a model
+    /// may say of it.
+    public var mapping: Mapping?
+    /// The object that all objects at the top of the document belong to.
+    public var owner: ImportOwner?
     /// Who is who.
     public var identity = ImportIdentity()
     /// What becomes of the members that a to-many relationship has and the record does not list, by `Entity.relationship`.
@@ -54,6 +61,8 @@ public struct ImportOptions {
     /// The number of objects that are looked up with one statement.
     public var batchSize = 500
 
+    /// Whether abstract entities have objects of their own where nothing chooses another. Only MagicalImport thinks so.
+    var insertsAbstractEntities = false
     /// Whether objects are checked against the model's rules. Only a restore takes a store as it was.
     var validates = true
     /// Makes the object of a record that is new.
@@ -72,6 +81,19 @@ public enum RelationshipImportPolicy: String, Sendable, Hashable, CaseIterable {
     case union
     /// The members are those that the record lists; others are deleted.
     case replace
+}
+
+/// An object that what is imported belongs to: whatever stands at the top of the document becomes part of a relationship of
+/// its.
+public struct ImportOwner {
+    public var object: NSManagedObject
+    /// A to-many relationship of the object.
+    public var relationship: String
+
+    public init(_ object: NSManagedObject, _ relationship: String) {
+        self.object = object
+        self.relationship = relationship
+    }
 }
 
 /// What becomes of a reference to an object that is neither in the document nor in the store.

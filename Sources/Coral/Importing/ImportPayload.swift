@@ -58,7 +58,25 @@ final class ImportPayload {
             bindOutside(node, record.record.id)
         }
         node.records.append(record)
-        if isRoot ?? isTop(record.place) { roots.append(node) }
+        if let details = record.details { take(details, of: node) }
+        if isRoot ?? record.details?.isTop ?? isTop(record.place) {
+            roots.append(node)
+            node.isTop = true
+        }
+    }
+
+    /// Takes what a mapping has found out: who is meant by the ids of the record, and by what the object is found.
+    private func take(_ details: MappedDetails, of node: ImportNode) {
+        node.keyNames = node.keyNames ?? details.key
+        for (id, named) in details.references {
+            let reference = Reference(destination: named.entity, id: id)
+            guard references[reference] == nil, let entity = model.entity(named.entity) else { continue }
+            let target = makeNode(entity)
+            target.referencePlace = node.place
+            target.keyNames = named.key.map(\.name)
+            for part in named.key { target.referencedValues[part.name] = part.value }
+            references[reference] = target
+        }
     }
 
     private func bindOutside(_ node: ImportNode, _ id: RecordID) {

@@ -9,7 +9,9 @@ extension ImportPerformer {
         for node in nodes where node.isTombstone {
             if let object = node.object { delete(object, node.subject, .tombstone) }
         }
-        for (object, relationship) in orphans where !object.isDeleted && !hasOwner(object, relationship) {
+        let allowed = options.relationshipOperations ?? options.operations
+        for (object, relationship) in allowed.contains(.delete) ? orphans : []
+        where !object.isDeleted && !hasOwner(object, relationship) {
             delete(object, subject(of: object), .orphan)
         }
         guard !options.deletionScopes.isEmpty else { return }
@@ -64,7 +66,9 @@ extension ImportPerformer {
         func check(_ object: NSManagedObject, _ validate: () throws -> Void) {
             do { try validate() } catch { failures.append((object, error)) }
         }
-        for object in context.insertedObjects { check(object) { try object.validateForInsert() } }
+        for object in context.insertedObjects where nodesByObject[object.objectID]?.isStub != true {
+            check(object) { try object.validateForInsert() }
+        }
         for object in context.updatedObjects where !object.isDeleted {
             check(object) { try object.validateForUpdate() }
         }
@@ -90,12 +94,13 @@ extension ImportPerformer {
         let node = nodesByObject[object.objectID]
         if let node {
             let place = property.flatMap { property in node.records.last?.place(of: property) }
-            refuse(node, .invalidObject, message, at: place, property: property)
+            refuse(node, .invalidObject, message, at: place, property: property, rule: error.code)
         } else {
-            changes.errors.add(
-                ImportError(
-                    .invalidObject, message, entity: entity, property: property,
-                    object: object.objectID.uriRepresentation().absoluteString))
+            var invalid = ImportError(
+                .invalidObject, message, entity: entity, property: property,
+                object: object.objectID.uriRepresentation().absoluteString)
+            invalid.ruleCode = error.code
+            changes.errors.add(invalid)
         }
     }
 }

@@ -15,7 +15,8 @@ extension ImportPerformer {
                 case .toOne(let id) where !relationship.isToMany:
                     setToOne(relationship, of: object, node, to: id, at: place)
                 case .toMany(let ids) where relationship.isToMany:
-                    setToMany(relationship, of: object, node, to: ids, at: place)
+                    let isByKey = record.details?.relationshipsByKey.contains(given.name) ?? false
+                    setToMany(relationship, of: object, node, to: ids, deletesOrphans: !isByKey, at: place)
                 case .nullToMany where relationship.isToMany:
                     clear(relationship, of: object, node)
                 default:
@@ -30,6 +31,34 @@ extension ImportPerformer {
             guard let target = target.resolved.object else { continue }
             object.setValue(target, forKey: name)
         }
+    }
+
+    /// Makes the objects at the top part of the owner's relationship.
+    mutating func linkToOwner() throws {
+        guard let owner = options.owner else { return }
+        let object = context.object(with: owner.object.objectID)
+        guard let entity = session.model.entity(object.entity),
+            let relationship = entity.relationships[owner.relationship],
+            relationship.isToMany, let destination = relationship.destinationEntity
+        else {
+            throw ImportError(
+                .misuse, "\(object.entity.name ?? "") has no to-many relationship \"\(owner.relationship)\".",
+                entity: object.entity.name, property: owner.relationship)
+        }
+        let old = members(of: object, relationship)
+        let present = Set(old.map(ObjectIdentifier.init))
+        var added: [NSManagedObject] = []
+        for node in session.payload.roots.map(\.resolved) {
+            guard let new = node.object, !node.isTombstone, new.entity.isKindOf(entity: destination),
+                !present.contains(ObjectIdentifier(new)), !added.contains(where: { $0 === new })
+            else { continue }
+            added.append(new)
+            changes.links.add(
+                ImportLink(
+                    subject: node.subject, relationship: relationship.inverse?.name ?? relationship.name,
+                    added: [object.objectID.uriRepresentation().absoluteString], removed: []))
+        }
+        if !added.isEmpty { set(relationship, of: object, to: old + added) }
     }
 
     // MARK: - To one
@@ -56,7 +85,7 @@ extension ImportPerformer {
 
     private mutating func setToMany(
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to ids: [RecordID],
-        at place: () -> DocumentPlace
+        deletesOrphans: Bool, at place: () -> DocumentPlace
     ) {
         var wanted: [(node: ImportNode, object: NSManagedObject)] = []
         var met: Set<ObjectIdentifier> = []
@@ -83,7 +112,8 @@ extension ImportPerformer {
         guard !added.isEmpty || !removed.isEmpty || isMoved else { return }
         set(relationship, of: object, to: wanted.map(\.object))
         note(node, relationship.name, added: added.map(\.node), removed: removed)
-        if relationship.policy == .replace { orphans += removed.map { ($0, relationship) } }
+        // What is said by keys alone says who belongs together, not what there is.
+        if relationship.policy == .replace, deletesOrphans { orphans += removed.map { ($0, relationship) } }
     }
 
     private mutating func clear(_ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode) {
@@ -163,6 +193,7 @@ extension ImportPerformer {
             if let target = target.resolved.object { object.setValue(target, forKey: name) }
         }
         node.object = object
+        node.isStub = true
         changes.inserts.add(ImportInsert(subject: node.subject, values: set))
     }
 

@@ -63,6 +63,7 @@ struct ImportPerformer {
             setLinks(of: node)
             if session.part == .all { session.progress?.completedUnitCount += 1 }
         }
+        try linkToOwner()
         for node in nodes where isChangeable(node) { callDidImport(node) }
         if options.operations.contains(.delete) { try delete(nodes) }
         context.processPendingChanges()
@@ -76,6 +77,14 @@ struct ImportPerformer {
     private mutating func prepare(_ node: ImportNode) throws {
         guard !node.isTombstone else { return }
         checkUnknownKeys(of: node)
+        for record in node.records {
+            for mistake in record.details?.mistakes ?? [] {
+                refuse(
+                    node, .wrongValue, mistake.message, at: mistake.property.map(record.place(of:)) ?? record.place,
+                    property: mistake.property)
+            }
+        }
+        let operations = node.isTop ? options.operations : options.relationshipOperations ?? options.operations
         if let object = node.object {
             nodesByObject[object.objectID] = node
             guard object.entity.isKindOf(entity: node.entity.entity) else {
@@ -87,16 +96,19 @@ struct ImportPerformer {
                 }
                 return
             }
+            // What the document calls by an ancestor's name is what the store says it is.
+            if let own = session.model.entity(object.entity), own !== node.entity { node.entity = own }
             let isWanted =
-                options.operations.contains(.update) && !isOlder(node, than: object) && shouldImport(node, object)
+                operations.contains(.update) && !isOlder(node, than: object) && shouldImport(node, object)
             if !isWanted { untouched.insert(node.number) }
             return
         }
-        guard options.operations.contains(.insert), shouldImport(node, nil) else { return }
-        guard !node.entity.entity.isAbstract else {
+        guard operations.contains(.insert), shouldImport(node, nil) else { return }
+        guard !node.entity.entity.isAbstract || options.insertsAbstractEntities else {
             return refuse(node, .wrongEntity, "\(node.entity.name) is abstract and has no objects of its own.")
         }
         node.object = try makeObject(node)
+        node.isStub = node.records.allSatisfy { $0.details?.isReference == true }
     }
 
     /// Takes a node as an earlier pass has left it.
@@ -196,7 +208,7 @@ struct ImportPerformer {
 
     /// The values that records and references give a node, the last of each attribute, in the order of the first mention.
     private func givenValues(of node: ImportNode) -> [(AttributeImport, GraphValue, PlacedRecord)] {
-        if node.records.count == 1, let record = node.records.first {
+        if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
             return record.record.attributes.compactMap { given in
                 node.entity.attributes[given.name].map { ($0, given.value, record) }
             }
@@ -212,6 +224,16 @@ struct ImportPerformer {
                     positions[attribute.name] = found.count
                     found.append((attribute, given.value, record))
                 }
+            }
+        }
+        guard node.matchedID == nil else { return found }
+        for record in node.records {
+            for given in record.details?.defaults ?? [] {
+                guard let attribute = node.entity.attributes[given.name], positions[attribute.name] == nil else {
+                    continue
+                }
+                positions[attribute.name] = found.count
+                found.append((attribute, given.value, record))
             }
         }
         return found
@@ -253,12 +275,13 @@ struct ImportPerformer {
 
     mutating func refuse(
         _ node: ImportNode, _ code: ImportError.Code, _ message: String, at place: DocumentPlace? = nil,
-        property: String? = nil
+        property: String? = nil, rule: Int? = nil
     ) {
         refused.insert(node.number)
-        changes.errors.add(
-            ImportError(
-                code, message, at: place ?? node.place, record: node.id, entity: node.entity.name, property: property,
-                object: node.matchedID?.uriRepresentation().absoluteString))
+        var error = ImportError(
+            code, message, at: place ?? node.place, record: node.id, entity: node.entity.name, property: property,
+            object: node.matchedID?.uriRepresentation().absoluteString)
+        error.ruleCode = rule
+        changes.errors.add(error)
     }
 }

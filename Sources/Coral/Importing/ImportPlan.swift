@@ -63,6 +63,10 @@ public final class ImportPlan<Root: NSManagedObject> {
         isApplied = true
         if session.context !== target {
             try session.context.performAndWait {
+                #if !canImport(Darwin) && !CORAL_PUBLIC_API
+                    // All was checked when the plan was made, but for objects of which the document has but the key.
+                    ChosenKeys.stopValidating(session.context)
+                #endif
                 if session.context.hasChanges { try session.context.save() }
             }
         }

@@ -51,7 +51,7 @@ final class ImportSession {
         // What does not fit is converted, or reported with all other mistakes.
         reading.keepsMismatchedValues = true
         reading.rootEntity = rootEntity ?? reading.rootEntity
-        if reading.shape == .plain, reading.layout == nil { reading.layout = plainLayout }
+        if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
         try source.read(into: payload, options: reading, progress: progress)
     }
 
@@ -100,17 +100,6 @@ final class ImportSession {
 
     func checkCancelled() throws {
         if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
-    }
-
-    /// The layout of the plain shape that follows from the model: every entity with a key.
-    private var plainLayout: PlainLayout {
-        let entities = model.schema.entities.compactMap { described -> PlainLayout.Entity? in
-            guard let entity = model.entity(described.name), entity.name == described.name,
-                let rule = entity.rules.first
-            else { return nil }
-            return PlainLayout.Entity(name: described.name, key: rule.parts.map(\.name), keyEntity: rule.entity)
-        }
-        return PlainLayout(entities: entities)
     }
 }
 

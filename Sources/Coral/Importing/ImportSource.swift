@@ -20,7 +20,7 @@ public enum ImportSource {
     /// Reads all into a payload. Throws `DocumentError`, and `CocoaError.userCancelled` where the progress is cancelled.
     func read(into payload: ImportPayload, options: ReadingOptions, progress: Progress?) throws {
         if case .records(let records, let header) = self { return payload.add(records, header: header) }
-        var reader = try reader(schema: payload.model.schema, options: options)
+        var reader = try reader(schema: payload.model.schema, options: options, mapping: payload.model.mapping)
         progress?.totalUnitCount = Int64(reader.byteCount ?? 0)
         try read(&reader, payload, progress)
     }
@@ -35,7 +35,10 @@ public enum ImportSource {
     }
 
     /// A reader of the document; of records as they are there is none.
-    func reader(schema: GraphSchema, options: ReadingOptions) throws -> any DocumentReader {
+    func reader(
+        schema: GraphSchema, options: ReadingOptions, mapping: MappingPlan? = nil
+    ) throws -> any DocumentReader {
+        if let mapping { return try reader(mapping: mapping, options: options) }
         switch self {
         case .data(let data):
             return try format(of: data).reader(of: data, schema: schema, options: options)
@@ -46,6 +49,19 @@ public enum ImportSource {
             return try format.reader(ofFile: url.path, schema: schema, options: options)
         case .dictionary(let document):
             return try DictionaryDocumentReader(document, schema: schema, options: options)
+        case .records(let records, _):
+            throw ImportError(.misuse, "\(records.count) records are no document.")
+        }
+    }
+
+    private func reader(mapping: MappingPlan, options: ReadingOptions) throws -> any DocumentReader {
+        switch self {
+        case .data(let data): return try format(of: data).reader(of: data, plan: mapping, options: options)
+        case .file(let url):
+            let named = GraphFormat(fileExtension: url.pathExtension)
+            let format = try named == .jsonLines ? .jsonLines : format(of: beginning(of: url))
+            return try format.reader(ofFile: url.path, plan: mapping, options: options)
+        case .dictionary(let document): return try mappedReader(of: document, plan: mapping, options: options)
         case .records(let records, _):
             throw ImportError(.misuse, "\(records.count) records are no document.")
         }

@@ -6,11 +6,17 @@ import GraphDocuments
 final class RecordNames {
     /// The UUID of the store that the document's header names.
     let store: String?
+    /// Names by declared identity, where the document has such.
+    let keys: KeyNames?
     private var numbers: [NSManagedObjectID: Int] = [:]
 
-    init(store: String?) { self.store = store }
+    init(store: String?, keys: KeyNames? = nil) {
+        self.store = store
+        self.keys = keys
+    }
 
     func name(of id: NSManagedObjectID) -> RecordID {
+        if let name = keys?.name(of: id) { return name }
         if id.isTemporaryID { return .number(number(of: id)) }
         let name = ObjectName(id)
         guard let key = name.primaryKey, name.store == store else {

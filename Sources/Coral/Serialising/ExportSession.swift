@@ -7,6 +7,9 @@ final class ExportSession {
     let plan: ShapePlan
     let recorder: ObjectRecorder
     let layout: DocumentShape
+    /// How documents of somebody else's design are written.
+    let mapping: MappingPlan?
+    private let plainLayout: PlainLayout?
     private let exporter: GraphExporter
     private let store: NSPersistentStore?
     private let model: NSManagedObjectModel
@@ -21,9 +24,21 @@ final class ExportSession {
         self.context = context
         self.store = store
         self.model = model
-        layout = exporter.layout ?? exporter.format.defaultShape
-        plan = try ShapePlan(exporter.shape, model: model)
-        recorder = ObjectRecorder(plan: plan, names: RecordNames(store: store?.identifier))
+        layout = exporter.layout ?? (exporter.mapping == nil ? exporter.format.defaultShape : .nested)
+        let identity = exporter.mapping?.completing(exporter.identity, in: model) ?? exporter.identity
+        mapping = try exporter.mapping.map { try MappingPlan($0, model: model, identity: identity) }
+        var shape = exporter.shape
+        if let mapping { mapping.omitUnmapped(from: &shape, model: model) }
+        plan = try ShapePlan(shape, model: model)
+        let usesKeys = layout == .plain || mapping != nil || exporter.idScheme == .key
+        let keys = usesKeys ? try KeyNames(context: context, model: model, identity: identity) : nil
+        recorder = ObjectRecorder(plan: plan, names: RecordNames(store: store?.identifier, keys: keys))
+        if layout == .plain, let keys {
+            plainLayout = try PlainLayout(
+                plan, keys: keys, dates: exporter.plainDates, decimals: exporter.plainDecimals)
+        } else {
+            plainLayout = nil
+        }
     }
 
     private static func model(of context: NSManagedObjectContext) -> NSManagedObjectModel? {
@@ -60,7 +75,7 @@ final class ExportSession {
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
             progress?.totalUnitCount = Int64(ids.count)
             let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
-            for (_, ids) in groups.sorted(by: { $0.key < $1.key }) {
+            for (_, ids) in groups.sorted(by: { comesBefore($0.key, $1.key) }) {
                 try write(sortedForWriting(ids), with: loader, to: &writer)
             }
         }
@@ -77,7 +92,7 @@ final class ExportSession {
         self.progress = progress
         let loader = makeLoader(countsRows: true)
         let header = DocumentHeader(
-            shape: layout, idScheme: .stored, model: model,
+            shape: layout, idScheme: exporter.idScheme == .key ? .mixed : .stored, model: model,
             store: context.persistentStoreCoordinator?.persistentStores.count == 1 ? store : nil, isWholeStore: true)
         try writer.begin(header)
         let entities = storedEntities
@@ -99,7 +114,15 @@ final class ExportSession {
 
     /// The entities that have rows of their own, sorted by name.
     private var storedEntities: [NSEntityDescription] {
-        model.entities.filter { !$0.isAbstract && plan.includes($0) }.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        model.entities.filter { !$0.isAbstract && plan.includes($0) }
+            .sorted { comesBefore($0.name ?? "", $1.name ?? "") }
+    }
+
+    /// The order of entities in a document: by name, in the plain shape as laid out.
+    private func comesBefore(_ left: String, _ right: String) -> Bool {
+        guard let plainLayout else { return left < right }
+        func position(_ name: String) -> Int { plainLayout.entities.firstIndex { $0.name == name } ?? .max }
+        return (position(left), left) < (position(right), right)
     }
 
     /// Entities that nothing embeds come first, so that what is embedded stands inside its owner.
@@ -125,6 +148,7 @@ final class ExportSession {
 
     /// What the ids of a document of these objects are made from. Others may be met on the way.
     private func scheme(of roots: [NSManagedObjectID]) -> IDScheme {
+        if exporter.idScheme == .key { return .mixed }
         if roots.allSatisfy(\.isTemporaryID) { return .walk }
         let stores = context.persistentStoreCoordinator?.persistentStores.count ?? 1
         return context.insertedObjects.isEmpty && stores <= 1 ? .stored : .mixed
@@ -160,6 +184,10 @@ final class ExportSession {
     func records(of objects: [NSManagedObject], with loader: ObjectLoader) throws -> [GraphRecord] {
         let drafts = try objects.map(recorder.draft(of:))
         let missing = try loader.missing(among: drafts.lazy.flatMap { $0.targets.lazy.flatMap { $0 } })
+        if let keys = recorder.names.keys {
+            let targets = drafts.flatMap { $0.targets.flatMap { $0 } }.filter { !missing.contains($0.objectID) }
+            try keys.prepare(objects + targets, with: loader)
+        }
         return drafts.map { draft in
             if !missing.isEmpty { noteMissing(missing, in: draft) }
             return recorder.record(of: draft, missing: missing)
@@ -193,7 +221,16 @@ final class ExportSession {
     }
 
     private func makeWriter(to sink: any ByteSink) throws -> any GraphWriter {
-        try exporter.format.graphWriter(to: ByteOutput(to: sink), shape: layout)
+        let output = ByteOutput(to: sink)
+        if let mapping { return try exporter.format.graphWriter(to: output, plan: mapping, byEntity: layout == .flat) }
+        if let plainLayout {
+            guard exporter.format == .json else {
+                throw ExportError(
+                    .unsupported, "The plain shape is written as JSON, not as \(exporter.format.rawValue).")
+            }
+            return try PlainJSONWriter(to: output, layout: plainLayout, schema: plan.schema)
+        }
+        return try exporter.format.graphWriter(to: output, shape: layout)
     }
 }
 

@@ -15,6 +15,17 @@ public struct GraphExporter: Sendable {
     public var layout: DocumentShape?
     /// Which part of the graph is written. A whole store is written whole, but for what the shape excludes or omits.
     public var shape: GraphShape
+    /// How documents of somebody else's design say what objects hold; nil for documents of ours.
+    public var mapping: Mapping?
+    /// What identifies objects: in the plain shape and by a mapping, where references are keys, and where `idScheme` says so.
+    public var identity = ImportIdentity()
+    /// What ids are made from, in documents of ours: by default the store's keys. With `.key` an object that has a declared
+    /// identity is called by it, as `Tag/=home`, and is so in every store.
+    public var idScheme = IDScheme.stored
+    /// How dates are written in the plain shape.
+    public var plainDates = PlainLayout.DateForm.milliseconds
+    /// How decimals are written in the plain shape.
+    public var plainDecimals = PlainLayout.DecimalForm.string
     /// The number of objects that are loaded together, and at most held in memory by a flat or line export.
     public var batchSize: Int
 
@@ -71,6 +82,21 @@ public struct GraphExporter: Sendable {
         var writer: any GraphWriter = try DictionaryGraphWriter(style: style, shape: session.layout)
         _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
         return writer as? DictionaryGraphWriter
+    }
+
+    /// Objects and what the mapping holds as dictionaries of Foundation's objects: an array of them, or with the flat layout a
+    /// dictionary with an array for each entity. Wants a `mapping`. Everything is in memory.
+    public func mappedDictionaries(
+        _ objects: [NSManagedObject], style: DictionaryStyle = .native, progress: Progress? = nil
+    ) throws -> Any {
+        let session = try session(for: objects)
+        guard let plan = session.mapping else {
+            throw ExportError(.unsupported, "The exporter has no mapping.")
+        }
+        var writer: any GraphWriter = try MappedDictionaryWriter(
+            plan: plan, style: style, byEntity: session.layout == .flat)
+        _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        return (writer as? MappedDictionaryWriter)?.document ?? []
     }
 
     private func session(for objects: [NSManagedObject]) throws -> ExportSession {

@@ -2,7 +2,7 @@ import Foundation
 
 extension ReadableValue {
     /// The tree as Foundation's objects: `[String: Any]`, `[Any]`, numbers, strings, dates, …, `NSNull`.
-    var foundationObject: Any {
+    package var foundationObject: Any {
         switch self {
         case .array(let values): values.map(\.foundationObject)
         case .dictionary(let members):
@@ -13,7 +13,7 @@ extension ReadableValue {
 
     /// The tree that Foundation's objects make. Dictionaries come with their keys sorted, but for those that say what the
     /// object is, which come first. Throws `DocumentError` for an object that no value is, and below `depthLimit` levels.
-    init(foundationObject object: Any, depthLimit: Int) throws {
+    package init(foundationObject object: Any, depthLimit: Int) throws {
         guard depthLimit > 0 else {
             throw DocumentError(.limit, "The dictionary nests too deeply.", at: DocumentPlace(offset: 0))
         }

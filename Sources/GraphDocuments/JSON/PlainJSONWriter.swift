@@ -3,7 +3,7 @@ import Foundation
 /// Writes records as *plain* JSON: arrays by entity, relationships as natural keys, no `$` members. Streams.
 ///
 /// Records come entity by entity, in the layout's order, with ids made from their keys (`RecordID.key`).
-public struct PlainJSONWriter: RecordWriter {
+public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private var writer: JSONWriter
     private let layout: PlainLayout
     private let schema: GraphSchema
@@ -63,6 +63,9 @@ public struct PlainJSONWriter: RecordWriter {
         isBegun = false
     }
 
+    /// Writes a record; the layout says what of it.
+    public mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws { try write(record) }
+
     private mutating func openNextGroup() throws {
         if entity >= 0 { try writer.endArray() }
         entity += 1
@@ -120,4 +123,18 @@ public struct PlainJSONWriter: RecordWriter {
     private mutating func key(_ name: String) throws {
         try writer.key(try names.key(name))
     }
+}
+
+// Records are written whole: what stands inside one another has no place in the plain shape.
+extension PlainJSONWriter {
+    private var misuse: DocumentError { DocumentError(.misuse, "The plain shape is written record by record.") }
+    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws { throw misuse }
+    public mutating func attribute(
+        _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
+    ) throws { throw misuse }
+    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws { throw misuse }
+    public mutating func reference(_ id: RecordID) throws { throw misuse }
+    public mutating func endRelationship() throws { throw misuse }
+    public mutating func nullRelationship(_ name: String) throws { throw misuse }
+    public mutating func endObject() throws { throw misuse }
 }

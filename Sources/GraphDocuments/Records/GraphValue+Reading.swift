@@ -26,3 +26,14 @@ extension GraphValue {
         }
     }
 }
+
+extension GraphValue {
+    /// The text of the value in keys and in formats that write all as text; nil for null and for what is more than one text.
+    package var documentText: String? { TextValue.text(of: self) }
+
+    /// The value of a type that a text stands for, however the type is usually written; nil where it stands for none.
+    public init?(text: String, as type: GraphValueType) {
+        guard let value = TextValue.anyValue(text, as: type) else { return nil }
+        self = value
+    }
+}

@@ -21,6 +21,8 @@ public protocol GraphWriter {
     mutating func nullRelationship(_ name: String) throws
     /// Closes the open object.
     mutating func endObject() throws
+    /// Writes a whole record, relationships as references.
+    mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws
     /// Writes what stands after the last object and hands the document over.
     mutating func finish() throws
 }

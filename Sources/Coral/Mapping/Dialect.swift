@@ -1,0 +1,131 @@
+import CoreData
+import GraphDocuments
+
+/// The words in which a model's user info says how documents look: those of this library, or of one that an app used before.
+///
+///     let options = try Dialect.groot.importOptions(for: model)
+///     let cards = try context.importObjects(from: json, as: Card.self, options: options)
+///
+/// A dialect is a reader of user info that makes a `Mapping` of it, and says how the library it comes from goes about importing.
+/// Models annotated for it work unchanged. MOCloner's words are about copies: `GraphCopier` knows them.
+public struct Dialect: Sendable {
+    /// The name, as `init(named:)` and the command know it.
+    public let name: String
+    let read: @Sendable (NSManagedObjectModel) -> DialectReading
+    let adjust: @Sendable (inout ImportOptions, NSManagedObjectModel) -> Void
+
+    /// The words of this library: `coral.key`, `coral.dates` and others; see `CoralDialect`.
+    public static let coral = Dialect(name: "coral", read: CoralDialect.read) { _, _ in }
+    /// Groot: `JSONKeyPath`, `JSONTransformerName`, `identityAttribute(s)`, `entityMapperName`, …
+    public static let groot = Dialect(name: "groot", read: GrootDialect.read, adjust: GrootDialect.adjust)
+    /// Sync: `sync.remoteKey`, `sync.isPrimaryKey`, snake_case by itself, `…_id` and `…_ids`, …
+    public static let sync = Dialect(name: "sync", read: SyncDialect.read, adjust: SyncDialect.adjust)
+    /// MagicalImport, a part of MagicalRecord: `mappedKeyName`, `relatedByAttribute`, `dateFormat`, …
+    public static let magicalImport = Dialect(
+        name: "magicalimport", read: MagicalImportDialect.read, adjust: MagicalImportDialect.adjust)
+
+    /// All dialects.
+    public static let all: [Dialect] = [.coral, .groot, .sync, .magicalImport]
+
+    /// The dialect of that name, or nil.
+    public init?(named name: String) {
+        guard let known = Dialect.all.first(where: { $0.name == name.lowercased() }) else { return nil }
+        self = known
+    }
+
+    private init(
+        name: String, read: @escaping @Sendable (NSManagedObjectModel) -> DialectReading,
+        adjust: @escaping @Sendable (inout ImportOptions, NSManagedObjectModel) -> Void
+    ) {
+        self.name = name
+        self.read = read
+        self.adjust = adjust
+    }
+
+    /// The mapping that a model's user info declares. Throws `MappingError` where it is not well formed.
+    public func mapping(of model: NSManagedObjectModel) throws -> Mapping {
+        let reading = read(model)
+        guard reading.mistakes.allSatisfy(\.isWarning) else { throw MappingError(reading.mistakes) }
+        return reading.mapping
+    }
+
+    /// All that is wrong with the user info: misspelt words, values that are none of the known ones, and what does not fit the
+    /// model. Empty where all is well.
+    public func mistakes(in model: NSManagedObjectModel) -> [MappingMistake] {
+        let reading = read(model)
+        return (reading.mistakes + reading.mapping.mistakes(in: model))
+            .sorted { ($0.entity, $0.property ?? "", $0.message) < ($1.entity, $1.property ?? "", $1.message) }
+    }
+
+    /// Options to import documents of the dialect with: the mapping, and what the library does with references, members that
+    /// are missing, trailing commas. What the given options say of other things stays.
+    ///
+    /// Throws `MappingError` where the user info is not well formed.
+    public func importOptions(
+        for model: NSManagedObjectModel, _ base: ImportOptions = ImportOptions()
+    ) throws -> ImportOptions {
+        var options = base
+        let mapping = try mapping(of: model)
+        options.mapping = base.mapping.map { mapping.merging($0) } ?? mapping
+        adjust(&options, model)
+        return options
+    }
+
+    /// An exporter that writes documents of the dialect: objects with all that their mapped relationships lead to.
+    ///
+    /// Throws `MappingError` where the user info is not well formed.
+    public func exporter(for model: NSManagedObjectModel, format: GraphFormat = .json) throws -> GraphExporter {
+        var exporter = GraphExporter(format: format, layout: .nested, shape: .everything)
+        exporter.mapping = try mapping(of: model)
+        return exporter
+    }
+}
+
+/// What reading a model's user info has given.
+struct DialectReading {
+    var mapping = Mapping()
+    var mistakes: [MappingMistake] = []
+
+    mutating func note(
+        _ code: MappingMistake.Code, _ message: String, _ entity: String, _ property: String? = nil,
+        isWarning: Bool = false
+    ) {
+        mistakes.append(MappingMistake(code, message, entity: entity, property: property, isWarning: isWarning))
+    }
+
+    /// Notes each key of a user info that is nearly a known one, and each that begins as the dialect's keys do and is none.
+    mutating func checkWords(
+        of userInfo: [AnyHashable: Any]?, known: [String], prefix: String? = nil, _ entity: String,
+        _ property: String? = nil
+    ) {
+        for key in (userInfo ?? [:]).keys.compactMap({ $0 as? String }).sorted() where !known.contains(key) {
+            if let prefix {
+                guard key.lowercased().hasPrefix(prefix) else { continue }
+            } else {
+                guard NameSuggestion.nearest(to: key, in: known) != nil else { continue }
+            }
+            note(
+                .unknownDirective, "There is no directive \"\(key)\".\(NameSuggestion.question(for: key, in: known))",
+                entity,
+                property)
+        }
+    }
+}
+
+extension NSManagedObjectModel {
+    /// The entities, sorted by name, so that what is made of them is always the same.
+    var sortedEntities: [NSEntityDescription] { entities.sorted { ($0.name ?? "") < ($1.name ?? "") } }
+}
+
+extension NSEntityDescription {
+    /// The properties that the entity declares itself, not those it inherits, sorted by name.
+    var ownProperties: [NSPropertyDescription] {
+        let inherited = superentity?.propertiesByName ?? [:]
+        return propertiesByName.filter { inherited[$0.key] == nil }.map(\.value).sorted { $0.name < $1.name }
+    }
+}
+
+/// The text of a directive; nil where there is none.
+func directive(_ key: String, in userInfo: [AnyHashable: Any]?) -> String? {
+    userInfo?[key].map { ($0 as? String) ?? "\($0)" }
+}

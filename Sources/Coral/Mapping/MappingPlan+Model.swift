@@ -1,0 +1,87 @@
+import CoreData
+import GraphDocuments
+
+extension MappingPlan {
+    /// Checks a mapping against a model, with the transformers that are registered.
+    ///
+    /// What identifies objects is said by the mapping, else by the model's `coral.identity`, else by its uniqueness
+    /// constraints.
+    ///
+    /// Throws `MappingError` with all mistakes, and `ImportError` where an identity does not fit the model.
+    public convenience init(
+        _ mapping: Mapping, model: NSManagedObjectModel, identity: ImportIdentity = ImportIdentity()
+    ) throws {
+        var known: [String: [String]] = [:]
+        let rules = try IdentityRules(model, identity: identity)
+        for entity in model.entities {
+            guard let rule = rules.rules(of: entity).first else { continue }
+            known[entity.name ?? ""] = rule.parts.map(\.name)
+        }
+        try self.init(
+            mapping, schema: GraphSchema(model), identities: known, functions: MappedFunctions.registered(named:))
+    }
+}
+
+extension Mapping {
+    /// All that does not fit a model, or is not registered: unknown entities, properties and transformers, keys that are no
+    /// paths, declarations of the wrong kind.
+    public func mistakes(in model: NSManagedObjectModel) -> [MappingMistake] {
+        do {
+            return try MappingPlan(
+                self, schema: GraphSchema(model), functions: MappedFunctions.registered(named:)
+            ).warnings
+        } catch let error as MappingError {
+            return error.mistakes
+        } catch {
+            return []
+        }
+    }
+}
+
+extension Mapping {
+    /// An identity with what the mapping says besides.
+    func completing(_ identity: ImportIdentity, in model: NSManagedObjectModel) -> ImportIdentity {
+        var identity = identity
+        for (name, declared) in entities {
+            guard let key = declared.identity, identity.keys[name] == nil, model.entitiesByName[name] != nil else {
+                continue
+            }
+            identity.keys[name] = key
+        }
+        return identity
+    }
+}
+
+extension MappingPlan {
+    /// Leaves relationships out of a shape that documents of the mapping do not hold, so that nobody follows them.
+    func omitUnmapped(from shape: inout GraphShape, model: NSManagedObjectModel) {
+        for entity in model.entities {
+            for relationship in entity.relationshipsByName.keys where !writes(relationship, of: entity.name ?? "") {
+                shape.set("\(entity.name ?? "").\(relationship)", .omit)
+            }
+        }
+    }
+}
+
+extension MappedFunctions {
+    /// The functions of a registered `ValueTransformer`: forward for reading, in reverse, where it allows that, for writing.
+    static func registered(named name: String) -> MappedFunctions? {
+        guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { return nil }
+        let isReversible = type(of: transformer).allowsReverseTransformation()
+        return MappedFunctions(
+            read: { tree in
+                try transformer.transformedValue(tree.foundationObject).map { try ReadableValue($0) }
+            },
+            write: isReversible
+                ? { tree in try transformer.reverseTransformedValue(tree.foundationObject).map { try ReadableValue($0) }
+                }
+                : nil)
+    }
+}
+
+extension ReadableValue {
+    /// The tree of one of Foundation's objects, null for `NSNull`.
+    fileprivate init(_ object: Any) throws {
+        try self.init(foundationObject: object, depthLimit: 256)
+    }
+}

@@ -1,0 +1,119 @@
+import CoreData
+import GraphDocuments
+
+/// Gives objects names of what identifies them: `Tag/=home`.
+///
+/// Names are kept, so that an object is loaded once for its name, however many refer to it. An object without a whole key has
+/// no such name, and neither has the second of two with the same key.
+final class KeyNames {
+    private let context: NSManagedObjectContext
+    private let rules: IdentityRules
+    private var entities: [String: EntityKey?] = [:]
+    private var names: [NSManagedObjectID: RecordID?] = [:]
+    private var owners: [RecordID: NSManagedObjectID] = [:]
+
+    /// How the key of an entity's objects is read.
+    private struct EntityKey {
+        var entity: String
+        var parts: [Part]
+
+        enum Part {
+            case attribute(String, GraphSchema.Attribute)
+            case relationship(String)
+        }
+    }
+
+    init(context: NSManagedObjectContext, model: NSManagedObjectModel, identity: ImportIdentity) throws {
+        self.context = context
+        rules = try IdentityRules(model, identity: identity)
+    }
+
+    /// What identifies an entity's objects; nil where nothing does.
+    func rule(of entity: NSEntityDescription) -> IdentityRule? { rules.rules(of: entity).first }
+
+    /// The name of an object, nil where it has no key. Loads the object where it was not prepared.
+    func name(of id: NSManagedObjectID) -> RecordID? {
+        if let known = names[id] { return known }
+        guard key(of: id.entity) != nil else { return nil }
+        let name = name(of: context.object(with: id), generation: 0)
+        names[id] = .some(name)
+        return name
+    }
+
+    /// Loads what the names of these objects need, together. Cost: one fetch for each entity, and generation of keys that lead
+    /// through relationships.
+    func prepare(_ objects: some Sequence<NSManagedObject>, with loader: ObjectLoader) throws {
+        var wanted = objects.filter { names[$0.objectID] == nil && key(of: $0.entity) != nil }
+        var generation = 0
+        var pending: [NSManagedObject] = []
+        while !wanted.isEmpty, generation < 16 {
+            var met: Set<NSManagedObjectID> = []
+            let ids = wanted.map(\.objectID).filter { met.insert($0).inserted }
+            for start in stride(from: 0, to: ids.count, by: loader.batchSize) {
+                let batch = Array(ids[start..<min(start + loader.batchSize, ids.count)])
+                pending += try loader.objects(with: batch).compactMap { $0 }
+            }
+            wanted = pending.suffix(ids.count).flatMap { object in
+                (key(of: object.entity)?.parts ?? []).compactMap { part in
+                    guard case .relationship(let name) = part else { return nil }
+                    return (object.value(forKey: name) as? NSManagedObject).flatMap {
+                        names[$0.objectID] == nil ? $0 : nil
+                    }
+                }
+            }
+            generation += 1
+        }
+        for object in pending.reversed() { _ = name(of: object.objectID) }
+    }
+
+    private func key(of entity: NSEntityDescription) -> EntityKey? {
+        let name = entity.name ?? ""
+        if let known = entities[name] { return known }
+        let key = rule(of: entity).map { rule in
+            EntityKey(
+                entity: rule.entity,
+                parts: rule.parts.map { part in
+                    switch part {
+                    case .attribute(let name):
+                        .attribute(
+                            name,
+                            entity.attributesByName[name].map { GraphSchema.Attribute($0) }
+                                ?? GraphSchema.Attribute(name: name, type: .undefined))
+                    case .relationship(let name): .relationship(name)
+                    }
+                })
+        }
+        entities[name] = .some(key)
+        return key
+    }
+
+    private func name(of object: NSManagedObject, generation: Int) -> RecordID? {
+        // A key that leads through more objects than any model has entities leads in a circle.
+        guard generation < 16, let key = key(of: object.entity), let values = values(of: object, key, generation) else {
+            return nil
+        }
+        let name = RecordID.key(entity: key.entity, values: values)
+        let owner = owners[name] ?? object.objectID
+        owners[name] = owner
+        return owner == object.objectID ? name : nil
+    }
+
+    private func values(of object: NSManagedObject, _ key: EntityKey, _ generation: Int) -> [String]? {
+        var values: [String] = []
+        for part in key.parts {
+            switch part {
+            case .attribute(let name, let type):
+                guard let text = GraphValue(object.value(forKey: name), declaredAs: type).documentText else {
+                    return nil
+                }
+                values.append(text)
+            case .relationship(let name):
+                guard let target = object.value(forKey: name) as? NSManagedObject else { return nil }
+                let known = names[target.objectID] ?? self.name(of: target, generation: generation + 1)
+                guard let parts = known?.keyValues else { return nil }
+                values += parts
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,97 @@
+import CoreData
+import GraphDocuments
+
+extension PlainLayout {
+    /// The layout of a shape's documents: each entity with its attributes, and of every relationship one side.
+    ///
+    /// That is the side whose order says something; else the one that is part of a key; else the one that leads to one object;
+    /// else the one whose destination has the shorter key. Entities stand behind those that they refer to, as far as can be.
+    ///
+    /// Throws `ShapeError` where the shape does not fit the model.
+    init(_ plan: ShapePlan, keys: KeyNames, dates: DateForm, decimals: DecimalForm) throws {
+        let entities = plan.model.sortedEntities.filter { !$0.isAbstract && plan.includes($0) }
+        var laidOut: [Entity] = []
+        var references: [String: Set<String>] = [:]
+        for entity in entities {
+            let described = try plan.plan(for: entity)
+            let name = entity.name ?? ""
+            let relationships = described.relationships.filter { planned in
+                entity.relationshipsByName[planned.name].map { PlainLayout.isWritten($0, of: entity, keys) } ?? false
+            }
+            let rule = keys.rule(of: entity)
+            laidOut.append(
+                Entity(
+                    name: name, key: rule?.parts.map(\.name) ?? [],
+                    members: described.attributes.map(\.name) + relationships.map(\.name), keyEntity: rule?.entity))
+            references[name] = Set(
+                relationships.flatMap { PlainLayout.concrete(entity.relationshipsByName[$0.name]?.destinationEntity) })
+        }
+        // A key may lead to an entity that has no objects of its own, by which they are known.
+        for entity in plan.model.sortedEntities where entity.isAbstract {
+            guard let rule = keys.rule(of: entity) else { continue }
+            laidOut.append(
+                Entity(name: entity.name ?? "", key: rule.parts.map(\.name), members: [], keyEntity: rule.entity))
+        }
+        self.init(entities: PlainLayout.sorted(laidOut, references), dates: dates, decimals: decimals)
+    }
+
+    /// The layout that documents of a model are read by.
+    init(_ model: ImportModel) {
+        let entities = model.schema.entities.compactMap { described -> PlainLayout.Entity? in
+            guard let entity = model.entity(described.name), entity.name == described.name,
+                let rule = entity.rules.first
+            else { return nil }
+            return PlainLayout.Entity(name: described.name, key: rule.parts.map(\.name), keyEntity: rule.entity)
+        }
+        self.init(entities: entities)
+    }
+
+    private static func concrete(_ entity: NSEntityDescription?) -> [String] {
+        guard let entity else { return [] }
+        return (entity.isAbstract ? [] : [entity.name ?? ""]) + entity.subentities.flatMap { concrete($0) }
+    }
+
+    /// Whether of the two sides of a relationship this one is written.
+    private static func isWritten(
+        _ relationship: NSRelationshipDescription, of entity: NSEntityDescription, _ keys: KeyNames
+    ) -> Bool {
+        guard let inverse = relationship.inverseRelationship else { return true }
+        let (mine, other) = (
+            rank(relationship, of: entity, keys), rank(inverse, of: relationship.destinationEntity, keys)
+        )
+        if mine != other { return mine < other }
+        if relationship.isOrdered { return true }
+        let names = [relationship, inverse].map { "\($0.entity.name ?? "").\($0.name)" }
+        return names[0] <= names[1]
+    }
+
+    /// How well a side serves, the least best.
+    private static func rank(
+        _ relationship: NSRelationshipDescription, of entity: NSEntityDescription?, _ keys: KeyNames
+    ) -> Int {
+        let destination = relationship.destinationEntity.flatMap(keys.rule(of:))
+        guard let destination else { return 1000 }
+        if relationship.isOrdered { return 0 }
+        let isKey = entity.flatMap(keys.rule(of:))?.parts.contains { $0.name == relationship.name } ?? false
+        if isKey { return 1 }
+        return (relationship.isToMany ? 100 : 10) + min(destination.parts.count, 50)
+    }
+
+    /// Entities behind those they refer to; where they refer to each other in a circle, by name.
+    private static func sorted(_ entities: [Entity], _ references: [String: Set<String>]) -> [Entity] {
+        var rest = entities
+        var sorted: [Entity] = []
+        var done: Set<String> = []
+        let names = Set(entities.map(\.name))
+        while !rest.isEmpty {
+            let next =
+                rest.firstIndex { entity in
+                    references[entity.name, default: []].intersection(names).subtracting(done)
+                        .isSubset(of: [entity.name])
+                } ?? 0
+            done.insert(rest[next].name)
+            sorted.append(rest.remove(at: next))
+        }
+        return sorted
+    }
+}
