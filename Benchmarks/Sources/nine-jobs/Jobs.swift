@@ -56,34 +56,32 @@ struct Jobs {
     /// Job 1: the whole graph as objects, saved.
     private func insert() throws -> String {
         let tagObjects = (0..<tags).map { number in
-            let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
-            tag.setValue(Workload.tagName(number), forKey: "name")
+            let tag = Tag(context: context)
+            tag.name = Workload.tagName(number)
             return tag
         }
         for number in 0..<notes {
             let values = Workload.note(number)
-            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
-            note.setValue(values.id, forKey: "id")
-            note.setValue(values.title, forKey: "title")
-            note.setValue(values.body, forKey: "body")
-            note.setValue(values.createdAt, forKey: "createdAt")
-            note.setValue(values.isPinned, forKey: "isPinned")
-            note.setValue(values.rank, forKey: "rank")
-            let detail = NSEntityDescription.insertNewObject(forEntityName: "NoteDetail", into: context)
-            detail.setValue(values.content, forKey: "content")
-            detail.setValue(note, forKey: "note")
+            let note = Note(context: context)
+            note.id = values.id
+            note.title = values.title
+            note.body = values.body
+            note.createdAt = values.createdAt
+            note.isPinned = values.isPinned
+            note.rank = values.rank
+            let detail = NoteDetail(context: context)
+            detail.content = values.content
+            detail.note = note
             for index in 0..<items {
                 let itemValues = Workload.item(number * items + index, tagTotal: tags)
-                let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
-                item.setValue(index, forKey: "index")
-                item.setValue(itemValues.name, forKey: "name")
-                item.setValue(values.id, forKey: "noteID")
-                item.setValue(itemValues.quantity, forKey: "quantity")
-                item.setValue(itemValues.price, forKey: "price")
-                item.setValue(note, forKey: "note")
-                if !itemValues.tags.isEmpty {
-                    item.setValue(NSSet(array: itemValues.tags.map { tagObjects[$0] }), forKey: "tags")
-                }
+                let item = Item(context: context)
+                item.index = Int32(index)
+                item.name = itemValues.name
+                item.noteID = values.id
+                item.quantity = itemValues.quantity
+                item.price = itemValues.price
+                item.note = note
+                item.tags = Set(itemValues.tags.map { tagObjects[$0] })
             }
         }
         try context.save()
@@ -93,9 +91,7 @@ struct Jobs {
     /// Job 2: all items as objects.
     private func sum() throws -> String {
         var sum: Int64 = 0
-        for item in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")) {
-            sum += item.value(forKey: "quantity") as? Int64 ?? 0
-        }
+        for item in try context.fetch(NSFetchRequest<Item>(entityName: "Item")) { sum += item.quantity }
         return "\(sum)"
     }
 
@@ -103,14 +99,12 @@ struct Jobs {
     private func query() throws -> String {
         var sum = 0
         for number in 0..<1000 {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            let request = NSFetchRequest<Note>(entityName: "Note")
             request.predicate = NSPredicate(
                 format: "createdAt >= %@ AND isPinned == YES", Workload.queryDate(number) as CVarArg)
             request.sortDescriptors = [NSSortDescriptor(key: "createdAt", ascending: true)]
             request.fetchLimit = 20
-            for note in try context.fetch(request) {
-                sum += Int((note.value(forKey: "rank") as? Double ?? 0) * 1e6)
-            }
+            for note in try context.fetch(request) { sum += Int(note.rank * 1e6) }
         }
         return "\(sum)"
     }
@@ -118,15 +112,10 @@ struct Jobs {
     /// Job 4: every note, its items in order, their tags.
     private func traverse() throws -> String {
         var sum: Int64 = 0
-        for note in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")) {
-            guard let items = note.value(forKey: "items") as? NSOrderedSet else { continue }
-            for case let item as NSManagedObject in items.array {
-                let quantity = item.value(forKey: "quantity") as? Int64 ?? 0
-                let index = item.value(forKey: "index") as? Int64 ?? 0
-                sum += quantity * (index + 1)
-                for case let tag as NSManagedObject in (item.value(forKey: "tags") as? NSSet)?.allObjects ?? [] {
-                    sum += Int64((tag.value(forKey: "name") as? String ?? "").utf8.count)
-                }
+        for note in try context.fetch(NSFetchRequest<Note>(entityName: "Note")) {
+            for item in note.items {
+                sum += item.quantity * Int64(item.index + 1)
+                for tag in item.tags { sum += Int64(tag.name?.utf8.count ?? 0) }
             }
         }
         return "\(sum)"
@@ -134,12 +123,10 @@ struct Jobs {
 
     /// Job 9: one more of every item with index 3.
     private func update() throws -> String {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+        let request = NSFetchRequest<Item>(entityName: "Item")
         request.predicate = NSPredicate(format: "index == 3")
         let found = try context.fetch(request)
-        for item in found {
-            item.setValue((item.value(forKey: "quantity") as? Int64 ?? 0) + 1, forKey: "quantity")
-        }
+        for item in found { item.quantity += 1 }
         try context.save()
         return "\(found.count)"
     }

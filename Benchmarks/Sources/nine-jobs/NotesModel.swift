@@ -33,7 +33,7 @@ enum NotesModel {
     private static func entity(_ name: String, _ properties: [NSPropertyDescription]) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
-        entity.managedObjectClassName = "NSManagedObject"
+        entity.managedObjectClassName = "nine_jobs.\(name)"
         entity.properties = properties
         return entity
     }

@@ -254,12 +254,16 @@ extension URL: ManagedSlotValue {
 
 extension Decimal: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Decimal? {
-        (object.boxedValue(name) as? NSNumber)?.decimalValue
+        guard let slot = object.slot(of: name) else {
+            return (object.value(forKey: name.string) as? NSNumber)?.decimalValue
+        }
+        if case .decimal(let value) = object.slotValue(slot) { return value }
+        return nil
     }
 
     public static func setManagedValueIfAny(_ value: Decimal?, of name: PropertyName, in object: NSManagedObject) {
         object.set(
-            value.map { .object(ObjectValue(NSDecimalNumber(decimal: $0))) } ?? .null, of: name,
+            value.map { .decimal($0) } ?? .null, of: name,
             where: { $0 == .decimal }, else: value)
     }
 

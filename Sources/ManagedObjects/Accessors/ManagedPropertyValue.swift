@@ -100,30 +100,44 @@ extension NSOrderedSet: ManagedSlotValue {
     }
 }
 
+// `@inlinable`, because the caller's compiler then makes arrays and sets of the very class.
 extension Array: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedObject {
     /// The members in order; in no particular one where the relationship is not ordered.
+    @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> [Element]? {
-        object.typedMembers(at: object.toManyIndex(of: name))
+        let members = object.members(of: name)
+        var typed: [Element] = []
+        typed.reserveCapacity(members.count)
+        for case let member as Element in members { typed.append(member) }
+        return typed
     }
 
+    @inlinable
     public static func setManagedValueIfAny(_ value: [Element]?, of name: PropertyName, in object: NSManagedObject) {
-        object.setMembersOrStop(value ?? [], at: object.toManyIndex(of: name))
+        object.setMembers(value ?? [], of: name)
     }
 
+    @inlinable
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> [Element] { [] }
 }
 
 extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedObject {
+    @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Set<Element>? {
-        Set(object.typedMembers(at: object.toManyIndex(of: name)) as [Element])
+        let members = object.members(of: name)
+        var typed = Set<Element>(minimumCapacity: members.count)
+        for case let member as Element in members { typed.insert(member) }
+        return typed
     }
 
+    @inlinable
     public static func setManagedValueIfAny(
         _ value: Set<Element>?, of name: PropertyName, in object: NSManagedObject
     ) {
-        object.setMembersOrStop(Array(value ?? []), at: object.toManyIndex(of: name))
+        object.setMembers(value.map { Array($0) } ?? [], of: name)
     }
 
+    @inlinable
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Set<Element> { [] }
 }
 
@@ -133,15 +147,12 @@ extension NSManagedObject {
         preconditionFailure("\(entity.name ?? "").\(name.string) is nil. Declare its type optional.")
     }
 
-    /// The members of a to-many relationship that are of a class.
-    final func typedMembers<Member: NSManagedObject>(at index: Int) -> [Member] {
-        guard let context else { return [] }
-        let keys = memberKeys(at: index)
-        var members: [Member] = []
-        members.reserveCapacity(keys.count)
-        for key in keys {
-            if let member = context.object(for: key) as? Member { members.append(member) }
-        }
-        return members
+    /// The members of a to-many relationship.
+    @usableFromInline
+    final func members(of name: PropertyName) -> [NSManagedObject] { members(at: toManyIndex(of: name)) }
+
+    @usableFromInline
+    final func setMembers(_ members: [NSManagedObject], of name: PropertyName) {
+        setMembersOrStop(members, at: toManyIndex(of: name))
     }
 }

@@ -192,44 +192,10 @@ struct ObjectChanges {
 
     var userInfo: [AnyHashable: Any] {
         var userInfo: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { userInfo[NSInsertedObjectsKey] = ObjectSet(inserted) }
-        if !updated.isEmpty { userInfo[NSUpdatedObjectsKey] = ObjectSet(updated) }
-        if !deleted.isEmpty { userInfo[NSDeletedObjectsKey] = ObjectSet(deleted) }
-        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = ObjectSet(refreshed) }
+        if !inserted.isEmpty { userInfo[NSInsertedObjectsKey] = Set(inserted) }
+        if !updated.isEmpty { userInfo[NSUpdatedObjectsKey] = Set(updated) }
+        if !deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(deleted) }
+        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = Set(refreshed) }
         return userInfo
     }
-}
-
-/// A set of objects that is hashed only when somebody looks: most notifications have no observer.
-final class ObjectSet: NSSet {
-    private let objects: [NSManagedObject]
-
-    convenience init(_ objects: ContiguousArray<NSManagedObject>) {
-        self.init(array: Array(objects), isObjectSet: ())
-    }
-
-    private init(array: [NSManagedObject], isObjectSet: Void) {
-        objects = array
-        super.init(objects: nil, count: 0)
-    }
-
-    override convenience init(objects: UnsafePointer<AnyObject>?, count: Int) {
-        self.init(array: (0..<count).compactMap { objects?[$0] as? NSManagedObject }, isObjectSet: ())
-    }
-
-    required convenience init?(coder: NSCoder) {
-        nil
-    }
-
-    override var count: Int { objects.count }
-
-    override func member(_ object: Any) -> Any? {
-        objects.first { $0 === object as AnyObject }
-    }
-
-    override func objectEnumerator() -> NSEnumerator {
-        NSArray(array: objects).objectEnumerator()
-    }
-
-    override func copy(with zone: NSZone? = nil) -> Any { self }
 }

@@ -96,14 +96,14 @@ extension NSManagedObjectContext {
         let wanted = batches(of: page).nextTargetCount(slot: slot)
         var seen: Set<Int64> = [object.key.number]
         var numbers = [object.key.number]
-        let root = object.entity.rootEntity
+        let root = object.layout.rootIndex
         var row = Int(object.row) + 1
         while numbers.count < wanted, row < page.count {
             let cell = page.cell(row: row, slot: slot)
             row += 1
             guard cell.kind == .reference else { continue }
             let key = ObjectKey(store: page.store, entity: cell.entity, number: Int64(bitPattern: cell.payload))
-            guard entity(of: key).rootEntity === root, seen.insert(key.number).inserted else { continue }
+            guard layout(of: key).rootIndex == root, seen.insert(key.number).inserted else { continue }
             if rowsAhead.contains(key) { continue }
             if let registered = registry.object(for: key), !registered.isFaultInternally { continue }
             numbers.append(key.number)
@@ -162,13 +162,20 @@ extension NSManagedObjectContext {
         of place: EntityLayout.ToMany, owners: [Int64], entity: NSEntityDescription, store: any RowStore
     ) throws -> MemberResult {
         let result = try store.members(
-            of: place.relationship, owners: owners, ownerEntity: entity, includesRows: true,
+            of: place.relationship, owners: owners, ownerEntity: entity, includesRows: true, isKnown: isKnown,
             generation: pinnedGenerations?.generation(of: store))
         for page in result.pages {
             page.isReadAhead = true
             rowsAhead.add(page)
         }
         return result
+    }
+
+    /// Whether a row has been read already.
+    private func isKnown(_ key: ObjectKey) -> Bool {
+        if rowsAhead.contains(key) { return true }
+        guard let object = registry.object(for: key) else { return false }
+        return !object.isFaultInternally || (object.page != nil && object.originSlot < 0)
     }
 
     // MARK: - Refreshing
@@ -187,7 +194,7 @@ extension NSManagedObjectContext {
         } else {
             turnIntoFault(object)
         }
-        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: ObjectSet([object])])
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
     }
 
     /// Turns every object into a fault that keeps its unsaved changes.

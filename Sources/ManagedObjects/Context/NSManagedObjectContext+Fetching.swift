@@ -7,7 +7,13 @@ extension NSManagedObjectContext {
     /// The objects, IDs, dictionaries or counts that a request asks for: one statement for each store, and one for each
     /// key path to prefetch.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
-        let results = try fetchResults(request.specification)
+        let specification = request.specification
+        if specification.resultType == .managedObjectResultType, T.self is NSManagedObject.Type,
+            let objects = Self.cast(try fetchObjects(specification), to: T.self)
+        {
+            return objects
+        }
+        let results = try fetchResults(specification)
         if let typed = results as? [T] { return typed }
         throw CocoaError(
             .coreData,
@@ -38,6 +44,25 @@ extension NSManagedObjectContext {
         }
         specification.resultType = .managedObjectIDResultType
         return try fetchResults(specification).count
+    }
+
+    /// Objects as those of a class; nil where one is of another. A class is looked at once for objects that follow each
+    /// other.
+    private static func cast<T>(_ objects: [NSManagedObject], to type: T.Type) -> [T]? {
+        var checked: ObjectIdentifier?
+        for object in objects {
+            let objectClass = ObjectIdentifier(Swift.type(of: object))
+            if objectClass == checked { continue }
+            guard object is T else { return nil }
+            checked = objectClass
+        }
+        // An array of references, all of which have just been seen to be of the class.
+        return unsafeBitCast(objects, to: [T].self)
+    }
+
+    private func fetchObjects(_ specification: FetchSpecification) throws -> [NSManagedObject] {
+        processPendingChangesBeforeFetch()
+        return try objects(specification, entity: fetchedEntity(specification))
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
@@ -127,8 +152,7 @@ extension NSManagedObjectContext {
             let page = result.pages[Int(position.page)]
             let row = Int(position.row)
             let key = ObjectKey(
-                store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.entity.index),
-                number: page.keys[row])
+                store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.index), number: page.keys[row])
             let object: NSManagedObject
             if let registered = registry.object(for: key) {
                 object = registered
@@ -139,7 +163,7 @@ extension NSManagedObjectContext {
                     adopt(page, row: row, by: object)
                 }
             } else {
-                object = makeObject(entity: page.layout.entity, key: key)
+                object = makeObject(page.layout, key: key)
                 adopt(page, row: row, by: object)
             }
             if realises { object.realise() }

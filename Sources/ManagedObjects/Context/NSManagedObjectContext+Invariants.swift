@@ -34,7 +34,8 @@
             var broken: [String] = []
             for (index, place) in object.layout.toMany.enumerated() where place.relationship.inverseRelationship != nil
             {
-                for member in object.members(at: index) where !refers(member, to: object, by: place.relationship) {
+                for member in object.members(at: index)
+                where !refers(member, to: object, by: object.layout.links.toMany[index]) {
                     broken.append("\(place.name) holds \(member.objectID), which does not refer back")
                 }
             }
@@ -42,7 +43,7 @@
                 guard let relationship = description.property as? NSRelationshipDescription,
                     relationship.inverseRelationship != nil, let target = object.relatedObject(slot: slot)
                 else { continue }
-                if !refers(target, to: object, by: relationship) {
+                if !refers(target, to: object, by: object.layout.links.slots[slot]) {
                     broken.append("\(relationship.name) refers to \(target.objectID), which does not refer back")
                 }
             }
@@ -50,9 +51,9 @@
         }
 
         private func refers(
-            _ object: NSManagedObject, to other: NSManagedObject, by relationship: NSRelationshipDescription
+            _ object: NSManagedObject, to other: NSManagedObject, by link: RelationshipLinks.Link
         ) -> Bool {
-            switch object.layout.links.inverse(of: relationship) {
+            switch link.inverse {
             case .none: true
             case .slot(let slot): object.relatedObject(slot: slot) === other
             case .toMany(let index): object.memberKeys(at: index).contains(other.key)

@@ -29,15 +29,15 @@ extension NSManagedObjectContext {
 
     /// Makes and registers a fault; its row is at hand where it has been read ahead.
     private func makeFault(_ key: ObjectKey) -> NSManagedObject {
-        let object = makeObject(entity: entity(of: key), key: key)
+        let object = makeObject(layout(of: key), key: key)
         if let (page, row) = rowsAhead.row(for: key) { adopt(page, row: row, by: object) }
         return object
     }
 
     /// Makes and registers an object of the entity's class, without values.
-    final func makeObject(entity: NSEntityDescription, key: ObjectKey) -> NSManagedObject {
+    final func makeObject(_ layout: EntityLayout, key: ObjectKey) -> NSManagedObject {
         if registry.isSweepDue, !retainsRegisteredObjects { sweep() }
-        let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
+        let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
         object.key = key
         object.context = self
         registry.register(object, as: key)
@@ -52,12 +52,12 @@ extension NSManagedObjectContext {
         object.version = page.versions[row]
     }
 
-    final func entity(of key: ObjectKey) -> NSEntityDescription {
-        guard let entities = rootCoordinator?.managedObjectModel.orderedEntities, Int(key.entity) < entities.count
-        else {
-            preconditionFailure("The context has no persistent store coordinator.")
-        }
-        return entities[Int(key.entity)]
+    final func entity(of key: ObjectKey) -> NSEntityDescription { layout(of: key).entity }
+
+    final func layout(of key: ObjectKey) -> EntityLayout {
+        precondition(
+            Int(key.entity) < registry.layouts.count, "The context has no persistent store coordinator.")
+        return registry.layouts[Int(key.entity)]
     }
 
     final func objectID(for key: ObjectKey) -> NSManagedObjectID {

@@ -7,33 +7,34 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     // MARK: What it stands on
 
     let queue: ContextQueue
-    final var coordinator: NSPersistentStoreCoordinator?
-    final var parentContext: NSManagedObjectContext?
+    @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
+    @exclusivity(unchecked) final var parentContext: NSManagedObjectContext?
 
     // MARK: Identity map and unit of work
 
-    final var registry = ObjectRegistry(entities: [])
+    // Without dynamic checks of exclusive access, because every object passes here, and a context belongs to one queue.
+    @exclusivity(unchecked) final var registry = ObjectRegistry(entities: [])
     /// Objects with unsaved changes, in the order in which they were first changed; those that have none any more stay
     /// until the next save.
-    final var changed: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
     /// Objects changed since pending changes were processed.
-    final var changedInEvent: ContiguousArray<NSManagedObject> = []
-    final var insertedCount = 0
-    final var updatedCount = 0
+    @exclusivity(unchecked) final var changedInEvent: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) final var insertedCount = 0
+    @exclusivity(unchecked) final var updatedCount = 0
     final var deletedCount = 0
     /// Other names of registered objects: temporary keys under which a permanent one may still be asked for.
     final var aliases: [Int64: ObjectKey] = [:]
     /// Rows read ahead of need; see `RowsAhead`.
-    final var rowsAhead = RowsAhead()
+    @exclusivity(unchecked) final var rowsAhead = RowsAhead()
     /// Goes up whenever what has been read ahead may no longer be what the store has.
-    final var epoch = 0
+    @exclusivity(unchecked) final var epoch = 0
     final var isProcessing = false
     final var isSaving = false
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
     final var childCount = 0
     final var pinnedGenerations: PinnedGenerations?
-    final var undoRecorder = UndoRecorder()
+    @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
     /// Values that users may change in place.
     final var inPlaceValues = InPlaceValues()
     final var parentObserver: (any NSObjectProtocol)?

@@ -7,6 +7,8 @@ struct ObjectRegistry {
     private var tables: [KeyTable]
     /// The table of each entity: that of its root.
     private let tableOfEntity: [Int]
+    /// The layouts of the model's entities, by their positions.
+    let layouts: ContiguousArray<EntityLayout>
     /// Registered objects, over all tables; a sweep is due when it has doubled since the last.
     private(set) var count = 0
     private var threshold = ObjectRegistry.smallestThreshold
@@ -23,6 +25,7 @@ struct ObjectRegistry {
             tableOfEntity.append(ordinal)
         }
         self.tableOfEntity = tableOfEntity
+        layouts = ContiguousArray(entities.map(\.layout))
         tables = Array(repeating: KeyTable(), count: max(1, ordinals.count))
     }
 

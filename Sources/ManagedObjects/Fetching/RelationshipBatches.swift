@@ -2,16 +2,18 @@
 ///
 /// The first object of a page that is asked for its members loads them for itself alone; the second for a few rows
 /// more, then for many: a loop over a fetch costs a handful of statements, a single look costs one row's.
+///
+/// Without dynamic checks of exclusive access, because every relationship of every object passes here, on one queue.
 final class RelationshipBatches {
     private struct Batch {
         var rows: Range<Int>
         var result: MemberResult
     }
 
-    private var batches: [[Batch]]
-    private var growth: [Int]
+    @exclusivity(unchecked) private var batches: [[Batch]]
+    @exclusivity(unchecked) private var growth: [Int]
     /// How many targets of a to-one slot to load next time, by slot.
-    private var slotGrowth: [Int]
+    @exclusivity(unchecked) private var slotGrowth: [Int]
     private let epoch: Int
 
     init(page: RowPage, epoch: Int) {

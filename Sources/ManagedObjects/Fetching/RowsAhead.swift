@@ -55,7 +55,7 @@ private struct RowTable {
         let number = Int32(truncatingIfNeeded: pages.count)
         pages.append(page)
         reserve(count + page.count)
-        let entity = UInt16(truncatingIfNeeded: page.layout.entity.index)
+        let entity = UInt16(truncatingIfNeeded: page.layout.index)
         for row in 0..<page.count {
             enter(
                 Entry(

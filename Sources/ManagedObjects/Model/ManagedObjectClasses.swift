@@ -32,9 +32,14 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
 
     /// The class of an entity's objects. Cost: one lock once it has been found.
     func managedObjectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
+        finding(for: entity).managedObjectClass
+    }
+
+    /// The class of an entity's objects, and whether it will stay that.
+    func finding(for entity: NSEntityDescription) -> Finding {
         lock.withLock {
             if let found = entity.foundManagedObjectClass, found.isFinal || found.generation == generation {
-                return found.managedObjectClass
+                return found
             }
             var finding = Finding(managedObjectClass: NSManagedObject.self, isFinal: true, generation: generation)
             if let name = entity.explicitClassName {
@@ -43,7 +48,7 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
                     managedObjectClass: found ?? NSManagedObject.self, isFinal: found != nil, generation: generation)
             }
             entity.foundManagedObjectClass = finding
-            return finding.managedObjectClass
+            return finding
         }
     }
 

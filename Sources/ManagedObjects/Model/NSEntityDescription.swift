@@ -51,7 +51,14 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     internal final var subtree: Range<Int> = 0..<0
 
     /// Where each property of an object has its place. Made when the model is frozen, so that no two threads make it.
-    internal final lazy var layout: EntityLayout = EntityLayout(entity: self)
+    internal final var layout: EntityLayout {
+        if let madeLayout { return madeLayout }
+        let made = EntityLayout(entity: self)
+        madeLayout = made
+        return made
+    }
+    /// The layout holds the entity; the model breaks the circle when it goes.
+    internal final var madeLayout: EntityLayout?
 
     /// What the name dictionaries hold once the model is frozen.
     private var frozenProperties: [String: NSPropertyDescription]?

@@ -27,6 +27,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     /// A model without entities.
     public override init() {}
 
+    deinit {
+        for entity in ownEntities { entity.madeLayout = nil }
+    }
+
     // MARK: - Entities
 
     /// The entities. Setting an entity brings its subentities and superentities along; an entity belongs to one model.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Where each property of an entity has its place in an object.
 ///
@@ -72,7 +73,12 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         case fetched(NSFetchedPropertyDescription)
     }
 
-    unowned let entity: NSEntityDescription
+    /// Kept by the layout, and so by every object, as objects may outlive their model; a model that goes lets go of its
+    /// layouts.
+    let entity: NSEntityDescription
+    /// The entity's position in the frozen model, and that of its root.
+    let index: Int
+    let rootIndex: Int
     let slots: [Slot]
     /// The kinds of the slots, apart for those who need nothing else of them.
     let kinds: ContiguousArray<Slot.Kind>
@@ -91,6 +97,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
     private init(entity: NSEntityDescription, builder: EntityLayoutBuilder) {
         self.entity = entity
+        index = entity.index
+        rootIndex = entity.rootEntity.index
         slots = builder.slots
         kinds = ContiguousArray(builder.slots.map(\.kind))
         toMany = builder.toMany
@@ -100,6 +108,26 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }
         inPlaceSlots = Set(transformableSlots.filter { builder.slots[$0].attribute?.noticesInPlaceChanges == true })
     }
+
+    /// The class of the entity's objects. Cost: one load once it is known for good.
+    var objectClass: NSManagedObject.Type {
+        if let known = knownClass.load(ordering: .relaxed) {
+            // A class is a pointer to what describes it, and lives as long as the process.
+            return unsafeBitCast(known, to: NSManagedObject.Type.self)
+        }
+        let found = ManagedObjectClasses.shared.finding(for: entity)
+        if found.isFinal {
+            knownClass.store(unsafeBitCast(found.managedObjectClass, to: UnsafeRawPointer.self), ordering: .relaxed)
+        }
+        return found.managedObjectClass
+    }
+    private let knownClass = Atomic<UnsafeRawPointer?>(nil)
+
+    /// How the store keeps each to-many relationship.
+    private(set) lazy var storage = ContiguousArray(toMany.map(\.storage))
+
+    /// What a save checks of each object.
+    private(set) lazy var rules = ValidationRules(layout: self)
 
     /// Slots whose values a save looks at one by one: to-one relationships, and transformables.
     let referenceSlots: [Int]

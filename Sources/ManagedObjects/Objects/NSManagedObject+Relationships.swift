@@ -39,7 +39,11 @@ extension NSManagedObject {
 
     final func members(at index: Int) -> [NSManagedObject] {
         guard let context else { return [] }
-        return memberKeys(at: index).compactMap { context.object(for: $0) }
+        let keys = memberKeys(at: index)
+        var members: [NSManagedObject] = []
+        members.reserveCapacity(keys.count)
+        for key in keys { members.append(context.object(for: key)) }
+        return members
     }
 
     /// Adds an object to a to-many relationship, at a position or at the end.
@@ -50,7 +54,7 @@ extension NSManagedObject {
         let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         if state.add(memberKey, at: position) {
             self.state.insert(.relationshipChanged)
-            member.joinInverse(of: self, relationship: place.relationship)
+            member.joinInverse(of: self, by: layout.links.toMany[index])
         }
         didChangeValue(forKey: place.name)
     }
@@ -61,7 +65,7 @@ extension NSManagedObject {
         let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         if state.remove(member.key, keepsOrder: place.isOrdered) {
             self.state.insert(.relationshipChanged)
-            member.leaveInverse(of: self, relationship: place.relationship)
+            member.leaveInverse(of: self, by: layout.links.toMany[index])
         }
         didChangeValue(forKey: place.name)
     }
@@ -93,10 +97,9 @@ extension NSManagedObject {
             }
             self.state.insert(.relationshipChanged)
             if !primitive {
-                for removedKey in removed {
-                    context?.object(for: removedKey).leaveInverse(of: self, relationship: place.relationship)
-                }
-                for object in added { object.joinInverse(of: self, relationship: place.relationship) }
+                let link = layout.links.toMany[index]
+                for removedKey in removed { context?.object(for: removedKey).leaveInverse(of: self, by: link) }
+                for object in added { object.joinInverse(of: self, by: link) }
             }
         }
         if !primitive { didChangeValue(forKey: place.name) }
@@ -115,19 +118,19 @@ extension NSManagedObject {
 
     /// Sets a to-one relationship and both inverses: the one left and the one joined.
     final func setReference(slot: Int, to object: NSManagedObject?) {
-        guard let relationship = layout.slots[slot].property as? NSRelationshipDescription else { return }
+        let link = layout.links.slots[slot]
         if let name = layout.slots[slot].name { willChangeValue(forKey: name) }
         let targetKey = object.map { other in context.map { $0.key(adopting: other) } ?? other.key }
         let before = slotValue(slot)
         if case .reference(let old) = before, old != targetKey {
-            context?.object(for: old).leaveInverse(of: self, relationship: relationship)
+            context?.object(for: old).leaveInverse(of: self, by: link)
         }
         setPrimitiveSlot(slot, to: targetKey.map { .reference($0) } ?? .null)
         if let object, let targetKey {
             if case .reference(let old) = before, old == targetKey {
                 // The same object again: nothing joins.
             } else {
-                object.joinInverse(of: self, relationship: relationship)
+                object.joinInverse(of: self, by: link)
             }
         }
         if let name = layout.slots[slot].name { didChangeValue(forKey: name) }
@@ -140,16 +143,16 @@ extension NSManagedObject {
 
     // MARK: - The other side
 
-    /// This object has become the destination of `relationship` of `other`: sets this side.
-    fileprivate final func joinInverse(of other: NSManagedObject, relationship: NSRelationshipDescription) {
-        switch layout.links.inverse(of: relationship) {
+    /// This object has become a destination of `other` by a relationship: sets this side.
+    fileprivate final func joinInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
+        switch link.inverse {
         case .none: break
         case .slot(let slot):
             let before = slotValue(slot)
             if case .reference(let old) = before {
                 if old == other.key { return }
                 // One owner at a time: the former owner loses this object.
-                context?.object(for: old).loseDestination(self, by: relationship)
+                context?.object(for: old).loseDestination(self, by: link)
             }
             changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .reference(other.key)) }
         case .toMany(let index):
@@ -160,9 +163,9 @@ extension NSManagedObject {
         }
     }
 
-    /// This object is no longer a destination of `relationship` of `other`: clears this side.
-    fileprivate final func leaveInverse(of other: NSManagedObject, relationship: NSRelationshipDescription) {
-        switch layout.links.inverse(of: relationship) {
+    /// This object is no longer a destination of `other` by a relationship: clears this side.
+    fileprivate final func leaveInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
+        switch link.inverse {
         case .none: break
         case .slot(let slot):
             if case .reference(let target) = slotValue(slot), target == other.key {
@@ -176,9 +179,9 @@ extension NSManagedObject {
         }
     }
 
-    /// `member` has been taken away by another object: clears `relationship` on this side.
-    private func loseDestination(_ member: NSManagedObject, by relationship: NSRelationshipDescription) {
-        switch layout.links.place(of: relationship) {
+    /// `member` has been taken away by another object: clears the relationship on this side.
+    private func loseDestination(_ member: NSManagedObject, by link: RelationshipLinks.Link) {
+        switch link.own {
         case .none: break
         case .slot(let slot):
             if case .reference(let target) = slotValue(slot), target == member.key {
@@ -203,7 +206,10 @@ extension NSManagedObject {
     }
 }
 
-/// Where the two ends of each relationship lie in objects of an entity.
+/// Where the two ends of an entity's relationships lie: on its objects, and on their destinations.
+///
+/// Inherited properties have the same places in subentities, so that what is found for the declared destination serves
+/// every object that may be one.
 struct RelationshipLinks {
     enum End {
         case none
@@ -211,35 +217,49 @@ struct RelationshipLinks {
         case toMany(Int)
     }
 
-    private var places: [ObjectIdentifier: End] = [:]
-    private var inverses: [ObjectIdentifier: End] = [:]
+    struct Link {
+        /// On the object that has the relationship.
+        var own = End.none
+        /// On the destination.
+        var inverse = End.none
+    }
+
+    /// By slot; only to-one relationships have ends.
+    let slots: ContiguousArray<Link>
+    /// By the place of a to-many relationship.
+    let toMany: ContiguousArray<Link>
 
     init(layout: EntityLayout) {
-        for (index, slot) in layout.slots.enumerated() where slot.kind == .toOne {
-            if slot.isHidden {
-                // The owner of a one-way to-many: the hidden inverse of the relationship.
-                inverses[ObjectIdentifier(slot.property)] = .slot(index)
-            } else {
-                note(slot.property, end: .slot(index))
+        slots = ContiguousArray(
+            layout.slots.enumerated().map { index, slot in
+                guard slot.kind == .toOne else { return Link() }
+                // The owner of a one-way to-many has the relationship; what is hidden here is its inverse.
+                if slot.isHidden { return Link(own: .slot(index), inverse: .none) }
+                return Link(own: .slot(index), inverse: Self.inverse(of: slot.property))
+            })
+        toMany = ContiguousArray(
+            layout.toMany.enumerated().map { index, place in
+                Link(own: .toMany(index), inverse: Self.inverse(of: place.relationship))
+            })
+    }
+
+    /// The end of a relationship on its destination.
+    private static func inverse(of property: NSPropertyDescription) -> End {
+        guard let relationship = property as? NSRelationshipDescription,
+            let destination = relationship.destinationEntity?.layout
+        else { return .none }
+        guard let inverse = relationship.inverseRelationship else {
+            // One way: where its members keep their owner.
+            let hidden = destination.slots.firstIndex {
+                $0.isHidden && $0.kind == .toOne && $0.property === relationship
             }
+            return hidden.map(End.slot) ?? .none
         }
-        for (index, place) in layout.toMany.enumerated() { note(place.relationship, end: .toMany(index)) }
-    }
-
-    private mutating func note(_ property: NSPropertyDescription, end: End) {
-        places[ObjectIdentifier(property)] = end
-        if let inverse = (property as? NSRelationshipDescription)?.inverseRelationship {
-            inverses[ObjectIdentifier(inverse)] = end
+        if let slot = destination.slots.firstIndex(where: {
+            $0.kind == .toOne && !$0.isHidden && $0.property === inverse
+        }) {
+            return .slot(slot)
         }
-    }
-
-    /// Where the relationship itself lies.
-    func place(of relationship: NSRelationshipDescription) -> End {
-        places[ObjectIdentifier(relationship)] ?? .none
-    }
-
-    /// Where its inverse lies, seen from its destination.
-    func inverse(of relationship: NSRelationshipDescription) -> End {
-        inverses[ObjectIdentifier(relationship)] ?? .none
+        return destination.toMany.firstIndex { $0.relationship === inverse }.map(End.toMany) ?? .none
     }
 }

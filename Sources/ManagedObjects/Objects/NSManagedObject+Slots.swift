@@ -97,10 +97,10 @@ extension RowPage {
         case .null: return .null
         case .integer:
             let number = Int64(bitPattern: cell.payload)
-            return slot.kind == .decimal ? .object(ObjectValue(NSDecimalNumber(value: number))) : .integer(number)
+            return slot.kind == .decimal ? .decimal(Decimal(number)) : .integer(number)
         case .real:
             let number = Double(bitPattern: cell.payload)
-            return slot.kind == .decimal ? .object(ObjectValue(Self.decimal(number))) : .real(number)
+            return slot.kind == .decimal ? .decimal(Decimal(shortestOf: number)) : .real(number)
         case .reference:
             return .reference(
                 ObjectKey(store: store, entity: cell.entity, number: Int64(bitPattern: cell.payload)))
@@ -108,7 +108,7 @@ extension RowPage {
             let text = string(of: cell)
             switch slot.kind {
             case .uri: return URL(string: text).map { .object(ObjectValue($0)) } ?? .null
-            case .decimal: return .object(ObjectValue(NSDecimalNumber(string: text)))
+            case .decimal: return .decimal(Decimal(string: text) ?? .nan)
             default: return .string(text)
             }
         case .blob:
@@ -133,11 +133,5 @@ extension RowPage {
             }
             count = width
         }
-    }
-
-    /// The decimal that a double stands for: the shortest one that reads back as it, as the store keeps decimals in
-    /// binary.
-    private static func decimal(_ number: Double) -> NSDecimalNumber {
-        NSDecimalNumber(string: "\(number)")
     }
 }

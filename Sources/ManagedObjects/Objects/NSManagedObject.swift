@@ -11,21 +11,23 @@ open class NSManagedObject: NSObject {
     //   saved, unchanged  `committed` holds what was written last
     //   fault             nothing; `page` and `row` may say from where it was reached, for loading in batches
 
-    final var key: ObjectKey
+    // Without dynamic checks of exclusive access, because every read of every value passes here, and an object belongs to
+    // one queue.
+    @exclusivity(unchecked) final var key: ObjectKey
     final let layout: EntityLayout
-    unowned(unsafe) final var context: NSManagedObjectContext?  // because a context clears it when it dies
-    final var page: RowPage?
-    final var row: Int32 = 0
+    @exclusivity(unchecked) unowned(unsafe) final var context: NSManagedObjectContext?  // a context clears it when it dies
+    @exclusivity(unchecked) final var page: RowPage?
+    @exclusivity(unchecked) final var row: Int32 = 0
     /// The slot of `page` through which a fault was reached.
-    final var originSlot: Int16 = -1
-    final var state: ObjectState = []
-    final var values: ContiguousArray<Value>?
-    final var committed: ContiguousArray<Value>?
-    final var version: Int64 = 0
-    final var toMany: ContiguousArray<ToManyState?> = []
+    @exclusivity(unchecked) final var originSlot: Int16 = -1
+    @exclusivity(unchecked) final var state: ObjectState = []
+    @exclusivity(unchecked) final var values: ContiguousArray<Value>?
+    @exclusivity(unchecked) final var committed: ContiguousArray<Value>?
+    @exclusivity(unchecked) final var version: Int64 = 0
+    @exclusivity(unchecked) final var toMany: ContiguousArray<ToManyState?> = []
     /// The values before the first change since pending changes were processed; nil when there was none.
-    final var eventStart: EventStart?
-    private final var identifier: NSManagedObjectID?
+    @exclusivity(unchecked) final var eventStart: EventStart?
+    @exclusivity(unchecked) private final var identifier: NSManagedObjectID?
     /// The store that the object will be saved to, where `assign(_:to:)` has said so.
     final weak var assignedStore: NSPersistentStore?
 
@@ -318,6 +320,13 @@ open class NSManagedObject: NSObject {
         validation.checkDeletion(of: self)
         try validation.finish()
     }
+
+    // MARK: - Equality
+
+    /// Objects are equal when they are the same; as with Core Data, not to be overridden.
+    open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
+
+    open override func isEqual(_ object: Any?) -> Bool { object as AnyObject === self }
 
     // MARK: - Description
 

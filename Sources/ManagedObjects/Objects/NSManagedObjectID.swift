@@ -8,7 +8,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     private let ownEntity: NSEntityDescription
     /// The UUID of the store; nil while the ID is temporary.
     final let storeIdentifier: String?
-    private weak let coordinator: NSPersistentStoreCoordinator?
+    private let coordinator: CoordinatorReference?
 
     init(
         key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?,
@@ -17,7 +17,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
         self.key = key
         ownEntity = entity
         self.storeIdentifier = storeIdentifier
-        self.coordinator = coordinator
+        self.coordinator = coordinator?.reference
     }
 
     /// The object's own entity.
@@ -25,7 +25,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
 
     /// The store that holds the object; nil while the ID is temporary, or when the store has been removed.
     open weak var persistentStore: NSPersistentStore? {
-        coordinator?.persistentStore(number: key.store)
+        coordinator?.coordinator?.persistentStore(number: key.store)
     }
 
     /// True until the object is saved or its permanent ID is obtained.
@@ -58,12 +58,21 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     }
 
     open override var hash: Int {
-        var hasher = Hasher()
-        hasher.combine(key.number)
-        return hasher.finalize()
+        // Whoever hashes mixes: a set's own hasher does.
+        Int(truncatingIfNeeded: key.number)
     }
 
     open override var description: String {
         "0x\(String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)) <\(uriRepresentation().absoluteString)>"
     }
+}
+
+/// A coordinator that IDs refer to without keeping it: one for all of them, as a weak reference of each ID's own would cost
+/// more than the ID.
+final class CoordinatorReference: Sendable {
+    private weak let coordinatorIfAny: NSPersistentStoreCoordinator?
+
+    init(_ coordinator: NSPersistentStoreCoordinator) { coordinatorIfAny = coordinator }
+
+    var coordinator: NSPersistentStoreCoordinator? { coordinatorIfAny }
 }

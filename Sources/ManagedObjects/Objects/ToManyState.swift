@@ -4,24 +4,27 @@ import Foundation
 ///
 /// A relationship that nobody has looked at can still gain and lose members (the other side of an edit): such changes
 /// are kept apart until it is loaded, so that setting a to-one never loads the inverse.
+///
+/// Without dynamic checks of exclusive access, because every member of every relationship passes here, and an object
+/// belongs to one queue.
 final class ToManyState {
     /// The members now, where they are loaded.
-    var members = KeyList()
+    @exclusivity(unchecked) var members = KeyList()
     /// The members as the store has them; nil when unchanged.
-    var committed: ContiguousArray<ObjectKey>?
-    var isLoaded: Bool
+    @exclusivity(unchecked) var committed: ContiguousArray<ObjectKey>?
+    @exclusivity(unchecked) var isLoaded: Bool
     /// What has changed while not loaded.
-    var added = KeyList()
-    var removed = KeyList()
+    @exclusivity(unchecked) var added = KeyList()
+    @exclusivity(unchecked) var removed = KeyList()
     /// Positions in an ordered relationship kept in pairs, parallel to the committed members.
-    var positions: ContiguousArray<Int64> = []
+    @exclusivity(unchecked) var positions: ContiguousArray<Int64> = []
 
     init(isLoaded: Bool) {
         self.isLoaded = isLoaded
     }
 
     /// The members' new positions, parallel to `members`, as the plan of a save has assigned them.
-    var newPositions: ContiguousArray<Int64>?
+    @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
 
     /// The new position of a member, where the plan of a save has assigned one.
     func newPosition(of key: ObjectKey) -> Int64? {
@@ -83,6 +86,7 @@ final class ToManyState {
     func differences() -> (added: ContiguousArray<ObjectKey>, removed: ContiguousArray<ObjectKey>) {
         guard isLoaded else { return (added.keys, removed.keys) }
         guard let committed else { return ([], []) }
+        if committed.isEmpty { return (members.keys, []) }
         var before = KeyList(committed)
         return (
             ContiguousArray(members.keys.filter { !before.contains($0) }),

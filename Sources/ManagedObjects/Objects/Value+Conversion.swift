@@ -78,11 +78,11 @@ extension Value {
             self = .real(date.timeIntervalSinceReferenceDate)
         case .decimal:
             if let number = value as? NSDecimalNumber {
-                self = .object(ObjectValue(number))
+                self = .decimal(number.decimalValue)
             } else if let decimal = value as? Decimal {
-                self = .object(ObjectValue(NSDecimalNumber(decimal: decimal)))
+                self = .decimal(decimal)
             } else if let number = value as? NSNumber {
-                self = .object(ObjectValue(NSDecimalNumber(decimal: number.decimalValue)))
+                self = .decimal(number.decimalValue)
             } else {
                 throw Self.unacceptable(value, kind)
             }
@@ -125,6 +125,7 @@ extension Value {
         case .string(let string): string
         case .data(let data): data
         case .uuid(let uuid): uuid
+        case .decimal(let number): NSDecimalNumber(decimal: number)
         case .object(let box): box.value
         }
     }
@@ -181,6 +182,7 @@ extension Value {
             one.utf8.elementsEqual(two.utf8)
         case (.data(let one), .data(let two)): one == two
         case (.uuid(let one), .uuid(let two)): one == two
+        case (.decimal(let one), .decimal(let two)): one == two
         case (.reference(let one), .reference(let two)): one == two
         case (.object(let one), .object(let two)):
             one === two || Self.isSame(one, two)

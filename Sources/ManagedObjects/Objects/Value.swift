@@ -12,7 +12,8 @@ enum Value {
     case string(String)
     case data(Data)
     case uuid(UUID)
-    /// A decimal, a URI, a transformable's value, or whatever an undefined (transient) attribute holds.
+    case decimal(Decimal)
+    /// A URI, a transformable's value, or whatever an undefined (transient) attribute holds.
     case object(ObjectValue)
     /// The other end of a to-one relationship.
     case reference(ObjectKey)
@@ -22,7 +23,7 @@ enum Value {
     }
 }
 
-/// A value that needs a box: decimals and URIs, and the values of transformable and undefined attributes.
+/// A value that needs a box: URIs, and the values of transformable and undefined attributes.
 ///
 /// A transformable that nobody has looked at keeps the bytes it was stored as, so that an untouched value is written
 /// back bit for bit and never instantiates a class.

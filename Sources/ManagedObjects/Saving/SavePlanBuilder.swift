@@ -7,8 +7,10 @@ struct SavePlanBuilder {
     private var inserts: [Int: SavePlan.Group<SavePlan.Insert>] = [:]
     private var updates: [Int: SavePlan.Group<SavePlan.Update>] = [:]
     private var deletes: [Int: SavePlan.Group<SavePlan.Delete>] = [:]
-    private var pairs: [ObjectIdentifier: SavePlan.PairGroup] = [:]
-    private var pairOrder: [ObjectIdentifier] = []
+    private var pairs: [SavePlan.PairGroup] = []
+    /// The place of each relationship's group, and the one that came last: most pairs follow others of their kind.
+    private var pairGroups: [ObjectIdentifier: Int] = [:]
+    private var lastPairGroup: (relationship: ObjectIdentifier, index: Int)?
     /// Objects whose rows the plan writes, beside those it inserts and deletes.
     private(set) var updated: ContiguousArray<NSManagedObject> = []
 
@@ -24,23 +26,23 @@ struct SavePlanBuilder {
             inserts: inserts.sorted { $0.key < $1.key }.map(\.value),
             updates: updates.sorted { $0.key < $1.key }.map(\.value),
             deletes: deletes.sorted { $0.key < $1.key }.map(\.value),
-            pairs: pairOrder.compactMap { pairs[$0] },
+            pairs: pairs,
             metadata: nil, author: context.transactionAuthor, contextName: context.name)
     }
 
     private mutating func add(_ object: NSManagedObject) throws {
-        let index = object.entity.index
+        let index = object.layout.index
         let isNew = object.state.contains(.inserted)
         if object.state.contains(.deleted) {
             guard !isNew else { return }
             addPairs(of: object)
-            deletes[index, default: .init(entity: object.entity, changes: [])].changes.append(
+            deletes[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
                 SavePlan.Delete(
                     key: object.key.number, version: object.version))
             return
         }
         if isNew {
-            inserts[index, default: .init(entity: object.entity, changes: [])].changes.append(
+            inserts[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
                 SavePlan.Insert(key: object.key.number, values: try storedValues(of: object)))
             addPairs(of: object)
             return
@@ -48,7 +50,7 @@ struct SavePlanBuilder {
         let slots = object.persistentChangedSlots()
         addPairs(of: object)
         guard !slots.isEmpty || object.hasChangedToMany(persistent: true) else { return }
-        updates[index, default: .init(entity: object.entity, changes: [])].changes.append(
+        updates[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
             SavePlan.Update(
                 key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots))
         updated.append(object)
@@ -77,9 +79,11 @@ struct SavePlanBuilder {
     }
 
     private static func numberMembers(of object: NSManagedObject, in context: NSManagedObjectContext) {
-        for (index, place) in object.layout.toMany.enumerated() where place.isOrdered && place.isPersistent {
-            guard let state = object.toManyState(at: index), state.isChanged else { continue }
-            switch place.storage {
+        for (index, state) in object.toMany.enumerated() {
+            guard let state, state.isChanged else { continue }
+            let place = object.layout.toMany[index]
+            guard place.isOrdered, place.isPersistent else { continue }
+            switch object.layout.storage[index] {
             case .memberSlot(_, let slot?): numberBySlot(slot, members: state.members.keys, in: context)
             case .pairs: numberPairs(of: state)
             default: continue
@@ -90,15 +94,23 @@ struct SavePlanBuilder {
     private static func numberBySlot(
         _ slot: Int, members: ContiguousArray<ObjectKey>, in context: NSManagedObjectContext
     ) {
-        let objects = members.map { context.object(for: $0) }
-        let existing = ContiguousArray(
-            objects.map { object -> Int64? in
-                if case .integer(let position) = object.slotValue(slot), position > 0 { position } else { nil }
-            })
+        var objects: ContiguousArray<NSManagedObject> = []
+        var existing: ContiguousArray<Int64?> = []
+        objects.reserveCapacity(members.count)
+        existing.reserveCapacity(members.count)
+        for key in members {
+            let object = context.object(for: key)
+            objects.append(object)
+            if case .integer(let position) = object.slotValue(slot), position > 0 {
+                existing.append(position)
+            } else {
+                existing.append(nil)
+            }
+        }
         let assigned = OrderedPositions.assign(existing)
-        for (member, object) in objects.enumerated() where existing[member] != assigned[member] {
-            context.recordChange(of: object)
-            object.setPrimitiveSlot(slot, to: .integer(assigned[member]))
+        for index in objects.indices where existing[index] != assigned[index] {
+            context.recordChange(of: objects[index])
+            objects[index].setPrimitiveSlot(slot, to: .integer(assigned[index]))
         }
     }
 
@@ -111,10 +123,10 @@ struct SavePlanBuilder {
     // MARK: - Pairs
 
     private mutating func addPairs(of object: NSManagedObject) {
-        for (index, place) in object.layout.toMany.enumerated() where place.isPersistent {
-            guard let state = object.toManyState(at: index), state.isChanged, case .pairs = place.storage else {
-                continue
-            }
+        for (index, state) in object.toMany.enumerated() {
+            guard let state, state.isChanged, case .pairs = object.layout.storage[index] else { continue }
+            let place = object.layout.toMany[index]
+            guard place.isPersistent else { continue }
             let relationship = place.relationship
             let inverse = relationship.inverseRelationship
             if isFirstSide(relationship) {
@@ -198,10 +210,14 @@ struct SavePlanBuilder {
 
     private mutating func append(_ pair: SavePlan.Pair, to relationship: NSRelationshipDescription) {
         let id = ObjectIdentifier(relationship)
-        if pairs[id] == nil {
-            pairs[id] = SavePlan.PairGroup(relationship: relationship, pairs: [])
-            pairOrder.append(id)
+        if let lastPairGroup, lastPairGroup.relationship == id {
+            pairs[lastPairGroup.index].pairs.append(pair)
+            return
         }
-        pairs[id]?.pairs.append(pair)
+        let index = pairGroups[id] ?? pairs.count
+        if index == pairs.count { pairs.append(SavePlan.PairGroup(relationship: relationship, pairs: [])) }
+        pairGroups[id] = index
+        lastPairGroup = (id, index)
+        pairs[index].pairs.append(pair)
     }
 }

@@ -9,12 +9,14 @@ struct Validation {
 
     mutating func check(_ object: NSManagedObject) {
         let layout = object.layout
-        for (slot, description) in layout.slots.enumerated() {
-            guard let name = description.name, description.isPersistent else { continue }
-            check(object.slotValue(slot), of: object, slot: description, name: name)
+        for rule in layout.rules.slots {
+            let value = object.slotValue(rule.slot)
+            if rule.admits(value) { continue }
+            let description = layout.slots[rule.slot]
+            check(value, of: object, slot: description, name: description.name ?? "")
         }
-        for (index, place) in layout.toMany.enumerated() {
-            check(toMany: place, at: index, of: object)
+        for index in layout.rules.toMany {
+            check(toMany: layout.toMany[index], at: index, of: object)
         }
     }
 

@@ -38,11 +38,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         self.model = model
         entities = Self.preparing.withLock { _ in
             model.freeze()
-            for entity in model.orderedEntities { _ = entity.layout.links }
+            // Made now, so that no two threads make them.
+            for entity in model.orderedEntities {
+                _ = (entity.layout.links, entity.layout.rules, entity.layout.storage)
+            }
             EntityClassRegistry.add(model)
             return model.orderedEntities
         }
         super.init()
+        // Made now, so that no two threads make it.
+        _ = reference
         queue.setSpecific(key: queueKey, value: true)
     }
 
@@ -57,6 +62,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
     }
+
+    /// What object IDs hold of the coordinator.
+    private(set) final lazy var reference = CoordinatorReference(self)
 
     /// Tells this coordinator from any other for as long as it lives.
     final var identity: ObjectIdentifier { ObjectIdentifier(self) }

@@ -47,20 +47,21 @@ final class RowPage {
     /// Cells in a row: the entity's slots.
     let width: Int
     /// Primary keys and optimistic-locking versions (`Z_OPT`), a row each.
-    private(set) var keys: ContiguousArray<Int64> = []
-    private(set) var versions: ContiguousArray<Int64> = []
+    // Without dynamic checks of exclusive access, for the reason below.
+    @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
+    @exclusivity(unchecked) private(set) var versions: ContiguousArray<Int64> = []
     // Unsafe because a cell is read for every attribute of every row: bounds are the layout's, and rows are appended by
     // the store only, before anyone else sees the page.
-    private var cells: UnsafeMutablePointer<Cell>
-    private var cellCapacity: Int
-    private var arena: UnsafeMutableRawPointer
-    private var arenaCapacity: Int
-    private var arenaCount = 0
+    @exclusivity(unchecked) private var cells: UnsafeMutablePointer<Cell>
+    @exclusivity(unchecked) private var cellCapacity: Int
+    @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var arenaCapacity: Int
+    @exclusivity(unchecked) private var arenaCount = 0
     /// True where the rows were read before anyone asked for them: their relationships are then likely to be asked for
     /// one row after another too.
     var isReadAhead = false
     /// Batches of relationships already loaded for the rows, by the loader that owns them.
-    var loaded: RelationshipBatches?
+    @exclusivity(unchecked) var loaded: RelationshipBatches?
 
     init(layout: EntityLayout, store: UInt16, rowCapacity: Int = 16, arenaCapacity: Int = 256) {
         self.layout = layout

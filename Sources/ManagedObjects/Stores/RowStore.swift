@@ -23,10 +23,11 @@ protocol RowStore: AnyObject {
     func rows(
         withKeys keys: [Int64], entity: NSEntityDescription, generation: StoreGeneration?
     ) throws -> [RowPage]
-    /// The members of a to-many relationship for many owners at once, each owner's members in order.
+    /// The members of a to-many relationship for many owners at once, each owner's members in order; where rows are to be
+    /// included, those of members that are known already may be left out.
     func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
-        includesRows: Bool, generation: StoreGeneration?
+        includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
     ) throws -> MemberResult
 
     /// Reserves primary keys for new objects of the entity's hierarchy.
@@ -36,6 +37,18 @@ protocol RowStore: AnyObject {
     /// - Throws: ``SaveConflicts`` when rows have changed since they were read, or break uniqueness constraints;
     ///   nothing is written then.
     func write(_ plan: SavePlan) throws -> SaveOutcome
+}
+
+extension RowStore {
+    /// The members for a caller who knows no rows yet.
+    func members(
+        of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
+        includesRows: Bool, generation: StoreGeneration?
+    ) throws -> MemberResult {
+        try members(
+            of: relationship, owners: owners, ownerEntity: ownerEntity, includesRows: includesRows,
+            isKnown: { _ in false }, generation: generation)
+    }
 }
 
 /// A state of a store held for reading. Letting it go ends it.

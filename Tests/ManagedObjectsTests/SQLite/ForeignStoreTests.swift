@@ -23,7 +23,7 @@ struct ForeignStoreTests {
         switch slot.kind {
         case .integer16, .integer32, .integer64, .boolean: .integer(1)
         case .double, .float, .date: .real(1.5)
-        case .decimal: .object(ObjectValue(NSDecimalNumber(string: "2.25")))
+        case .decimal: .decimal(Decimal(string: "2.25") ?? 0)
         case .string: .string("text")
         case .data, .transformable: .data(Data([1, 2, 3]))
         case .uuid: .uuid(UUID())

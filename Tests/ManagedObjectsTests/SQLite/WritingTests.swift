@@ -75,7 +75,7 @@ struct WritingTests {
         try open.insert(
             "Poet", key: 2,
             [
-                "name": .string("Zoë\u{0}!"), "born": .real(-123_456.5), "height": .object(ObjectValue(height)),
+                "name": .string("Zoë\u{0}!"), "born": .real(-123_456.5), "height": .decimal(height.decimalValue),
                 "site": .object(ObjectValue(site)), "token": .uuid(token), "alive": .integer(1),
                 "portrait": .data(Data()), "form": .string(""),
             ])

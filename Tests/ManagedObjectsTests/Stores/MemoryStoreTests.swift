@@ -52,7 +52,7 @@ import class ManagedObjects.NSPredicate
     @Test func decimalsAreExact() throws {
         let bench = try RowBench(NSInMemoryStoreType)
         let exact = "12345678901234567890.123456789012345678"
-        try bench.insert("Note", [["price": .object(ObjectValue(NSDecimalNumber(string: exact)))]])
+        try bench.insert("Note", [["price": .decimal(Decimal(string: exact) ?? 0)]])
         #expect(try bench.read(bench.query("Note"), "price") == [exact])
         let above = NSPredicate(
             format: "price > %@", NSDecimalNumber(string: "12345678901234567890.123456789012345677"))

@@ -20,7 +20,7 @@ import class ManagedObjects.NSSortDescriptor
                 [
                     "title": .string("Grüße\0👩‍👩‍👧"), "rank": .real(0.1), "count": .integer(Int64.max),
                     "small": .integer(-32768), "isPinned": .integer(1), "createdAt": .real(12345.678),
-                    "identifier": .uuid(uuid), "price": .object(ObjectValue(NSDecimalNumber(string: "12.5"))),
+                    "identifier": .uuid(uuid), "price": .decimal(Decimal(string: "12.5") ?? 0),
                     "link": .object(ObjectValue(URL(string: "https://example.org/a?b#c") as Any)),
                     "blob": .data(Data([0, 1, 255])),
                 ],

@@ -61,12 +61,9 @@ extension RowPage {
         case .data(let data): data.withUnsafeBytes { setBytes($0, kind: .blob, slot: slot) }
         case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { setBytes($0, kind: .blob, slot: slot) }
         case .reference(let key): set(.reference(key.number, entity: Int(key.entity)), slot: slot)
+        case .decimal(let number): setText(number.description, slot: slot)
         case .object(let box):
-            switch box.value {
-            case let number as NSDecimalNumber: setText(number.decimalValue.description, slot: slot)
-            case let url as URL: setText(url.absoluteString, slot: slot)
-            default: break
-            }
+            if let url = box.value as? URL { setText(url.absoluteString, slot: slot) }
         }
     }
 

@@ -80,7 +80,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
-        includesRows: Bool, generation: StoreGeneration?
+        includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
     ) throws -> MemberResult {
         let content = currentContent
         guard let toMany = ownerEntity.layout.toMany.first(where: { $0.name == relationship.name }) else {
@@ -108,7 +108,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
                 let member = ObjectKey(store: number, entity: row.entity, number: key)
                 result.members.append(member)
                 if hasPositions { result.positions.append(position ?? 0) }
-                if includesRows { try pages.add(member, from: content) }
+                if includesRows, !isKnown(member) { try pages.add(member, from: content) }
             }
             result.starts.append(Int32(truncatingIfNeeded: result.members.count))
         }

@@ -69,6 +69,7 @@ struct MemoryUniqueness {
             case .data(let data): parts.append(.bytes(data))
             case .uuid(let uuid): parts.append(.uuid(uuid))
             case .reference(let key): parts.append(.reference(key))
+            case .decimal(let number): parts.append(.object(AnyHashable(number)))
             case .object(let box): parts.append((box.value as? AnyHashable).map(Part.object) ?? .bytes(Data()))
             }
         }

@@ -94,8 +94,8 @@ extension RowSubject: PredicateSubject {
         case .string(let text): return text
         case .data(let data): return data
         case .uuid(let uuid): return uuid
+        case .decimal(let number): return number
         case .object(let box):
-            if let number = box.value as? NSDecimalNumber { return number.decimalValue }
             return box.value is UndecodableValue ? nil : box.value
         case .reference: return try destination(slot: slot)
         }

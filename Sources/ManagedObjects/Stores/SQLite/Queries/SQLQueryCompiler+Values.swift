@@ -140,7 +140,7 @@ extension SQLValueStatement {
     /// A decimal from the double that the store keeps: the shortest text of the double, which is what was written.
     private static func decimal(_ value: DatabaseValue) -> NSDecimalNumber? {
         if let whole = Int64.fromDatabaseValue(value) { return NSDecimalNumber(value: whole) }
-        return Double.fromDatabaseValue(value).flatMap { Decimal(string: "\($0)") }.map(NSDecimalNumber.init(decimal:))
+        return Double.fromDatabaseValue(value).map { NSDecimalNumber(decimal: Decimal(shortestOf: $0)) }
     }
 }
 

@@ -14,116 +14,157 @@ struct MemberQuery {
         return result
     }
 
-    /// Members as the statements give them: each owner's together.
-    private struct Found {
-        var members: ContiguousArray<ObjectKey> = []
-        var positions: ContiguousArray<Int64> = []
-        /// Where each owner's members begin, and how many they are.
-        var runs: [Int64: (start: Int, count: Int)] = [:]
-
-        mutating func add(_ member: ObjectKey, of owner: Int64) {
-            if let run = runs[owner] {
-                runs[owner] = (run.start, run.count + 1)
-            } else {
-                runs[owner] = (members.count, 1)
-            }
-            members.append(member)
-        }
-    }
-
     // MARK: - By reference
 
-    /// Members that refer to their owner: one statement for up to 500 owners.
+    /// Members that refer to their owner: one statement for owners that follow each other, else one for 500 of them.
     func membersByReference(slot: Int, position: Int?, in database: Database) throws -> MemberResult {
         guard let reference = destination.columns[slot]?.name else { return emptyResult }
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         let reader = includesRows ? content.reader(of: destination, store: store) : nil
         let columns = reader?.columns ?? ["Z_PK", "Z_ENT"]
-        let selected = (columns + [reference]).joined(separator: ", ")
-        let selection = "SELECT \(selected) FROM \(destination.table) WHERE \(reference) IN ("
-        // The index of the reference ends with the row's key, so that members without an order need no sorting.
-        let order = [reference, positionColumn, "Z_PK"].compactMap { $0 }.joined(separator: ", ")
-        var found = Found()
-        try SQLParameters.forEachSlice(of: owners) { slice in
-            let capacity = SQLParameters.capacity(for: slice.count)
-            let list = SQLParameters.placeholders(capacity) + ")"
-            let statement = try SQLStatement(
-                "\(selection)\(list)\(SQLiteStore.entityCondition(of: destination)) ORDER BY \(order)", in: database)
-            defer { statement.finish() }
-            SQLParameters.bind(slice, to: statement, capacity: capacity)
-            while try statement.step() {
-                guard let member = key(statement, columns: (0, 1)) else { continue }
-                _ = reader?.readRow(statement.handle)
-                found.add(member, of: statement.integer(columns.count))
+        let selected = (columns + [reference] + (positionColumn.map { [$0] } ?? [])).joined(separator: ", ")
+        var found = OwnedMembers(owners: owners)
+        // The index of the reference ends with the row's key, so that nothing is sorted there; what has an order is put in
+        // it here, since SQLite's sorter would carry every column along.
+        try forEachRow(
+            of: "SELECT \(selected) FROM \(destination.table) WHERE", owner: reference,
+            rest: "\(SQLiteStore.entityCondition(of: destination)) ORDER BY \(reference), Z_PK", in: database
+        ) { statement in
+            let entity: Int
+            if let reader {
+                guard let position = reader.readRow(statement.handle) else { return }
+                entity = reader.pages[Int(position.page)].layout.index
+            } else {
+                guard let index = content.schema.entityIndex(number: statement.integer(1)) else { return }
+                entity = index
             }
+            let member = ObjectKey(
+                store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(0))
+            found.add(
+                member, of: statement.integer(columns.count),
+                position: positionColumn == nil ? nil : statement.integer(columns.count + 1))
         }
-        var result = inOrderOfOwners(found)
+        var result = found.inOrderOfOwners(keepsPositions: false)
         result.pages = reader?.pages ?? []
         return result
     }
 
-    private func key(_ statement: SQLStatement, columns: (key: Int, entity: Int)) -> ObjectKey? {
-        guard let entity = content.schema.entityIndex(number: statement.integer(columns.entity)) else { return nil }
-        return ObjectKey(
-            store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(columns.key))
+    /// Runs a statement for the owners: as a range where their keys lie close together, else as lists.
+    private func forEachRow(
+        of selection: String, owner: String, rest: String, in database: Database, _ body: (SQLStatement) throws -> Void
+    ) throws {
+        if let range = closeRange {
+            let statement = try SQLStatement("\(selection) \(owner) BETWEEN ? AND ?\(rest)", in: database)
+            defer { statement.finish() }
+            statement.bind(range.lowerBound, at: 1)
+            statement.bind(range.upperBound, at: 2)
+            while try statement.step() { try body(statement) }
+            return
+        }
+        try SQLParameters.forEachSlice(of: owners) { slice in
+            let capacity = SQLParameters.capacity(for: slice.count)
+            let list = SQLParameters.placeholders(capacity)
+            let statement = try SQLStatement("\(selection) \(owner) IN (\(list))\(rest)", in: database)
+            defer { statement.finish() }
+            SQLParameters.bind(slice, to: statement, capacity: capacity)
+            while try statement.step() { try body(statement) }
+        }
+    }
+
+    /// The range of the owners' keys, where most keys of it are owners: rows of others are read and dropped.
+    private var closeRange: ClosedRange<Int64>? {
+        guard owners.count > 8, let lowest = owners.min(), let highest = owners.max(),
+            highest - lowest < Int64(owners.count) + Int64(owners.count) / 4
+        else { return nil }
+        return lowest...highest
     }
 
     // MARK: - By pairs
 
-    /// Members in a table of pairs. Pairs whose member does not exist are left out.
-    func membersByPairs(_ pairs: SQLPairs, in database: Database) throws -> MemberResult {
-        var found = Found()
+    /// Members in a table of pairs. Pairs whose member does not exist are left out; rows are those of members that the
+    /// caller does not know.
+    func membersByPairs(
+        _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: Database
+    ) throws -> MemberResult {
+        if pairs.isReflexive { return try membersByReflexivePairs(pairs, isKnown: isKnown, in: database) }
+        // Where the members' rows are read anyway, they tell which members there are, and of which entity.
+        guard includesRows else { return try membersByJoin(pairs, in: database) }
+        var found = OwnedMembers(owners: owners)
+        let position = pairs.position.map { ", \($0)" } ?? ""
+        try forEachRow(
+            of: "SELECT \(pairs.source), \(pairs.destination)\(position) FROM \(pairs.table) WHERE",
+            owner: pairs.source, rest: " ORDER BY \(pairs.source), \(pairs.destination)", in: database
+        ) { statement in
+            let member = ObjectKey(
+                store: store, entity: UInt16(truncatingIfNeeded: destination.entity.index),
+                number: statement.integer(1))
+            found.add(
+                member, of: statement.integer(0), position: pairs.position == nil ? nil : statement.integer(2))
+        }
+        let hasSubentities = !destination.entity.subentities.isEmpty
+        var wanted = Set<Int64>()
+        for member in found.members where hasSubentities || !isKnown(member) { wanted.insert(member.number) }
+        let keys = wanted.sorted()
+        let pages = try SQLiteStore.rows(
+            withKeys: keys, place: destination, reader: content.reader(of: destination, store: store),
+            database: database)
+        found.resolve(among: keys, by: pages)
+        var result = found.inOrderOfOwners(keepsPositions: pairs.position != nil)
+        result.pages = pages
+        return result
+    }
+
+    private func membersByJoin(_ pairs: SQLPairs, in database: Database) throws -> MemberResult {
+        var found = OwnedMembers(owners: owners)
+        let position = pairs.position.map { ", p.\($0)" } ?? ""
+        try forEachRow(
+            of: "SELECT p.\(pairs.source), p.\(pairs.destination), t.Z_ENT\(position) FROM \(pairs.table) AS p "
+                + "JOIN \(destination.table) AS t ON t.Z_PK = p.\(pairs.destination) WHERE",
+            owner: "p.\(pairs.source)", rest: " ORDER BY p.\(pairs.source), p.\(pairs.destination)", in: database
+        ) { statement in
+            guard let entity = content.schema.entityIndex(number: statement.integer(2)) else { return }
+            let member = ObjectKey(
+                store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(1))
+            found.add(
+                member, of: statement.integer(0), position: pairs.position == nil ? nil : statement.integer(3))
+        }
+        return found.inOrderOfOwners(keepsPositions: pairs.position != nil)
+    }
+
+    /// A relationship that is its own inverse: stores hold one of the two directions, or both.
+    private func membersByReflexivePairs(
+        _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: Database
+    ) throws -> MemberResult {
+        var found = OwnedMembers(owners: owners)
+        let (source, member, table) = (pairs.source, pairs.destination, pairs.table)
         try SQLParameters.forEachSlice(of: owners) { slice in
             let capacity = SQLParameters.capacity(for: slice.count)
             let list = SQLParameters.placeholders(capacity)
-            let statement = try SQLStatement(sql(for: pairs, list: list), in: database)
+            let statement = try SQLStatement(
+                """
+                SELECT p.source, p.member, t.Z_ENT FROM (
+                SELECT \(source) AS source, \(member) AS member FROM \(table) WHERE \(source) IN (\(list)) UNION
+                SELECT \(member), \(source) FROM \(table) WHERE \(member) IN (\(list))
+                ) AS p JOIN \(destination.table) AS t ON t.Z_PK = p.member ORDER BY p.source, p.member
+                """, in: database)
             defer { statement.finish() }
             SQLParameters.bind(slice, to: statement, capacity: capacity)
-            if pairs.isReflexive {
-                SQLParameters.bind(slice, to: statement, from: capacity + 1, capacity: capacity)
-            }
+            SQLParameters.bind(slice, to: statement, from: capacity + 1, capacity: capacity)
             while try statement.step() {
-                guard let member = key(statement, columns: (1, 2)) else { continue }
-                found.add(member, of: statement.integer(0))
-                if pairs.position != nil { found.positions.append(statement.integer(3)) }
+                guard let entity = content.schema.entityIndex(number: statement.integer(2)) else { continue }
+                found.add(
+                    ObjectKey(
+                        store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(1)),
+                    of: statement.integer(0), position: nil)
             }
         }
-        return inOrderOfOwners(found)
-    }
-
-    private func sql(for pairs: SQLPairs, list: String) -> String {
-        let (source, member, table) = (pairs.source, pairs.destination, destination.table)
-        if pairs.isReflexive {
-            // Stores hold one of the two directions, or both.
-            return """
-                SELECT p.source, p.member, t.Z_ENT FROM (
-                SELECT \(source) AS source, \(member) AS member FROM \(pairs.table) WHERE \(source) IN (\(list)) UNION
-                SELECT \(member), \(source) FROM \(pairs.table) WHERE \(member) IN (\(list))
-                ) AS p JOIN \(table) AS t ON t.Z_PK = p.member ORDER BY p.source, p.member
-                """
-        }
-        let position = pairs.position.map { ", p.\($0)" } ?? ""
-        let order = pairs.position.map { "p.\($0), " } ?? ""
-        return "SELECT p.\(source), p.\(member), t.Z_ENT\(position) FROM \(pairs.table) AS p "
-            + "JOIN \(table) AS t ON t.Z_PK = p.\(member) WHERE p.\(source) IN (\(list)) "
-            + "ORDER BY p.\(source), \(order)p.\(member)"
-    }
-
-    // MARK: - Order
-
-    private func inOrderOfOwners(_ found: Found) -> MemberResult {
-        var result = MemberResult()
-        result.members.reserveCapacity(found.members.count)
-        result.starts.reserveCapacity(owners.count + 1)
-        for owner in owners {
-            if let run = found.runs[owner] {
-                result.members.append(contentsOf: found.members[run.start..<(run.start + run.count)])
-                if !found.positions.isEmpty {
-                    result.positions.append(contentsOf: found.positions[run.start..<(run.start + run.count)])
-                }
-            }
-            result.starts.append(Int32(clamping: result.members.count))
-        }
+        var result = found.inOrderOfOwners(keepsPositions: false)
+        guard includesRows else { return result }
+        var wanted = Set<Int64>()
+        for member in result.members where !isKnown(member) { wanted.insert(member.number) }
+        result.pages = try SQLiteStore.rows(
+            withKeys: wanted.sorted(), place: destination, reader: content.reader(of: destination, store: store),
+            database: database)
         return result
     }
 }

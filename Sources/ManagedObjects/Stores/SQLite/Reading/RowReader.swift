@@ -46,34 +46,44 @@ final class RowReader {
         let page = page(forLeaf: leaf)
         page.append(key: sqlite3_column_int64(row, 0), version: sqlite3_column_int64(row, 2))
         for step in plan.leaves[leaf].steps {
-            let type = sqlite3_column_type(row, step.column)
-            if type == SQLITE_NULL { continue }
+            // The type is asked for only where the value might be NULL: a call less for most columns.
             switch step.decoder {
             case .integer:
-                page.set(.integer(sqlite3_column_int64(row, step.column)), slot: step.slot)
+                let number = sqlite3_column_int64(row, step.column)
+                if number == 0, Self.isNull(row, step.column) { continue }
+                page.set(.integer(number), slot: step.slot)
             case .real:
                 // TIMESTAMP is a numeric affinity: whole seconds come back as integers.
-                page.set(.real(sqlite3_column_double(row, step.column)), slot: step.slot)
+                let number = sqlite3_column_double(row, step.column)
+                if number == 0, Self.isNull(row, step.column) { continue }
+                page.set(.real(number), slot: step.slot)
             case .decimal:
-                switch type {
+                switch sqlite3_column_type(row, step.column) {
+                case SQLITE_NULL: continue
                 case SQLITE_INTEGER: page.set(.integer(sqlite3_column_int64(row, step.column)), slot: step.slot)
                 case SQLITE_FLOAT: page.set(.real(sqlite3_column_double(row, step.column)), slot: step.slot)
                 default: page.setBytes(Self.text(row, step.column), kind: .text, slot: step.slot)
                 }
             case .text:
-                page.setBytes(Self.text(row, step.column), kind: .text, slot: step.slot)
+                guard let start = sqlite3_column_text(row, step.column) else { continue }
+                let count = Int(sqlite3_column_bytes(row, step.column))
+                page.setBytes(UnsafeRawBufferPointer(start: start, count: count), kind: .text, slot: step.slot)
             case .blob:
+                if Self.isNull(row, step.column) { continue }
                 page.setBytes(Self.bytes(row, step.column), kind: .blob, slot: step.slot)
             case .uuid:
                 readUUID(Self.bytes(row, step.column), slot: step.slot, page: page)
             case .external:
+                if Self.isNull(row, step.column) { continue }
                 readExternal(Self.bytes(row, step.column), slot: step.slot, page: page)
             case .reference:
+                let key = sqlite3_column_int64(row, step.column)
+                if key == 0, Self.isNull(row, step.column) { continue }
                 var entity = step.destination
                 if step.companion >= 0, sqlite3_column_type(row, step.companion) != SQLITE_NULL {
                     entity = schema.entityIndex(number: sqlite3_column_int64(row, step.companion)) ?? entity
                 }
-                page.set(.reference(sqlite3_column_int64(row, step.column), entity: entity), slot: step.slot)
+                page.set(.reference(key, entity: entity), slot: step.slot)
             }
         }
         return RowResult.Position(page: Int32(pageByLeaf[leaf]), row: Int32(page.count - 1))
@@ -91,6 +101,11 @@ final class RowReader {
     }
 
     // MARK: - Bytes
+
+    @inline(__always)
+    private static func isNull(_ row: SQLite.Handle, _ column: Int32) -> Bool {
+        sqlite3_column_type(row, column) == SQLITE_NULL
+    }
 
     @inline(__always)
     private static func text(_ row: SQLite.Handle, _ column: Int32) -> UnsafeRawBufferPointer {

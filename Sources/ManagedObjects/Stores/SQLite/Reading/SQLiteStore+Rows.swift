@@ -9,16 +9,17 @@ extension SQLiteStore {
         let content = try content()
         guard let place = content.schema.entity(entity), !keys.isEmpty else { return [] }
         return try reading(generation, consistently: keys.count > SQLParameters.limit) { database in
-            try self.rows(withKeys: keys, place: place, content: content, database: database)
+            try Self.rows(
+                withKeys: keys, place: place, reader: content.reader(of: place, store: self.number), database: database)
         }
     }
 
-    private func rows(
-        withKeys keys: [Int64], place: SQLEntity, content: Content, database: Database
+    /// Rows by their keys: one statement for up to 500.
+    static func rows(
+        withKeys keys: [Int64], place: SQLEntity, reader: RowReader, database: Database
     ) throws -> [RowPage] {
-        let reader = content.reader(of: place, store: number)
         let selection = "SELECT \(reader.plan.list) FROM \(place.table) WHERE Z_PK IN ("
-        let condition = ")" + Self.entityCondition(of: place)
+        let condition = ")" + entityCondition(of: place)
         var order: ContiguousArray<RowResult.Position> = []
         try SQLParameters.forEachSlice(of: keys) { slice in
             let capacity = SQLParameters.capacity(for: slice.count)
@@ -42,7 +43,7 @@ extension SQLiteStore {
 
     func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
-        includesRows: Bool, generation: (any StoreGeneration)?
+        includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: (any StoreGeneration)?
     ) throws -> MemberResult {
         let content = try content()
         guard let toMany = ownerEntity.layout.toMany.first(where: { $0.relationship === relationship }),
@@ -60,13 +61,7 @@ extension SQLiteStore {
                 return try query.membersByReference(slot: slot, position: position, in: database)
             case .pairs:
                 guard let pairs = content.schema.pairs(of: relationship) else { return query.emptyResult }
-                var result = try query.membersByPairs(pairs, in: database)
-                if includesRows {
-                    let keys = Array(Set(result.members.map(\.number))).sorted()
-                    result.pages = try self.rows(
-                        withKeys: keys, place: destination, content: content, database: database)
-                }
-                return result
+                return try query.membersByPairs(pairs, isKnown: isKnown, in: database)
             }
         }
     }

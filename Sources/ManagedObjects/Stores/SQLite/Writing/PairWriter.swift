@@ -16,23 +16,25 @@ struct PairWriter {
                 .persistentStoreSave,
                 "The relationship “\(group.relationship.name)” is not kept in a table of its own.")
         }
+        // Made for the first pair that is inserted, used for all.
+        var insertion: SQLStatement?
+        defer { insertion?.finish() }
         for pair in group.pairs {
             switch pair.kind {
-            case .insert: try insert(pair, into: pairs)
+            case .insert:
+                let statement = try insertion ?? SQLStatement(insertionText(pairs), in: database)
+                insertion = statement
+                try insert(pair, into: pairs, by: statement)
             case .delete: try delete(pair, from: pairs)
             case .move: try move(pair, in: pairs)
             }
         }
     }
 
-    /// A pair that is there already keeps its place, unless it gets another.
-    private func insert(_ pair: SavePlan.Pair, into pairs: SQLPairs) throws {
+    /// Inserts a pair. One that is there already keeps its place, unless it gets another.
+    private func insertionText(_ pairs: SQLPairs) -> String {
         if pairs.isReflexive {
-            let (first, second) = (min(pair.source, pair.destination), max(pair.source, pair.destination))
-            try run(
-                "INSERT OR IGNORE INTO \(pairs.table) (\(pairs.source), \(pairs.destination)) VALUES (?, ?)",
-                [first, second])
-            return
+            return "INSERT OR IGNORE INTO \(pairs.table) (\(pairs.source), \(pairs.destination)) VALUES (?, ?)"
         }
         var columns = [pairs.source, pairs.destination]
         var values = ["?1", "?2"]
@@ -49,13 +51,15 @@ struct PairWriter {
         }
         // An upsert and no replacement: triggers count what is inserted and deleted.
         let conflict = updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(updates.joined(separator: ", "))"
-        let statement = try SQLStatement(
-            "INSERT INTO \(pairs.table) (\(columns.joined(separator: ", "))) "
-                + "VALUES (\(values.joined(separator: ", "))) "
-                + "ON CONFLICT (\(pairs.source), \(pairs.destination)) \(conflict)",
-            in: database)
-        statement.bind(pair.source, at: 1)
-        statement.bind(pair.destination, at: 2)
+        return "INSERT INTO \(pairs.table) (\(columns.joined(separator: ", "))) "
+            + "VALUES (\(values.joined(separator: ", "))) "
+            + "ON CONFLICT (\(pairs.source), \(pairs.destination)) \(conflict)"
+    }
+
+    private func insert(_ pair: SavePlan.Pair, into pairs: SQLPairs, by statement: SQLStatement) throws {
+        let isReversed = pairs.isReflexive && pair.destination < pair.source
+        statement.bind(isReversed ? pair.destination : pair.source, at: 1)
+        statement.bind(isReversed ? pair.source : pair.destination, at: 2)
         if pairs.position != nil { bind(pair.position, to: statement, at: 3) }
         if pairs.inversePosition != nil { bind(pair.inversePosition, to: statement, at: 4) }
         try statement.run()

@@ -7,8 +7,8 @@ extension Value {
         switch (value.storage, kind) {
         case (.int64(let number), .double), (.int64(let number), .float), (.int64(let number), .date):
             self = .real(Double(number))
-        case (.int64(let number), .decimal): self = .object(ObjectValue(NSDecimalNumber(value: number)))
-        case (.double(let number), .decimal): self = .object(ObjectValue(NSDecimalNumber(string: "\(number)")))
+        case (.int64(let number), .decimal): self = .decimal(Decimal(number))
+        case (.double(let number), .decimal): self = .decimal(Decimal(shortestOf: number))
         case (.int64(let number), _): self = .integer(number)
         case (.double(let number), .integer16), (.double(let number), .integer32), (.double(let number), .integer64):
             self = Int64(exactly: number.rounded(.towardZero)).map(Value.integer) ?? .null

@@ -25,11 +25,9 @@ struct ValueWriter {
         case .data(let data): try bind(data, column: column, to: statement, at: position)
         case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { statement.bind($0, at: position) }
         case .reference(let key): statement.bind(key.number, at: position)
+        case .decimal(let number): statement.bind(number.nearestDouble, at: position)
         case .object(let box):
             switch box.value {
-            case let decimal as NSDecimalNumber:
-                // From its digits, which is the nearest double; `doubleValue` may be off by the last bit.
-                statement.bind(Double(decimal.stringValue) ?? decimal.doubleValue, at: position)
             case let url as URL: statement.bind(url.absoluteString, at: position)
             default:
                 guard let attribute = slot.attribute else {

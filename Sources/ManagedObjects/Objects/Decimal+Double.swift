@@ -1,0 +1,74 @@
+import Foundation
+
+// Decimals as doubles and back: a store keeps them as doubles, and the shortest text of a double is what was written.
+
+extension Decimal {
+    /// The decimal that a double stands for: the one with the fewest digits that reads back as it.
+    init(shortestOf number: Double) {
+        // Whole numbers of up to fifteen digits, over a power of ten: exact, and found without text.
+        var scaled = number
+        var power = 1.0
+        var exponent = 0
+        while exponent <= 8, scaled.magnitude < 1e15 {
+            let digits = scaled.rounded()
+            if digits / power == number {
+                self = Decimal(
+                    sign: .plus, exponent: -exponent, significand: Decimal(Int64(digits)))
+                return
+            }
+            exponent += 1
+            power *= 10
+            scaled = number * power
+        }
+        self = Decimal(string: "\(number)") ?? Decimal(number)
+    }
+
+    /// The double nearest to the decimal; Foundation's own conversion may be off by the last bit.
+    var nearestDouble: Double {
+        if let (digits, exponent) = DecimalParts.parts(of: self) {
+            // Both exact as doubles, so that the one division or multiplication rounds once.
+            if exponent < 0 { return digits / DecimalParts.powers[-exponent] }
+            return digits * DecimalParts.powers[exponent]
+        }
+        return Double(description) ?? NSDecimalNumber(decimal: self).doubleValue
+    }
+}
+
+/// The digits and the exponent of a decimal, which Foundation does not tell.
+private enum DecimalParts {
+    static let powers: [Double] = (0...22).map { pow(10, Double($0)) }
+
+    /// Nil where the digits are more than a double holds.
+    static func parts(of decimal: Decimal) -> (digits: Double, exponent: Int)? {
+        guard isLayoutKnown else { return nil }
+        return read(decimal)
+    }
+
+    // Unsafe because the fields are read where they lie: an exponent, a byte of length and sign, and sixteen bytes of
+    // digits. Used only where a known decimal is seen to lie so.
+    private static func read(_ decimal: Decimal) -> (digits: Double, exponent: Int)? {
+        withUnsafeBytes(of: decimal) { bytes in
+            let exponent = Int(Int8(bitPattern: bytes[0]))
+            let flags = bytes[1]
+            let low = bytes.loadUnaligned(fromByteOffset: 4, as: UInt64.self)
+            let length = flags & 0xf
+            guard length <= 4, low < 1 << 53, exponent.magnitude <= 22 else { return nil }
+            let isNegative = flags & 0x10 != 0
+            // No digits and a sign are "not a number".
+            guard length > 0 || !isNegative else { return nil }
+            let digits = length == 0 ? 0 : Double(low)
+            return (isNegative ? -digits : digits, exponent)
+        }
+    }
+
+    private static let isLayoutKnown: Bool = {
+        guard MemoryLayout<Decimal>.size == 20 else { return false }
+        let samples: [(String, Double, Int)] = [
+            ("-12345678901.23", -1_234_567_890_123, -2), ("7", 7, 0), ("0.5", 5, -1), ("65536", 65536, 0),
+        ]
+        return samples.allSatisfy { text, digits, exponent in
+            guard let decimal = Decimal(string: text), let found = read(decimal) else { return false }
+            return found.digits == digits && found.exponent == exponent
+        }
+    }()
+}
