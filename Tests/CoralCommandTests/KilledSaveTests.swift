@@ -29,14 +29,19 @@ import Testing
 
     /// Runs a process that saves again and again, and kills it.
     private func run(until milliseconds: UInt64, on url: URL) throws {
-        let process = Process()
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-        process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("MakeExampleStore")
-        process.arguments = [url.path, "40", "1000000"]
-        try process.run()
+        let program = tests.deletingLastPathComponent().appendingPathComponent("MakeExampleStore").path
+        // Not by Foundation's Process, which on a busy machine may never hear of the end of a child killed this early.
+        var arguments = [program, url.path, "40", "1000000"].map { strdup($0) } + [nil]
+        var environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in arguments + environment { free(text) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, program, nil, nil, &arguments, &environment)
+        try #require(code == 0, "\(program) does not start: \(code)")
         Thread.sleep(forTimeInterval: Double(milliseconds) / 1000)
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        kill(process, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
     }
 
     private func countObjects(of url: URL) throws -> Int {
