@@ -38,6 +38,7 @@ struct CoralCommand: ParsableCommand {
 
     /// Runs the command that the arguments name. What fails is one message on standard error; see `CommandStatus`.
     static func main() {
+        refuseUnknownCommand()
         do {
             var command = try parseAsRoot()
             try command.run()
@@ -49,6 +50,24 @@ struct CoralCommand: ParsableCommand {
             Self.exit(withError: CommandStatus.failure.exitCode)
         } catch {
             Self.exit(withError: error)
+        }
+    }
+
+    /// Answers a command that does not exist with the one that may have been meant.
+    private static func refuseUnknownCommand() {
+        var level: any ParsableCommand.Type = CoralCommand.self
+        for word in CommandLine.arguments.dropFirst() {
+            let commands = level.configuration.subcommands
+            guard !word.hasPrefix("-"), word != "help", !commands.isEmpty else { return }
+            if let next = commands.first(where: { $0.configuration.commandName == word }) {
+                level = next
+                continue
+            }
+            let names = commands.compactMap { $0.configuration.commandName }
+            let question = NameSuggestion.question(for: word, in: names)
+            let list = question.isEmpty ? " There are: \(names.joined(separator: ", "))." : question
+            StandardError.write("coral: There is no command \"\(word)\".\(list)\n")
+            Self.exit(withError: ExitCode.validationFailure)
         }
     }
 

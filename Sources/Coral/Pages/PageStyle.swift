@@ -27,7 +27,7 @@ enum PageStyle {
         h3 { font-size: 1rem; margin: 0 0 .4rem; overflow-wrap: anywhere; }
         h3 span { color: var(--faint); font-weight: normal; font-size: .85rem; margin-left: .4rem; }
         table { border-collapse: collapse; width: 100%; }
-        th { text-align: left; font-weight: normal; color: var(--faint); width: 12rem; padding: .15rem 1rem .15rem 0;
+        th { text-align: left; font-weight: normal; color: var(--faint); width: 15rem; padding: .15rem 1rem .15rem 0;
           overflow-wrap: anywhere; }
         th, td { vertical-align: top; }
         td { padding: .15rem 0; overflow-wrap: anywhere; }

@@ -47,7 +47,7 @@ struct PageValue {
     }
 
     private func binary(_ data: Data) -> String {
-        let size = "\(data.count) bytes"
+        let size = data.count == 1 ? "1 byte" : "\(data.count) bytes"
         guard let type = pictureType(data), data.count <= page.pictureLimit else { return size }
         return "<img alt=\"\(size)\" src=\"data:\(type);base64,\(data.base64EncodedString())\">"
     }

@@ -16,7 +16,7 @@ enum Quantity {
 
     /// `1 object`, `12 objects`.
     static func count(_ number: Int, _ noun: String) -> String {
-        number == 1 ? "1 \(noun)" : "\(number) \(noun.hasSuffix("y") ? noun.dropLast() + "ies" : noun + "s")"
+        number == 1 ? "1 \(noun)" : "\(grouped(number)) \(noun.hasSuffix("y") ? noun.dropLast() + "ies" : noun + "s")"
     }
 
     /// `121,000`: a number with its thousands apart.

@@ -28,7 +28,7 @@ struct ModelShowCommand: ParsableCommand {
             let names = description.entities.map(\.name)
             guard names.contains(entity) else {
                 throw CommandError(
-                    "The model has no entity \"\(entity)\".\(NameSuggestion.question(for: entity, in: names))")
+                    "The model has no entity \"\(entity)\".\(CommandError.hint(for: entity, in: names))")
             }
             description.entities.removeAll { $0.name != entity }
         }

@@ -1,0 +1,46 @@
+import Coral
+import Testing
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+/// Stores that Apple's Core Data wrote: nothing is wrong with them, and their models and objects can be shown.
+@Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
+struct StoreCheckTests {
+    @Test(arguments: Corpus.stores)
+    func `nothing is found wrong, and looking changes nothing`(_ original: URL) throws {
+        let copy = try StoreCopy(original)
+        guard let model = try StoreInspection(url: copy.url).cachedModel else { return }
+        let before = try copy.contents()
+        #expect(try StoreCheck(url: copy.url, model: model).problems() == [])
+        #expect(try copy.contents() == before)
+    }
+
+    @Test(arguments: Corpus.stores)
+    func `a model is drawn as well-formed XML`(_ original: URL) throws {
+        guard let model = try StoreInspection(url: original).cachedModel else { return }
+        let diagram = ModelDiagram(model)
+        #expect(diagram.boxes.count == model.entities.count)
+        #expect(XMLParser(data: Data(diagram.svg(title: "A & B").utf8)).parse())
+        #expect(diagram.svg() == ModelDiagram(model).svg())
+    }
+
+    @Test(arguments: Corpus.stores)
+    func `every link of a page leads to an object of it`(_ original: URL) throws {
+        let copy = try StoreCopy(original)
+        guard let model = try StoreInspection(url: copy.url).cachedModel else { return }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: copy.url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let sink = MemorySink()
+        let result = try StorePage().writeStore(of: coordinator, to: sink)
+        let html = String(decoding: sink.data, as: UTF8.self)
+        let parts = html.components(separatedBy: "<article id=\"")
+        #expect(parts.count - 1 == result.recordCount)
+        let addresses = Set(parts.dropFirst().map { String($0.prefix { $0 != "\"" }) })
+        let links = parts.dropFirst().flatMap { $0.components(separatedBy: "href=\"#").dropFirst() }
+        #expect(links.allSatisfy { addresses.contains(String($0.prefix { $0 != "\"" })) })
+    }
+}
