@@ -17,6 +17,13 @@ struct InputDocument: ExpressibleByArgument {
     /// The file; nil for standard input.
     var url: URL? { isStandardInput ? nil : URL(fileURLWithPath: name) }
 
+    /// Whether the file is a store.
+    var isStore: Bool {
+        guard let url, let handle = try? FileHandle(forReadingFrom: url) else { return false }
+        defer { try? handle.close() }
+        return ((try? handle.read(upToCount: 16)) ?? nil) == Data("SQLite format 3\0".utf8)
+    }
+
     /// The document as an importer takes it. Standard input is read to its end, into memory.
     ///
     /// Throws `CommandError` where there is no file.

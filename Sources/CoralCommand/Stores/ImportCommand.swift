@@ -123,16 +123,7 @@ struct ImportCommand: ParsableCommand {
         options.folder = file.url?.deletingLastPathComponent()
         options.isStrict = strict
         options.skipsInvalid = skipInvalid
-        for text in key {
-            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-            guard parts.count == 2 else { throw CommandError("--key \(text) is not of the form Entity=attribute,….") }
-            let entity = try OpenStore.entity(named: parts[0], in: model)
-            let keys = parts[1].split(separator: ",").map(String.init)
-            for key in keys {
-                try KeyPathCheck(entity).check(key.split(separator: ".").map(String.init), in: text)
-            }
-            options.identity.keys[parts[0]] = keys
-        }
+        options.identity.keys = try KeyOption.keys(key, in: model)
         if let entity { _ = try OpenStore.entity(named: entity, in: model) }
         return options
     }
