@@ -72,13 +72,15 @@ public struct EntityClasses: Sendable {
                 writeClass(entityClass, to: &text)
                 files.append(
                     GeneratedFile(
-                        name: entityClass.name + "+CoreDataClass.swift", text: text.finished(), isEditable: true))
+                        name: entityClass.name + "+CoreDataClass.swift", entityName: entityClass.entity.name,
+                        text: text.finished(), isEditable: true))
             }
             var text = SwiftText(modelName: modelName)
             writeProperties(entityClass, to: &text)
             files.append(
                 GeneratedFile(
-                    name: entityClass.name + "+CoreDataProperties.swift", text: text.finished(), isEditable: false))
+                    name: entityClass.name + "+CoreDataProperties.swift", entityName: entityClass.entity.name,
+                    text: text.finished(), isEditable: false))
             return files
         }
     }
@@ -109,6 +111,8 @@ public struct EntityClasses: Sendable {
 public struct GeneratedFile: Sendable, Hashable {
     /// The file's name.
     public var name: String
+    /// The name of the entity whose class it is about.
+    public var entityName: String
     /// What it holds.
     public var text: String
     /// Whether it is yours once it has been written. What is not is written anew each time.

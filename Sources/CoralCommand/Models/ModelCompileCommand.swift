@@ -1,0 +1,42 @@
+import ArgumentParser
+import Coral
+import ModelCodeGeneration
+import ModelFiles
+
+/// `coral model compile`: what Xcode's model compiler does.
+struct ModelCompileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compile", abstract: "Compiles a source model into the .momd or .mom that a program loads.")
+
+    @Argument(help: "An .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
+    var model: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The file or folder to write. Else one of the model's name in the current folder.", valueName: "path"))
+    var output: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The module of the classes: they are named Module.Class then.", valueName: "name"))
+    var module: String?
+
+    @Flag(name: .long, help: "Replace what is there.")
+    var force = false
+
+    func run() throws {
+        let source = URL(fileURLWithPath: model)
+        let file = try ModelFile.read(at: source)
+        let mistakes = file.versions.flatMap { $0.model.validate() }
+        guard mistakes.isEmpty else { throw CommandError(mistakes.map(\.compilerMessage).joined(separator: "\n")) }
+        let name = source.deletingPathExtension().lastPathComponent
+        let target = URL(fileURLWithPath: output ?? file.compiledName(name))
+        if FileManager.default.fileExists(atPath: target.path) {
+            guard force else { throw CommandError("\(target.path) exists. Replace it with --force.") }
+            try FileManager.default.removeItem(at: target)
+        }
+        try file.qualified(by: module).writeCompiled(to: target)
+        StandardOutput.write("\(target.path): \(Quantity.count(file.versions.count, "version"))\n")
+    }
+}

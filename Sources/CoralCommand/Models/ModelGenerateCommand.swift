@@ -1,0 +1,53 @@
+import ArgumentParser
+import Coral
+import ModelCodeGeneration
+import ModelFiles
+
+/// `coral model generate`: the classes that the build plugin makes, as files to keep.
+struct ModelGenerateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate", abstract: "Writes the entity classes of a model as Swift files.",
+        discussion: """
+            For each class Note+CoreDataClass.swift, which is yours to write in and is left alone once it is there, and \
+            Note+CoreDataProperties.swift, which is written anew. Set the code generation of these entities to \
+            Manual/None in the model, or they are generated twice.
+            """)
+
+    @Argument(help: "A model file of any kind, .xcdatamodeld for one.", completion: Completion.models)
+    var model: String
+
+    @Argument(help: "The folder for the files.")
+    var directory: String = "."
+
+    @Option(name: .long, help: "Only this entity. May be repeated.")
+    var entity: [String] = []
+
+    @Flag(name: .long, help: "Replace class files too.")
+    var force = false
+
+    func run() throws {
+        let source = URL(fileURLWithPath: model)
+        var model = try ModelFile.read(at: source).model
+        let names = model.entities.map(\.name)
+        for name in entity where !names.contains(name) {
+            throw CommandError("The model has no entity \"\(name)\".\(NameSuggestion.question(for: name, in: names))")
+        }
+        // Who asks for files wants them also of entities that nothing is generated for at build time.
+        for index in model.entities.indices where model.entities[index].codeGeneration == .manual {
+            model.entities[index].codeGeneration = .classDefinition
+        }
+        let wanted = Set(model.entities.filter { entity.isEmpty || entity.contains($0.name) }.map(\.name))
+        let classes = try EntityClasses(of: model, named: source.lastPathComponent)
+        let folder = URL(fileURLWithPath: directory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for file in classes.files() where wanted.contains(file.entityName) {
+            let url = folder.appendingPathComponent(file.name)
+            if file.isEditable, !force, FileManager.default.fileExists(atPath: url.path) {
+                StandardOutput.write("\(file.name): kept\n")
+                continue
+            }
+            try Data(file.text.utf8).write(to: url, options: .atomic)
+            StandardOutput.write("\(file.name)\n")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import Coral
+import ModelCodeGeneration
+
+/// `coral model port`: what stands between a package and other platforms than Apple's.
+struct ModelPortCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "port",
+        abstract: "Lists the lines of a package that do not compile off Apple's platforms, with what to write instead.",
+        discussion: "Reads, and changes nothing. The exit code is 1 where there is such a line.")
+
+    @Argument(help: "The package's folder, or any other with Swift files in it.")
+    var directory: String = "."
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let folder = URL(fileURLWithPath: directory)
+        guard FileManager.default.fileExists(atPath: folder.path) else {
+            throw CommandError("There is no folder at \(directory).")
+        }
+        let findings = try PortingFinding.findings(below: folder)
+        if json {
+            try JSONOutput.write(findings.map(Line.init))
+        } else {
+            for finding in findings { StandardOutput.write(finding.message + "\n") }
+            let files = Set(findings.map(\.file)).count
+            let sum = "\(Quantity.count(findings.count, "line")) in \(Quantity.count(files, "file"))."
+            StandardOutput.write(findings.isEmpty ? "Nothing stands in the way.\n" : sum + "\n")
+        }
+        if !findings.isEmpty { throw ExitCode(1) }
+    }
+
+    /// A finding for machines.
+    private struct Line: Encodable {
+        let file: String
+        let line: Int
+        let column: Int
+        let found: String
+        let replacement: String
+
+        init(_ finding: PortingFinding) {
+            file = finding.file
+            line = finding.line
+            column = finding.column
+            found = finding.rule.pattern
+            replacement = finding.rule.replacement
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/// The `#if`s around a line: whether the line is compiled off Apple's platforms.
+///
+/// A condition that is not understood may hold, so that nothing is left out by mistake.
+struct ConditionStack {
+    private struct Level {
+        /// Whether the part that is being read is compiled.
+        var isCompiled: Bool
+        /// Whether a part before it surely is, so that no other can be.
+        var isDecided: Bool
+    }
+
+    private var levels: [Level] = []
+
+    /// Whether the line that comes next is compiled.
+    var isCompiled: Bool { levels.allSatisfy(\.isCompiled) }
+
+    /// Takes a line that is a directive. False where it is none.
+    mutating func take(_ line: [Character]) -> Bool {
+        let words = String(line).split(whereSeparator: \.isWhitespace)
+        guard let directive = words.first else { return false }
+        let condition = words.dropFirst().joined(separator: " ")
+        switch directive {
+        case "#if":
+            let value = Self.value(of: condition)
+            levels.append(Level(isCompiled: value ?? true, isDecided: value ?? false))
+        case "#elseif":
+            let value = Self.value(of: condition)
+            change { level in
+                level.isCompiled = !level.isDecided && value ?? true
+                level.isDecided = level.isDecided || value ?? false
+            }
+        case "#else": change { $0.isCompiled = !$0.isDecided }
+        case "#endif": _ = levels.popLast()
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func change(_ change: (inout Level) -> Void) {
+        if !levels.isEmpty { change(&levels[levels.count - 1]) }
+    }
+
+    /// The value of a condition off Apple's platforms; nil where it is not known. Alternatives before conjunctions; a
+    /// condition with parentheses around a part is not understood.
+    private static func value(of condition: String) -> Bool? {
+        let alternatives = condition.components("||").map { alternative -> Bool? in
+            let parts = alternative.components("&&").map(simpleValue)
+            if parts.contains(false) { return false }
+            return parts.contains(nil) ? nil : true
+        }
+        if alternatives.contains(true) { return true }
+        return alternatives.contains(nil) ? nil : false
+    }
+
+    private static func simpleValue(of text: String) -> Bool? {
+        if text.hasPrefix("!") { return simpleValue(of: String(text.dropFirst())).map { !$0 } }
+        let parts = text.split(whereSeparator: { "() ".contains($0) }).map(String.init)
+        guard parts.count == 2 else { return nil }
+        switch parts[0] {
+        case "canImport": return PortingRule.appleModules.contains(parts[1]) ? false : nil
+        case "os": return ["iOS", "macOS", "tvOS", "watchOS", "visionOS", "OSX"].contains(parts[1]) ? false : nil
+        default: return nil
+        }
+    }
+}
+
+extension String {
+    /// The parts between a separator, without blanks around them.
+    fileprivate func components(_ separator: String) -> [String] {
+        var parts: [[Character]] = [[]]
+        var rest = Array(self)[...]
+        while let first = rest.first {
+            if rest.starts(with: separator) {
+                rest = rest.dropFirst(separator.count)
+                parts.append([])
+            } else {
+                parts[parts.count - 1].append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return parts.map { part in
+            String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        }
+    }
+}

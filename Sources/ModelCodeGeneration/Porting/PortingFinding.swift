@@ -1,0 +1,77 @@
+import Foundation
+
+/// A place in a source file that does not compile off Apple's platforms.
+public struct PortingFinding: Sendable, Hashable {
+    /// The file's path.
+    public let file: String
+    /// The line and the column, counted from 1; columns count characters.
+    public let line: Int, column: Int
+    /// What stands there and what to write instead.
+    public let rule: PortingRule
+
+    /// The finding as compilers write them: `file:line:column: warning: …`.
+    public var message: String {
+        "\(file):\(line):\(column): warning: `\(rule.pattern)` does not compile off Apple's platforms. \(rule.replacement)"
+    }
+
+    /// What is found in every Swift file below a folder, in the order of paths. Folders whose names begin with a dot are
+    /// left out. Cost: every file is read once.
+    ///
+    /// - Throws: An error of Foundation's when a file cannot be read.
+    public static func findings(below folder: URL) throws -> [PortingFinding] {
+        var files: [URL] = []
+        let enumerator = FileManager.default.enumerator(
+            at: folder, includingPropertiesForKeys: [.isRegularFileKey], options: [.skipsHiddenFiles])
+        while let url = enumerator?.nextObject() as? URL {
+            if url.pathExtension == "swift",
+                (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true
+            {
+                files.append(url)
+            }
+        }
+        return try files.sorted { $0.path < $1.path }.flatMap { url in
+            findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
+        }
+    }
+
+    /// What is found in a text. Comments, strings and code that is compiled on Apple's platforms only are left out.
+    public static func findings(in text: String, file: String) -> [PortingFinding] {
+        var conditions = ConditionStack()
+        var findings: [PortingFinding] = []
+        for (number, line) in SwiftCode.lines(of: text).enumerated() {
+            if conditions.take(line) || !conditions.isCompiled { continue }
+            for (column, rule) in matches(in: line) {
+                findings.append(PortingFinding(file: file, line: number + 1, column: column + 1, rule: rule))
+            }
+        }
+        return findings
+    }
+
+    private static func matches(in line: [Character]) -> [(column: Int, rule: PortingRule)] {
+        var matches: [(column: Int, rule: PortingRule)] = []
+        var column = 0
+        while column < line.count {
+            let here = rules.filter { isMatch($0.characters, in: line, at: column) }
+            guard let longest = here.max(by: { $0.characters.count < $1.characters.count }) else {
+                column += 1
+                continue
+            }
+            matches.append((column, longest.rule))
+            column += longest.characters.count
+        }
+        return matches
+    }
+
+    private static let rules = PortingRule.all.map { (rule: $0, characters: Array($0.pattern)) }
+
+    private static func isMatch(_ pattern: [Character], in line: [Character], at start: Int) -> Bool {
+        guard line[start...].starts(with: pattern) else { return false }
+        func isWord(_ character: Character) -> Bool {
+            character.isLetter || character.isNumber || character == "_"
+        }
+        let end = start + pattern.count
+        let beginsInWord = start > 0 && isWord(line[start - 1]) && pattern.first.map(isWord) ?? false
+        let endsInWord = end < line.count && isWord(line[end]) && pattern.last.map(isWord) ?? false
+        return !beginsInWord && !endsInWord
+    }
+}

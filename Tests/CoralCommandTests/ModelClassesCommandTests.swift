@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// `coral model compile`, `generate` and `port`, as a shell has them.
+@Suite struct ModelClassesCommandTests {
+    private let folder: URL
+    private let model: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        model = folder.appendingPathComponent("Notes.xcdatamodeld")
+        let version = model.appendingPathComponent("Notes.xcdatamodel")
+        try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+        let contents = """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Note" representedClassName="Note" syncable="YES">
+                    <attribute name="title" optional="YES" attributeType="String"/>
+                </entity>
+                <entity name="Tag" representedClassName="Tag" syncable="YES">
+                    <attribute name="name" optional="YES" attributeType="String"/>
+                </entity>
+            </model>
+            """
+        try Data(contents.utf8).write(to: version.appendingPathComponent("contents"))
+    }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    @Test("A model is compiled, shown from its compiled form, and not overwritten unasked")
+    func compile() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let target = path("Notes.momd")
+        let run = try CommandRun("model", "compile", model.path, "-o", target, "--module", "App")
+        #expect(run.status == 0)
+        #expect(run.output == "\(target): 1 version\n")
+        #expect(try CommandRun("model", "show", target).output.contains("class App.Note"))
+        let again = try CommandRun("model", "compile", model.path, "-o", target)
+        #expect(again.status == 1)
+        #expect(again.errors.contains("exists. Replace it with --force."))
+        #expect(try CommandRun("model", "compile", model.path, "-o", target, "--force").status == 0)
+    }
+
+    @Test("Classes are written as files; what is the user's stays")
+    func generate() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let target = path("Classes")
+        let run = try CommandRun("model", "generate", model.path, target)
+        #expect(
+            run.output == """
+                Note+CoreDataClass.swift
+                Note+CoreDataProperties.swift
+                Tag+CoreDataClass.swift
+                Tag+CoreDataProperties.swift
+
+                """)
+        let ours = URL(fileURLWithPath: target).appendingPathComponent("Note+CoreDataClass.swift")
+        try Data("// mine\n".utf8).write(to: ours)
+        let again = try CommandRun("model", "generate", model.path, target, "--entity", "Note")
+        #expect(again.output == "Note+CoreDataClass.swift: kept\nNote+CoreDataProperties.swift\n")
+        #expect(try String(contentsOf: ours, encoding: .utf8) == "// mine\n")
+        let unknown = try CommandRun("model", "generate", model.path, target, "--entity", "Notes")
+        #expect(unknown.status == 1)
+        #expect(unknown.errors.contains("\"Note\""))
+    }
+
+    @Test("What does not compile elsewhere is listed, and the exit code tells")
+    func port() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(try CommandRun("model", "port", folder.path).output == "Nothing stands in the way.\n")
+        let source = folder.appendingPathComponent("Note.swift")
+        try Data("@objc(Note)\nclass Note {}\n".utf8).write(to: source)
+        let run = try CommandRun("model", "port", folder.path)
+        #expect(run.status == 1)
+        #expect(run.output.hasPrefix("\(source.path):1:1: warning: `@objc` does not compile"))
+        #expect(run.output.hasSuffix("1 line in 1 file.\n"))
+    }
+
+    @Test("A mistake in a model is a line as a compiler writes it")
+    func mistake() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let contents = model.appendingPathComponent("Notes.xcdatamodel/contents")
+        let text = try String(contentsOf: contents, encoding: .utf8)
+        try Data(text.replacingOccurrences(of: "\"String\"", with: "\"Sting\"").utf8).write(to: contents)
+        let run = try CommandRun("model", "generate", model.path, path("Classes"))
+        #expect(run.status == 1)
+        #expect(run.errors.contains("contents:4: There is no attribute type 'Sting'."))
+    }
+}
