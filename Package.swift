@@ -1,4 +1,5 @@
 // swift-tools-version: 6.1
+import CompilerPluginSupport
 import PackageDescription
 
 // Two halves, one package. The toolkit (`Coral`) is written against Core Data's public API. Where Apple's framework
@@ -9,6 +10,11 @@ import PackageDescription
 #else
     let engineIsBuilt = true
 #endif
+
+/// A module of swift-syntax, which takes minutes to build: only who asks for the macros, by the trait, has it.
+func syntax(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
 
 // MARK: - Targets, bottom to top
 
@@ -29,11 +35,17 @@ var targets: [Target] = [
     // What the build plugin runs: compiles a model and writes its classes. Knows no store.
     .executableTarget(name: "coral-modelc", dependencies: ["ModelFiles", "ModelCodeGeneration"]),
     .plugin(name: "CoralModelPlugin", capability: .buildTool(), dependencies: ["coral-modelc"]),
+    // The macros for hand-written classes: what the compiler runs, and their declarations. Empty without the trait.
+    .macro(
+        name: "ManagedMacroExpansion",
+        dependencies: ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
+    .target(name: "ManagedMacros", dependencies: ["ManagedMacroExpansion"]),
 ]
 
 var products: [Product] = [
     .plugin(name: "CoralModelPlugin", targets: ["CoralModelPlugin"]),
     .executable(name: "coral-modelc", targets: ["coral-modelc"]),
+    .library(name: "ManagedMacros", targets: ["ManagedMacros"]),
 ]
 
 if engineIsBuilt {
@@ -90,6 +102,9 @@ targets += [
     .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
     .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments"]),
+    .testTarget(
+        name: "ManagedMacrosTests",
+        dependencies: ["ManagedMacroExpansion"] + ["SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),
     .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "ModelFiles"]),
     .testTarget(
         name: "CoralTests",
@@ -114,9 +129,11 @@ let package = Package(
     name: "coral",
     platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8)],
     products: products,
+    traits: [.trait(name: "Macros", description: "The macros of ManagedMacros, which need swift-syntax.")],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]

@@ -1,0 +1,17 @@
+import CoreData
+
+/// Where chores are kept.
+public enum Checklist {
+    private static let model = Bundle.module.url(forResource: "Checklist", withExtension: "momd")
+        .flatMap(NSManagedObjectModel.init(contentsOf:))
+
+    /// A container with its store at a URL; `/dev/null` keeps nothing.
+    public static func makeContainer(at url: URL) throws -> NSPersistentContainer {
+        let container = NSPersistentContainer(name: "Checklist", managedObjectModel: model ?? NSManagedObjectModel())
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        if let failure { throw failure }
+        return container
+    }
+}

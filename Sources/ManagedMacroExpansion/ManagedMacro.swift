@@ -1,0 +1,43 @@
+#if Macros
+    import SwiftSyntax
+    import SwiftSyntaxMacros
+
+    /// `@Managed`: puts `@ManagedValue` before the properties of a class, and says what their key paths are called.
+    struct ManagedMacro: MemberAttributeMacro, MemberMacro {
+        static func expansion(
+            of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+            providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+        ) throws -> [AttributeSyntax] {
+            guard declaration.is(ClassDeclSyntax.self), ManagedVariable(member) != nil,
+                member.as(VariableDeclSyntax.self)?.attributes.isEmpty == true
+            else { return [] }
+            return ["@ManagedValue"]
+        }
+
+        static func expansion(
+            of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+            conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+        ) throws -> [DeclSyntax] {
+            guard let declaration = declaration.as(ClassDeclSyntax.self) else {
+                throw MacroExpansionErrorMessage("@Managed belongs before a class that inherits from NSManagedObject.")
+            }
+            let variables = declaration.memberBlock.members.compactMap { ManagedVariable($0.decl) }
+            guard !variables.isEmpty else { return [] }
+            let className = declaration.name.text
+            let isPublic = declaration.modifiers.contains { ["public", "open"].contains($0.name.text) }
+            let registrations = variables.map { variable in
+                "KeyPathRegistry.register(\\\(className).\(variable.name), as: \"\(variable.key)\")"
+            }
+            return [
+                """
+                #if !canImport(Darwin)
+                \(raw: isPublic ? "public " : "")override class func registerKeyPaths() {
+                    super.registerKeyPaths()
+                    \(raw: registrations.joined(separator: "\n    "))
+                }
+                #endif
+                """
+            ]
+        }
+    }
+#endif

@@ -1,0 +1,61 @@
+#if Macros
+    import SwiftSyntax
+
+    /// A property of a class that its entity holds: a `var` with a type, without a value and without accessors.
+    struct ManagedVariable {
+        let name: String
+        let type: TypeSyntax
+        /// Whether the property belongs to the class, or to every object.
+        private static let ordinaryModifiers = ["static", "class", "lazy"]
+
+        /// The property that a member of a class declares; nil where it declares something else.
+        init?(_ member: some SyntaxProtocol) {
+            guard let variable = member.as(VariableDeclSyntax.self),
+                variable.bindingSpecifier.tokenKind == .keyword(.var),
+                !variable.modifiers.contains(where: { Self.ordinaryModifiers.contains($0.name.text) }),
+                variable.bindings.count == 1, let binding = variable.bindings.first,
+                let pattern = binding.pattern.as(IdentifierPatternSyntax.self),
+                let type = binding.typeAnnotation?.type,
+                binding.initializer == nil, binding.accessorBlock == nil
+            else { return nil }
+            name = pattern.identifier.text
+            self.type = type.trimmed
+        }
+
+        /// The name in the model: without the backticks that Swift needs.
+        var key: String { name.filter { $0 != "`" } }
+
+        /// The name of the typed way to the property.
+        var propertyName: String { "_managed_" + key }
+
+        /// The type without its optionality; nil where it is not optional.
+        private var wrappedType: String? {
+            if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmedDescription }
+            if let optional = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+                return optional.wrappedType.trimmedDescription
+            }
+            return nil
+        }
+
+        /// The value that Core Data keeps, as the property's type. What is missing is zero or empty, where the type leaves
+        /// no room for nil and has such a value.
+        var primitiveValue: String {
+            let value = "primitiveValue(forKey: \"\(key)\")"
+            if let wrappedType { return "\(value) as? \(wrappedType)" }
+            let text = type.trimmedDescription
+            if let missing = Self.missingValue(of: text) { return "\(value) as? \(text) ?? \(missing)" }
+            return "\(value) as! \(text)"
+        }
+
+        private static func missingValue(of type: String) -> String? {
+            switch type {
+            case "Bool": "false"
+            case "Int", "Int16", "Int32", "Int64", "Double", "Float", "TimeInterval": "0"
+            case "String": "\"\""
+            case "Data": "Data()"
+            case "Date": "Date(timeIntervalSinceReferenceDate: 0)"
+            default: type.hasPrefix("Set<") || type.hasPrefix("[") ? "\(type)()" : nil
+            }
+        }
+    }
+#endif

@@ -1,0 +1,111 @@
+#if Macros
+    import SwiftSyntaxMacros
+    import SwiftSyntaxMacrosTestSupport
+    import XCTest
+
+    @testable import ManagedMacroExpansion
+
+    /// What the macros expand to, told by text. XCTest, because that is what swift-syntax's own support speaks.
+    final class ManagedMacroTests: XCTestCase {
+        private let macros: [String: any Macro.Type] = [
+            "Managed": ManagedMacro.self, "ManagedValue": ManagedValueMacro.self,
+        ]
+
+        func testProperty() {
+            assertMacroExpansion(
+                """
+                class Note {
+                    @ManagedValue var title: String?
+                }
+                """,
+                expandedSource: #"""
+                    class Note {
+                        var title: String? {
+                            get {
+                                #if canImport(Darwin)
+                                willAccessValue(forKey: "title")
+                                defer {
+                                    didAccessValue(forKey: "title")
+                                }
+                                return primitiveValue(forKey: "title") as? String
+                                #else
+                                return Self._managed_title[self]
+                                #endif
+                            }
+                            set {
+                                #if canImport(Darwin)
+                                willChangeValue(forKey: "title")
+                                defer {
+                                    didChangeValue(forKey: "title")
+                                }
+                                setPrimitiveValue(newValue, forKey: "title")
+                                #else
+                                Self._managed_title[self] = newValue
+                                #endif
+                            }
+                        }
+
+                        #if !canImport(Darwin)
+                        private static let _managed_title = ManagedProperty<String?>("title")
+                        #endif
+                    }
+                    """#,
+                macros: macros)
+        }
+
+        func testClass() {
+            assertMacroExpansion(
+                """
+                @Managed
+                public final class Note: NSManagedObject {
+                    public var title: String?
+                    public var `default`: Int16
+                    var isExpanded = false
+                    var length: Int { 3 }
+                    static var all: [Note]
+                    let number: Int
+                }
+                """,
+                expandedSource: #"""
+                    public final class Note: NSManagedObject {
+                        @ManagedValue
+                        public var title: String?
+                        @ManagedValue
+                        public var `default`: Int16
+                        var isExpanded = false
+                        var length: Int { 3 }
+                        static var all: [Note]
+                        let number: Int
+
+                        #if !canImport(Darwin)
+                        public override class func registerKeyPaths() {
+                            super.registerKeyPaths()
+                            KeyPathRegistry.register(\Note.title, as: "title")
+                            KeyPathRegistry.register(\Note.`default`, as: "default")
+                        }
+                        #endif
+                    }
+                    """#,
+                macros: ["Managed": ManagedMacro.self])
+        }
+
+        func testMisuse() {
+            assertMacroExpansion(
+                """
+                @Managed
+                struct Note {
+                }
+                """,
+                expandedSource: """
+                    struct Note {
+                    }
+                    """,
+                diagnostics: [
+                    DiagnosticSpec(
+                        message: "@Managed belongs before a class that inherits from NSManagedObject.", line: 1,
+                        column: 1)
+                ],
+                macros: macros)
+        }
+    }
+#endif
