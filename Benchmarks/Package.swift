@@ -10,7 +10,12 @@ let package = Package(
         // The nine jobs of one workload, through the public API, as a user would write them.
         .executableTarget(
             name: "nine-jobs",
-            dependencies: [.product(name: "CoreData", package: "coral")])
+            dependencies: [.product(name: "CoreData", package: "coral")]),
+        // One access to a property, by a generated accessor and by key.
+        .executableTarget(
+            name: "property-access",
+            dependencies: [.product(name: "CoreData", package: "coral")],
+            plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
     ],
     swiftLanguageModes: [.v6]
 )
