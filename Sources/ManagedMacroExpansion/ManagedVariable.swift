@@ -37,8 +37,8 @@
             return nil
         }
 
-        /// The value that Core Data keeps, as the property's type. What is missing is zero or empty, where the type leaves
-        /// no room for nil and has such a value.
+        /// The value that Core Data keeps, as the property's type. What is missing is zero or empty, where the type
+        /// leaves no room for nil and has such a value.
         var primitiveValue: String {
             let value = "primitiveValue(forKey: \"\(key)\")"
             if let wrappedType { return "\(value) as? \(wrappedType)" }

@@ -14,16 +14,16 @@
     /// }
     /// ```
     ///
-    /// Each `var` that has a type and neither a value nor accessors is read and written under its name in the model. It is
-    /// what `@NSManaged` is on Apple's platforms, and the same source serves on all. Off Apple's platforms it is as fast as a
-    /// generated class, and the class's key paths are known, so that `NSSortDescriptor(keyPath:)` takes them; those of
-    /// inherited properties under the class that declares them.
+    /// Each `var` that has a type and neither a value nor accessors is read and written under its name in the model.
+    /// It is what `@NSManaged` is on Apple's platforms, and the same source serves on all. Off Apple's platforms it
+    /// is as fast as a generated class, and the class's key paths are known, so that `NSSortDescriptor(keyPath:)`
+    /// takes them; those of inherited properties under the class that declares them.
     @attached(memberAttribute)
     @attached(member, names: named(registerKeyPaths))
     public macro Managed() = #externalMacro(module: "ManagedMacroExpansion", type: "ManagedMacro")
 
-    /// Makes one property that of the class's entity. ``Managed()`` puts it before each; write it yourself only in a class
-    /// that has no ``Managed()``, whose key paths then stay unknown.
+    /// Makes one property that of the class's entity. ``Managed()`` puts it before each; write it yourself only in a
+    /// class that has no ``Managed()``, whose key paths then stay unknown.
     @attached(accessor)
     @attached(peer, names: prefixed(_managed_))
     public macro ManagedValue() = #externalMacro(module: "ManagedMacroExpansion", type: "ManagedValueMacro")

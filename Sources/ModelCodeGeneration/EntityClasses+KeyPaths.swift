@@ -1,7 +1,8 @@
 import ModelFiles
 
 extension EntityClasses {
-    /// What the key paths of a class, and of those below it, are called. A key path knows no name off Apple's platforms.
+    /// What the key paths of a class, and of those below it, are called. A key path knows no name off Apple's
+    /// platforms.
     ///
     /// The uppermost generated class says it for all, because Swift lets a class conform to a protocol only once.
     /// Inherited properties are listed again: to Swift, `\Sub.title` and `\Note.title` are two key paths.

@@ -2,9 +2,9 @@ import ModelFiles
 
 /// The classes of a model's entities as Swift, in the shape in which Xcode generates them.
 ///
-/// For each entity whose code generation is *class* there is a class, and for these and for *category* an extension with
-/// the properties, the accessors of to-many relationships and `fetchRequest()`. On Apple's platforms the properties are
-/// `@NSManaged`; elsewhere they are typed accessors of the engine's. One text serves both.
+/// For each entity whose code generation is *class* there is a class, and for these and for *category* an extension
+/// with the properties, the accessors of to-many relationships and `fetchRequest()`. On Apple's platforms the
+/// properties are `@NSManaged`; elsewhere they are typed accessors of the engine's. One text serves both.
 ///
 /// The same model gives the same text. Cost: one step a property; a line more for each attribute that a to-one
 /// relationship leads to.

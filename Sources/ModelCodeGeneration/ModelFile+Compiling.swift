@@ -9,8 +9,8 @@ extension ModelFile {
 
     /// The models with every class named by its module, also those that the source names alone.
     ///
-    /// On Apple's platforms a class has a name without its module, by `@objc(Note)`; elsewhere it is found by both only.
-    /// Version hashes do not cover class names.
+    /// On Apple's platforms a class has a name without its module, by `@objc(Note)`; elsewhere it is found by both
+    /// only. Version hashes do not cover class names.
     public func qualified(by moduleName: String?) -> ModelFile {
         guard let moduleName else { return self }
         var file = self

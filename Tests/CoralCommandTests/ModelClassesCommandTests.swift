@@ -71,7 +71,7 @@ import Testing
         let source = folder.appendingPathComponent("Note.swift")
         try Data("@objc(Note)\nclass Note {}\n".utf8).write(to: source)
         let run = try CommandRun("model", "port", folder.path)
-        #expect(run.status == 1)
+        #expect(run.status == 2)
         #expect(run.output.hasPrefix("\(source.path):1:1: warning: `@objc` does not compile"))
         #expect(run.output.hasSuffix("1 line in 1 file.\n"))
     }

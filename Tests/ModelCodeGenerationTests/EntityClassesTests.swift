@@ -266,7 +266,8 @@ import Testing
         #expect(
             errors("<entity name=\"A\" representedClassName=\"Other.A\" codeGenerationType=\"class\"/>")
                 == [
-                    "Model/contents:3: error: The class belongs to the module 'Other' and cannot be generated in 'App'. (A)"
+                    "Model/contents:3: error: The class belongs to the module 'Other' and cannot be generated in"
+                        + " 'App'. (A)"
                 ])
     }
 }

@@ -19,7 +19,7 @@ enum CommandStatus: Int32 {
         EXIT CODES:
           0    Done.
           1    It could not be done; standard error says why, and nothing was changed.
-          2    There are findings: differences (diff, model diff), or problems (check, model check, verify).
+          2    There are findings: differences (diff, model diff), or problems (check, model check, model port, verify).
           64   The arguments cannot be understood.
           130  Interrupted.
         """

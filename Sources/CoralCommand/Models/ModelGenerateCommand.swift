@@ -8,8 +8,8 @@ struct ModelGenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Writes the entity classes of a model as Swift files.",
         discussion: """
-            For each class Note+CoreDataClass.swift, which is yours to write in and is left alone once it is there, and \
-            Note+CoreDataProperties.swift, which is written anew. Set the code generation of these entities to \
+            For each class Note+CoreDataClass.swift, which is yours to write in and is left alone once it is there, \
+            and Note+CoreDataProperties.swift, which is written anew. Set the code generation of these entities to \
             Manual/None in the model, or they are generated twice.
             """)
 

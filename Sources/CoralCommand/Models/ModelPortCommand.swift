@@ -7,7 +7,7 @@ struct ModelPortCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "port",
         abstract: "Lists the lines of a package that do not compile off Apple's platforms, with what to write instead.",
-        discussion: "Reads, and changes nothing. The exit code is 1 where there is such a line.")
+        discussion: "Reads, and changes nothing. The exit code is 2 where there is such a line.")
 
     @Argument(help: "The package's folder, or any other with Swift files in it.")
     var directory: String = "."
@@ -29,7 +29,7 @@ struct ModelPortCommand: ParsableCommand {
             let sum = "\(Quantity.count(findings.count, "line")) in \(Quantity.count(files, "file"))."
             StandardOutput.write(findings.isEmpty ? "Nothing stands in the way.\n" : sum + "\n")
         }
-        if !findings.isEmpty { throw ExitCode(1) }
+        if !findings.isEmpty { throw CommandStatus.findings.exitCode }
     }
 
     /// A finding for machines.

@@ -96,9 +96,9 @@ open class NSManagedObject: NSObject {
 
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
-    /// Says what the key paths of the class are called, by ``KeyPathRegistry/register(_:as:)``. The engine calls it before
-    /// it looks up the first key path that begins at the class. The macro `@Managed` overrides it; so can you, and then
-    /// call super.
+    /// Says what the key paths of the class are called, by ``KeyPathRegistry/register(_:as:)``. The engine calls it
+    /// before it looks up the first key path that begins at the class. The macro `@Managed` overrides it; so can you,
+    /// and then call super.
     open class func registerKeyPaths() {
         (self as? any GeneratedManagedObject.Type)?.registerGeneratedKeyPaths()
     }

@@ -2,8 +2,9 @@ import Foundation
 
 /// The names of key paths.
 ///
-/// A key path knows no name here, so whoever declares a property says it: generated classes and the macro `@Managed` do it
-/// for theirs, when ``NSManagedObject/registerKeyPaths()`` asks them. Then `NSSortDescriptor(keyPath: \Note.title, ascending: true)` and `NSExpression(forKeyPath: \Note.title)` work.
+/// A key path knows no name here, so whoever declares a property says it: generated classes and the macro `@Managed`
+/// do it for theirs, when ``NSManagedObject/registerKeyPaths()`` asks them. Then `NSSortDescriptor(keyPath:
+/// \Note.title, ascending: true)` and `NSExpression(forKeyPath: \Note.title)` work.
 public enum KeyPathRegistry {
     /// Says what a property is called in the model. Cost: one lock and one entry in a dictionary.
     public static func register<Root, Value>(_ keyPath: KeyPath<Root, Value>, as name: String) {
@@ -20,7 +21,8 @@ public enum KeyPathRegistry {
         return registerKeyPaths(from: type(of: keyPath).rootType) ? names.name(of: keyPath) : nil
     }
 
-    /// Asks a class for its key paths, and the classes that they lead to. False where it has been asked before, or is none.
+    /// Asks a class for its key paths, and the classes that they lead to. False where it has been asked before, or is
+    /// none.
     private static func registerKeyPaths(from root: Any.Type) -> Bool {
         var pending = [root]
         var isAnyNew = false

@@ -11,11 +11,12 @@ public struct PortingFinding: Sendable, Hashable {
 
     /// The finding as compilers write them: `file:line:column: warning: …`.
     public var message: String {
-        "\(file):\(line):\(column): warning: `\(rule.pattern)` does not compile off Apple's platforms. \(rule.replacement)"
+        let problem = "`\(rule.pattern)` does not compile off Apple's platforms."
+        return "\(file):\(line):\(column): warning: \(problem) \(rule.replacement)"
     }
 
-    /// What is found in every Swift file below a folder, in the order of paths. Folders whose names begin with a dot are
-    /// left out. Cost: every file is read once.
+    /// What is found in every Swift file below a folder, in the order of paths. Folders whose names begin with a dot
+    /// are left out. Cost: every file is read once.
     ///
     /// - Throws: An error of Foundation's when a file cannot be read.
     public static func findings(below folder: URL) throws -> [PortingFinding] {

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// Key paths get their names when they are first asked for.
+@Suite struct KeyPathNameTests {
+    @Test("A class that overrides the hook is asked, with its superclass")
+    func written() {
+        #expect(NSSortDescriptor(keyPath: \WrittenChild.extra, ascending: true).key == "extra")
+        #expect(NSExpression(forKeyPath: \Written.title).keyPath == "title")
+    }
+
+    @Test("The uppermost generated class speaks for those below it, and for paths through others")
+    func generated() {
+        #expect(NSExpression(forKeyPath: \GeneratedChild.title).keyPath == "title")
+        #expect(NSExpression(forKeyPath: \Generated.parent?.title).keyPath == "parent.title")
+        #expect(NSExpression(forKeyPath: \Generated.owner.title).keyPath == "owner.title")
+    }
+
+    @Test("What nobody has named has no name")
+    func unknown() {
+        #expect(KeyPathRegistry.name(of: \Written.unnamed) == nil)
+        #expect(KeyPathRegistry.name(of: \String.count) == nil)
+    }
+}
+
+private class Written: NSManagedObject {
+    var title: String? { nil }
+    var unnamed: String? { nil }
+
+    override class func registerKeyPaths() {
+        super.registerKeyPaths()
+        KeyPathRegistry.register(\Written.title, as: "title")
+    }
+}
+
+private final class WrittenChild: Written {
+    var extra: String? { nil }
+
+    override class func registerKeyPaths() {
+        super.registerKeyPaths()
+        KeyPathRegistry.register(\WrittenChild.extra, as: "extra")
+    }
+}
+
+private class Generated: NSManagedObject {
+    var title: String? { nil }
+    var parent: Generated? { nil }
+    var owner: Written { Written(entity: entity, insertInto: nil) }
+}
+
+private final class GeneratedChild: Generated {}
+
+extension Generated: GeneratedManagedObject {
+    static func registerGeneratedKeyPaths() {
+        KeyPathRegistry.register(\Generated.title, as: "title")
+        KeyPathRegistry.register(\Generated.parent?.title, as: "parent.title")
+        KeyPathRegistry.register(\Generated.owner, as: "owner")
+        KeyPathRegistry.register(\GeneratedChild.title, as: "title")
+    }
+}
