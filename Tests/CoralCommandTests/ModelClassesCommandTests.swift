@@ -64,6 +64,17 @@ import Testing
         #expect(unknown.errors.contains("\"Note\""))
     }
 
+    @Test("A model whose entities have no classes is told apart from one that is done")
+    func noClasses() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let contents = model.appendingPathComponent("Notes.xcdatamodel/contents")
+        let text = try String(contentsOf: contents, encoding: .utf8)
+        try Data(text.replacingOccurrences(of: "representedClassName", with: "other").utf8).write(to: contents)
+        let run = try CommandRun("model", "generate", model.path, path("Classes"))
+        #expect(run.status == 1)
+        #expect(run.errors.contains("No entity of the model has a class of its own"))
+    }
+
     @Test("What does not compile elsewhere is listed, and the exit code tells")
     func port() throws {
         defer { try? FileManager.default.removeItem(at: folder) }

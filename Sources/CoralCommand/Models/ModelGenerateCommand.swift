@@ -13,7 +13,7 @@ struct ModelGenerateCommand: ParsableCommand {
             Manual/None in the model, or they are generated twice.
             """)
 
-    @Argument(help: "A model file of any kind, .xcdatamodeld for one.", completion: Completion.models)
+    @Argument(help: "A model file of any kind, or a store that keeps its model.", completion: Completion.models)
     var model: String
 
     @Argument(help: "The folder for the files.")
@@ -27,7 +27,7 @@ struct ModelGenerateCommand: ParsableCommand {
 
     func run() throws {
         let source = URL(fileURLWithPath: model)
-        var model = try ModelFile.read(at: source).model
+        var model = try ModelFileSource.file(at: self.model).model
         let names = model.entities.map(\.name)
         for name in entity where !names.contains(name) {
             throw CommandError("The model has no entity \"\(name)\".\(NameSuggestion.question(for: name, in: names))")
@@ -38,6 +38,9 @@ struct ModelGenerateCommand: ParsableCommand {
         }
         let wanted = Set(model.entities.filter { entity.isEmpty || entity.contains($0.name) }.map(\.name))
         let classes = try EntityClasses(of: model, named: source.lastPathComponent)
+        guard !classes.classNames.isEmpty else {
+            throw CommandError("No entity of the model has a class of its own: give the entities class names first.")
+        }
         let folder = URL(fileURLWithPath: directory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for file in classes.files() where wanted.contains(file.entityName) {
