@@ -12,17 +12,24 @@ extension PlainLayout {
         let entities = plan.model.sortedEntities.filter { !$0.isAbstract && plan.includes($0) }
         var laidOut: [Entity] = []
         var references: [String: Set<String>] = [:]
+        var keyReferences: [String: Set<String>] = [:]
         for entity in entities {
             let described = try plan.plan(for: entity)
             let name = entity.name ?? ""
-            let relationships = described.relationships.filter { planned in
-                entity.relationshipsByName[planned.name].map { PlainLayout.isWritten($0, of: entity, keys) } ?? false
-            }
             let rule = keys.rule(of: entity)
+            let relationships = try described.relationships.filter { planned in
+                guard let relationship = entity.relationshipsByName[planned.name] else { return false }
+                if rule?.parts.contains(where: { $0.name == planned.name }) == true { return true }
+                return try PlainLayout.isWritten(relationship, of: entity, keys, plan)
+            }
             laidOut.append(
                 Entity(
                     name: name, key: rule?.parts.map(\.name) ?? [],
                     members: described.attributes.map(\.name) + relationships.map(\.name), keyEntity: rule?.entity))
+            keyReferences[name] = Set(
+                (rule?.relationships ?? []).flatMap {
+                    PlainLayout.concrete(entity.relationshipsByName[$0]?.destinationEntity)
+                })
             references[name] = Set(
                 relationships.flatMap { PlainLayout.concrete(entity.relationshipsByName[$0.name]?.destinationEntity) })
         }
@@ -32,7 +39,7 @@ extension PlainLayout {
             laidOut.append(
                 Entity(name: entity.name ?? "", key: rule.parts.map(\.name), members: [], keyEntity: rule.entity))
         }
-        self.init(entities: PlainLayout.sorted(laidOut, references), dates: dates, decimals: decimals)
+        self.init(entities: PlainLayout.sorted(laidOut, references, keyReferences), dates: dates, decimals: decimals)
     }
 
     /// The layout that documents of a model are read by.
@@ -53,9 +60,11 @@ extension PlainLayout {
 
     /// Whether of the two sides of a relationship this one is written.
     private static func isWritten(
-        _ relationship: NSRelationshipDescription, of entity: NSEntityDescription, _ keys: KeyNames
-    ) -> Bool {
-        guard let inverse = relationship.inverseRelationship else { return true }
+        _ relationship: NSRelationshipDescription, of entity: NSEntityDescription, _ keys: KeyNames, _ plan: ShapePlan
+    ) throws -> Bool {
+        guard let inverse = relationship.inverseRelationship, let destination = relationship.destinationEntity,
+            try plan.plan(for: destination).relationships.contains(where: { $0.name == inverse.name })
+        else { return true }
         let (mine, other) = (
             rank(relationship, of: entity, keys), rank(inverse, of: relationship.destinationEntity, keys)
         )
@@ -77,18 +86,20 @@ extension PlainLayout {
         return (relationship.isToMany ? 100 : 10) + min(destination.parts.count, 50)
     }
 
-    /// Entities behind those they refer to; where they refer to each other in a circle, by name.
-    private static func sorted(_ entities: [Entity], _ references: [String: Set<String>]) -> [Entity] {
+    /// Entities behind those they refer to; where they refer to each other in a circle, behind those their keys lead through.
+    private static func sorted(
+        _ entities: [Entity], _ references: [String: Set<String>], _ keyReferences: [String: Set<String>]
+    ) -> [Entity] {
         var rest = entities
         var sorted: [Entity] = []
         var done: Set<String> = []
         let names = Set(entities.map(\.name))
         while !rest.isEmpty {
+            func isReady(_ entity: Entity, _ references: [String: Set<String>]) -> Bool {
+                references[entity.name, default: []].intersection(names).subtracting(done).isSubset(of: [entity.name])
+            }
             let next =
-                rest.firstIndex { entity in
-                    references[entity.name, default: []].intersection(names).subtracting(done)
-                        .isSubset(of: [entity.name])
-                } ?? 0
+                rest.firstIndex { isReady($0, references) } ?? rest.firstIndex { isReady($0, keyReferences) } ?? 0
             done.insert(rest[next].name)
             sorted.append(rest.remove(at: next))
         }

@@ -5,7 +5,7 @@ import Coral
 struct ExportCommand: ParsableCommand {
     /// How records are laid out.
     enum Layout: String, ExpressibleByArgument, CaseIterable {
-        case flat, nested
+        case flat, nested, plain
     }
 
     /// Which part of the graph follows the objects that are asked for.
@@ -34,6 +34,7 @@ struct ExportCommand: ParsableCommand {
               coral export Notes.sqlite -o notes.json
               coral export Notes.sqlite --format jsonl | grep Groceries
               coral export Notes.sqlite --entity Note --where 'rank > 3' --shape nested
+              coral export Notes.sqlite --shape plain --key Note=id --key Tag=name
               coral export Notes.sqlite --format html -o notes.html
             """)
 
@@ -61,6 +62,8 @@ struct ExportCommand: ParsableCommand {
         completion: Completion.properties)
     var exclude: [String] = []
 
+    @OptionGroup var meaning: DocumentMeaning
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {
@@ -75,13 +78,14 @@ struct ExportCommand: ParsableCommand {
         let request = try request(open)
         let shape = try chosenShape(chosen)
         let sink = try file.sink(reading: open.url)
-        let result = try Work.run("Exporting") { progress in
+        var exporter = GraphExporter(layout: shape, shape: chosenPart)
+        exporter.identity = try meaning.identity(in: open.coordinator.managedObjectModel)
+        exporter.mapping = try meaning.mapping(of: open.coordinator.managedObjectModel)
+        if case .graph(let format) = chosen { exporter.format = format }
+        let result = try Work.run("Exporting") { [exporter] progress in
             switch chosen {
             case .html: try writePage(open, request, to: sink, progress)
-            case .graph(let format):
-                try write(
-                    open, request,
-                    with: GraphExporter(format: format, layout: shape, shape: chosenPart), to: sink, progress)
+            case .graph: try write(open, request, with: exporter, to: sink, progress)
             }
         }
         report(result)
@@ -130,7 +134,7 @@ struct ExportCommand: ParsableCommand {
         case .graph(.jsonLines):
             throw CommandError("JSON Lines hold a record a line: --shape \(shape.rawValue) does not go with them.")
         case .html: throw CommandError("A page has a shape of its own: --shape does not go with it.")
-        case .graph: return shape == .flat ? .flat : .nested
+        case .graph: return DocumentShape(rawValue: shape.rawValue)
         }
     }
 

@@ -35,11 +35,15 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Show what would be done, and do nothing.")
     var dryRun = false
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "What identifies objects of an entity, such as Note=id or Line=order,number.", valueName: "key"))
-    var key: [String] = []
+    /// How a document that does not say it is laid out.
+    enum Layout: String, ExpressibleByArgument, CaseIterable {
+        case plain
+    }
+
+    @Option(name: .long, help: "How the document is laid out, where it does not say it: arrays by entity, with keys.")
+    var shape: Layout?
+
+    @OptionGroup var meaning: DocumentMeaning
 
     @Option(name: .long, help: "The entity of objects that do not say theirs.", completion: Completion.entities)
     var entity: String?
@@ -123,7 +127,11 @@ struct ImportCommand: ParsableCommand {
         options.folder = file.url?.deletingLastPathComponent()
         options.isStrict = strict
         options.skipsInvalid = skipInvalid
-        options.identity.keys = try KeyOption.keys(key, in: model)
+        options.identity = try meaning.identity(in: model)
+        if shape == .plain { options.reading.shape = .plain }
+        if let dialect = try meaning.chosenDialect(in: model) {
+            options = try dialect.importOptions(for: model, options)
+        }
         if let entity { _ = try OpenStore.entity(named: entity, in: model) }
         return options
     }

@@ -16,7 +16,10 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     /// A writer to the output. Throws `DocumentError` where the layout does not fit the schema.
     public init(to output: ByteOutput, layout: PlainLayout, schema: GraphSchema) throws {
         writer = JSONWriter(to: output)
-        self.layout = layout
+        var groups = layout
+        // What has no objects of its own is in a layout for its key alone.
+        groups.entities.removeAll { schema.entity($0.name)?.isAbstract == true }
+        self.layout = groups
         self.schema = schema
         keys = try PlainKeys(layout, schema: schema)
     }

@@ -1,0 +1,105 @@
+import Coral
+import Testing
+
+/// The plain shape: arrays by entity, relationships as keys, nothing of our own in it.
+struct PlainShapeTests {
+    private let json = """
+        {"Order": [
+          {"number": 1, "total": "9.90", "changed": "2024-02-29T12:30:00.123Z",
+           "customer": {"$entity": "Customer", "code": "a", "name": "Ann"},
+           "lines": [{"position": 2, "text": "tea", "weight": 0.1}, {"position": 1, "text": "cup"}],
+           "labels": [{"word": "new"}, {"word": "gift"}], "remarks": []},
+          {"number": 2, "customer": "a", "labels": ["gift"], "lines": [{"position": 1, "text": "pot"}]}]}
+        """
+
+    private func plain(_ shop: Shop, _ change: (inout GraphExporter) -> Void = { _ in }) throws -> Data {
+        var exporter = GraphExporter(format: .json, layout: .plain)
+        change(&exporter)
+        try shop.context.performAndWait { try shop.context.save() }
+        let coordinator = try #require(shop.context.persistentStoreCoordinator)
+        let sink = MemorySink()
+        try exporter.exportStore(of: coordinator, to: sink)
+        return sink.data
+    }
+
+    @Test func `each relationship is written once, keys for objects, and read back it changes nothing`() throws {
+        let shop = try Shop()
+        try shop.take(json)
+        let data = try plain(shop)
+        #expect(
+            data.text == """
+                {
+                "Customer":[
+                {"code":"a","name":"Ann","points":null}],
+                "Label":[
+                {"colour":null,"word":"new","orders":[1]},
+                {"colour":null,"word":"gift","orders":[1,2]}],
+                "Order":[
+                {"changed":"2024-02-29T12:30:00.123Z","number":1,"total":"9.9","customer":"a","lines":[[1,2],[1,1]]},
+                {"changed":null,"number":2,"total":null,"customer":"a","lines":[[2,1]]}],
+                "Line":[
+                {"id":null,"isGift":null,"link":null,"picture":null,"position":2,"ratio":null,"text":"tea","weight":0.1,"order":1},
+                {"id":null,"isGift":null,"link":null,"picture":null,"position":1,"ratio":null,"text":"cup","weight":null,"order":1},
+                {"id":null,"isGift":null,"link":null,"picture":null,"position":1,"ratio":null,"text":"pot","weight":null,"order":2}],
+                "Remark":[]}
+
+                """)
+        let again = try shop.take(data.text) { $0.reading.shape = .plain }
+        #expect(again == "0 inserts, 0 updates, 0 links, 0 errors")
+        let other = try Shop()
+        try other.take(data.text) { $0.reading.shape = .plain }
+        #expect(try plain(other) == data)
+    }
+
+    @Test func `dates to the millisecond are recognised, and written to the last bit where asked`() throws {
+        let shop = try Shop()
+        shop.context.performAndWait {
+            _ = shop.context.insert(
+                "Order", ["number": 1, "changed": Date(timeIntervalSinceReferenceDate: 730_902_600.1234567)])
+        }
+        let rounded = try plain(shop)
+        #expect(rounded.text.contains("2024-02-29T12:30:00.123Z"))
+        #expect(
+            try shop.take(rounded.text) { $0.reading.shape = .plain } == "0 inserts, 0 updates, 0 links, 0 errors")
+        let exact = try plain(shop) { $0.plainDates = .exact }
+        let other = try Shop()
+        try other.take(exact.text) { $0.reading.shape = .plain }
+        #expect(
+            try other.objects("Order", sortedBy: "number").first?.value(forKey: "changed") as? Date
+                == Date(timeIntervalSinceReferenceDate: 730_902_600.1234567))
+    }
+
+    @Test func `a side that is left out is written at the other`() throws {
+        let shop = try Shop()
+        try shop.take(json)
+        let data = try plain(shop) {
+            $0.shape.set("Order.lines", .omit)
+            $0.shape.set("Label.orders", .omit)
+        }
+        #expect(!data.text.contains("lines") && data.text.contains(#""labels":["new","gift"]"#))
+    }
+
+    @Test func `what refers to an object without a key cannot be written`() throws {
+        let shop = try Shop()
+        try shop.take(#"{"Order": [{"number": 1, "remarks": [{"text": "a"}]}]}"#)
+        #expect(throws: DocumentError.self) { try plain(shop) { $0.shape.set("Remark.order", .omit) } }
+        #expect(throws: ExportError.self) { try plain(shop) { $0.format = .jsonLines } }
+    }
+
+    @Test func `ids of documents of our own are made of keys where asked`() throws {
+        let shop = try Shop()
+        try shop.take(json)
+        for layout in [DocumentShape.flat, .nested] {
+            let data = try plain(shop) {
+                $0.layout = layout
+                $0.idScheme = .key
+                $0.shape = .everything
+            }
+            #expect(data.text.contains(#""$id":"Line/=1,2""#) && !data.text.contains("Order/p"))
+            let other = try Shop()
+            #expect(try other.take(data.text).hasSuffix("0 errors"))
+            #expect(try other.take(data.text) == "0 inserts, 0 updates, 0 links, 0 errors")
+            #expect(try other.objects("Line", sortedBy: "position").count == 3)
+        }
+    }
+}
