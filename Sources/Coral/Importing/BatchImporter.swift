@@ -7,10 +7,11 @@ import GraphDocuments
 /// is saved on its own. Memory holds one batch and the ids of the records, not what they hold. No plan is kept: the result
 /// has counts and the first entries of each kind.
 ///
-/// An error, or cancelling, leaves the batches before it in the store: import into a new store, or into a copy, where it
-/// must be all or nothing. `GraphImporter` is all or nothing, and wants memory for it.
+/// An error, or cancelling, leaves the batches before it in the store. Where it must be all or nothing,
+/// `importDocument(_:intoStoreAt:model:…)` works on a copy of the store, and `GraphImporter` in memory.
 ///
-/// Two things need the whole payload at once and are refused: deletion scopes, and keys that lead through relationships.
+/// Deletion scopes need the whole payload at once and are refused. A key that leads through a relationship finds its objects
+/// where that leads to a record of the same or an earlier batch, as in documents that name owners before what they own.
 /// Core Data checks each save, so on Apple's platforms relationships that the model requires cannot be imported in batches.
 public struct BatchImporter {
     public let coordinator: NSPersistentStoreCoordinator
@@ -52,23 +53,16 @@ public struct BatchImporter {
         _ source: ImportSource, entity: String? = nil, progress: Progress? = nil
     ) throws -> Result {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)
-        try refuseWhatNeedsAll(model)
+        try refuseWhatNeedsAll()
         let run = BatchRun(self, model: model, entity: entity, progress: progress)
         try run.pass(.values, over: source)
         try run.pass(.links, over: source)
         return run.result
     }
 
-    private func refuseWhatNeedsAll(_ model: ImportModel) throws {
+    private func refuseWhatNeedsAll() throws {
         guard options.deletionScopes.isEmpty else {
             throw ImportError(.unsupported, "Deletion scopes need the whole document at once: use GraphImporter.")
-        }
-        for described in model.schema.entities {
-            guard let entity = model.entity(described.name), entity.rules.contains(where: { !$0.relationships.isEmpty })
-            else { continue }
-            throw ImportError(
-                .unsupported, "The key of \(entity.name) leads through a relationship: use GraphImporter.",
-                entity: entity.name)
         }
     }
 }
@@ -104,6 +98,7 @@ private final class BatchRun {
         var reading = importer.options.reading
         reading.keepsMismatchedValues = true
         reading.rootEntity = entity ?? reading.rootEntity
+        if [.skip, .keep].contains(importer.options.otherModel) { reading.unknownEntities = .skip }
         if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
         var reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
         progress?.totalUnitCount = Int64((reader.byteCount ?? 0) * 2)

@@ -34,6 +34,9 @@ public struct ImportOptions {
     public var danglingReferences = DanglingReferencePolicy.fail
     /// What becomes of members that the entity does not have.
     public var unknownKeys = UnknownKeyPolicy.ignore
+    /// What becomes of that in documents of another model version which this one has no place for. Nil for what
+    /// `unknownKeys` and `reading` say of all documents. The plan's `modelDifferences` tell how the models differ.
+    public var otherModel: OtherModelPolicy?
     /// Whether values must be of their declared type. Otherwise they are converted where that loses nothing.
     public var isStrict = false
     /// Date formats, as `DateFormatter` has them, that are tried before the usual ones. Read in UTC.

@@ -84,6 +84,7 @@ final class ImportPayload {
         node.object = object
         node.matchedID = object.objectID
         node.isBound = true
+        node.isSettled = true
     }
 
     private func makeNode(_ entity: EntityImport) -> ImportNode {

@@ -23,6 +23,8 @@ struct ImportPerformer {
     var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
     let dateTolerance: Double
+    let unknownKeys: UnknownKeyPolicy
+    let keepsLeftovers: Bool
 
     struct Claim: Hashable {
         var node: Int
@@ -37,6 +39,8 @@ struct ImportPerformer {
         conversion = ValueConversion(session.options)
         values = ObjectValues(folder: session.options.folder)
         changes = ImportChanges(limit: session.options.entryLimit)
+        unknownKeys = session.unknownKeys
+        keepsLeftovers = session.options.otherModel == .keep && !session.modelDifferences.isEmpty
         dateTolerance = session.options.dateTolerance ?? (session.payload.header == nil ? 0.0005 : 0)
     }
 
@@ -49,6 +53,7 @@ struct ImportPerformer {
             session.progress?.totalUnitCount = Int64(nodes.count * 2)
             session.progress?.completedUnitCount = 0
         }
+        if session.part != .links { notePassedOver() }
         for node in nodes { session.part == .links ? bind(node) : try prepare(node) }
         if session.part != .links {
             for node in nodes where isChangeable(node) {
@@ -128,19 +133,37 @@ struct ImportPerformer {
     }
 
     private mutating func checkUnknownKeys(of node: ImportNode) {
-        guard options.unknownKeys != .ignore else { return }
+        let policy = unknownKeys
+        guard policy != .ignore else { return }
         for record in node.records {
             for member in record.unknownMembers {
                 let message =
                     "\(node.entity.name) has no property \"\(member.name)\"."
                     + NameSuggestion.question(for: member.name, in: node.entity.entity.propertiesByName.keys)
-                if options.unknownKeys == .fail {
+                if keepsLeftovers {
+                    changes.leftovers.add(
+                        ImportLeftover(subject: node.subject, member: member.name, value: member.value))
+                }
+                if policy == .fail {
                     refuse(node, .unknownKey, message, at: member.place, property: member.name)
                 } else {
                     changes.conflicts.add(
                         ImportConflict(subject: node.subject, property: member.name, message: message))
                 }
             }
+        }
+    }
+
+    /// Writes down which entities of the document's model were passed over.
+    private mutating func notePassedOver() {
+        guard options.otherModel == .skip || options.otherModel == .keep else { return }
+        for difference in session.modelDifferences where difference.kind == .onlyInDocument {
+            let subject = ImportSubject(
+                entity: difference.entity, record: nil, object: nil, place: nil, label: difference.entity)
+            changes.conflicts.add(
+                ImportConflict(
+                    subject: subject, property: nil,
+                    message: "\(difference) Its records, if there are any, are left out."))
         }
     }
 

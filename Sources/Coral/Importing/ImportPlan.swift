@@ -28,6 +28,10 @@ public final class ImportPlan<Root: NSManagedObject> {
     public var conflicts: ImportEntries<ImportConflict> { session.changes.conflicts }
     /// What is wrong. With errors a plan can only be applied where `skipsInvalid` has left the records at fault out.
     public var errors: ImportEntries<ImportError> { session.changes.errors }
+    /// What the model has no place for, where `ImportOptions.otherModel` says that it is kept.
+    public var leftovers: ImportEntries<ImportLeftover> { session.changes.leftovers }
+    /// How the document's model differs from the one that it is imported into; empty where it does not, or says nothing of it.
+    public var modelDifferences: [DocumentModelDifference] { session.modelDifferences }
     /// What the document says of itself.
     public var header: DocumentHeader? { session.payload.header }
     /// The number of records read.

@@ -51,6 +51,7 @@ final class ImportSession {
         // What does not fit is converted, or reported with all other mistakes.
         reading.keepsMismatchedValues = true
         reading.rootEntity = rootEntity ?? reading.rootEntity
+        if options.otherModel == .skip || options.otherModel == .keep { reading.unknownEntities = .skip }
         if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
         try source.read(into: payload, options: reading, progress: progress)
     }
@@ -68,6 +69,17 @@ final class ImportSession {
         root.matchedID = object.objectID
         root.isBound = true
         root.object = object
+    }
+
+    /// How the document's model differs from the one it is imported into.
+    private(set) lazy var modelDifferences: [DocumentModelDifference] =
+        ImportSession.coordinator(of: context)
+        .map { DocumentModelDifference.differences(of: payload.header, to: $0.managedObjectModel) } ?? []
+
+    /// What becomes of members that the model does not have: as the policy for other model versions says in a document of one.
+    var unknownKeys: UnknownKeyPolicy {
+        guard let policy = options.otherModel, !modelDifferences.isEmpty else { return options.unknownKeys }
+        return policy == .fail ? .fail : .record
     }
 
     /// Finds out who is who, and makes the changes. Afterwards `changes` say what there is to do; nobody else sees it yet.
@@ -111,6 +123,7 @@ struct ImportChanges {
     var deletions: ImportEntries<ImportDeletion>
     var conflicts: ImportEntries<ImportConflict>
     var errors: ImportEntries<ImportError>
+    var leftovers: ImportEntries<ImportLeftover>
 
     init(limit: Int) {
         inserts = ImportEntries(limit: limit)
@@ -119,6 +132,7 @@ struct ImportChanges {
         deletions = ImportEntries(limit: limit)
         conflicts = ImportEntries(limit: limit)
         errors = ImportEntries(limit: limit)
+        leftovers = ImportEntries(limit: limit)
     }
 
     mutating func take(_ conflicts: [ImportConflict], _ errors: [ImportError]) {

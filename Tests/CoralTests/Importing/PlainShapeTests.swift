@@ -102,4 +102,40 @@ struct PlainShapeTests {
             #expect(try other.objects("Line", sortedBy: "position").count == 3)
         }
     }
+
+    @Test func `in batches too, keys that lead to earlier records find their objects`() throws {
+        let shop = try Shop()
+        try shop.take(json)
+        let data = try plain(shop)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Shop.sqlite")
+        var options = ImportOptions()
+        options.reading.shape = .plain
+        let model = ShopModel.make()
+        func take(_ data: Data) throws -> BatchImporter.Result {
+            try BatchImporter.importDocument(
+                .data(data), intoStoreAt: url, model: model, options: options, batchSize: 2)
+        }
+        let first = try take(data)
+        #expect(first.insertCount == 8 && first.errorCount == 0)
+        let second = try take(data)
+        #expect(second.insertCount == 0 && second.updateCount == 0 && second.linkCount == 0)
+        let bad = data.text.replacingOccurrences(
+            of: "\"position\":1,\"ratio\":null,\"text\":\"pot\"", with: "\"position\":\"x\""
+        )
+        .replacingOccurrences(of: "\"Ann\"", with: "\"Other\"")
+        #expect(bad != data.text)
+        #expect(throws: ImportError.self) { try take(Data(bad.utf8)) }
+        let context = try makeContext(model, at: url)
+        try context.performAndWait {
+            let names = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Customer")).map {
+                $0.value(forKey: "name") as? String
+            }
+            #expect(names == ["Ann"], "The batches before the error are undone too.")
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { $0.hasPrefix("Shop.sqlite") })
+    }
 }

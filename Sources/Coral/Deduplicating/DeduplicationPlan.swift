@@ -1,0 +1,127 @@
+import CoreData
+import GraphDocuments
+
+/// Which stored objects are the same, and what becomes of them. Belongs to the queue of the context that it was made for.
+public final class DeduplicationPlan {
+    /// Objects with one key.
+    public struct Group {
+        /// The entity among whose objects the key should be unique.
+        public let entity: String
+        /// The key, for people.
+        public let key: String
+        /// The object that stays.
+        public let survivor: NSManagedObject
+        /// The objects that are deleted, by primary key.
+        public let duplicates: [NSManagedObject]
+    }
+
+    /// The keys that several objects have, by entity and in the order of the survivors' keys.
+    public let groups: [Group]
+    private let context: NSManagedObjectContext
+    private let fillsValues: Bool
+    private var isApplied = false
+
+    init(context: NSManagedObjectContext, groups: [Group], fillsValues: Bool) {
+        self.context = context
+        self.groups = groups
+        self.fillsValues = fillsValues
+    }
+
+    /// The number of objects that are deleted.
+    public var duplicateCount: Int { groups.reduce(0) { $0 + $1.duplicates.count } }
+
+    /// One line: `3 keys, 5 duplicates`.
+    public var summary: String {
+        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+        return "\(count(groups.count, "key")), \(count(duplicateCount, "duplicate"))"
+    }
+
+    /// Makes one object of each group, in the context, unsaved. A plan can be applied once.
+    ///
+    /// Throws `ImportError` where it was applied already. Cost: the relationships of the duplicates are loaded.
+    public func apply() throws {
+        guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
+        isApplied = true
+        for group in groups {
+            for duplicate in group.duplicates {
+                if fillsValues { fill(group.survivor, from: duplicate) }
+                moveRelationships(of: duplicate, to: group.survivor)
+            }
+        }
+        // Only when nothing refers to them any more, so that delete rules find nothing to do.
+        context.processPendingChanges()
+        for group in groups {
+            for duplicate in group.duplicates { context.delete(duplicate) }
+        }
+    }
+
+    private func fill(_ survivor: NSManagedObject, from duplicate: NSManagedObject) {
+        for (name, attribute) in survivor.entity.attributesByName {
+            guard !(attribute is NSDerivedAttributeDescription), survivor.value(forKey: name) == nil,
+                duplicate.entity.attributesByName[name] != nil, let value = duplicate.value(forKey: name)
+            else { continue }
+            survivor.setValue(value, forKey: name)
+        }
+    }
+
+    private func moveRelationships(of duplicate: NSManagedObject, to survivor: NSManagedObject) {
+        for (name, relationship) in duplicate.entity.relationshipsByName {
+            guard survivor.entity.relationshipsByName[name] != nil else { continue }
+            if !relationship.isToMany {
+                guard let target = duplicate.value(forKey: name) as? NSManagedObject else { continue }
+                if survivor.value(forKey: name) == nil { survivor.setValue(target, forKey: name) }
+                duplicate.setValue(nil, forKey: name)
+            } else if relationship.isOrdered {
+                let own = survivor.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
+                let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
+                guard members.count > 0 else { continue }
+                let moved = members.array.filter { !own.contains($0) }
+                // One who can refer to but one of them loses the duplicate with the move; the order of the rest stays.
+                duplicate.setValue(NSOrderedSet(), forKey: name)
+                survivor.setValue(NSOrderedSet(array: own.array + moved), forKey: name)
+            } else {
+                let own = survivor.value(forKey: name) as? NSSet ?? NSSet()
+                let members = duplicate.value(forKey: name) as? NSSet ?? NSSet()
+                guard members.count > 0 else { continue }
+                duplicate.setValue(NSSet(), forKey: name)
+                survivor.setValue(NSSet(array: own.allObjects + members.allObjects), forKey: name)
+            }
+        }
+        replaceReferencesWithoutInverse(to: duplicate, by: survivor)
+    }
+
+    /// Relationships without an inverse are found by asking who has them: one fetch each.
+    private func replaceReferencesWithoutInverse(to duplicate: NSManagedObject, by survivor: NSManagedObject) {
+        guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else { return }
+        for entity in model.sortedEntities {
+            for property in entity.ownProperties {
+                guard let relationship = property as? NSRelationshipDescription,
+                    relationship.inverseRelationship == nil,
+                    let destination = relationship.destinationEntity, duplicate.entity.isKindOf(entity: destination)
+                else { continue }
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                let format = relationship.isToMany ? "ANY %K == %@" : "%K == %@"
+                request.predicate = NSPredicate(format: format, argumentArray: [relationship.name, duplicate])
+                for owner in (try? context.fetch(request)) ?? [] {
+                    replace(duplicate, by: survivor, in: relationship, of: owner)
+                }
+            }
+        }
+    }
+
+    private func replace(
+        _ duplicate: NSManagedObject, by survivor: NSManagedObject, in relationship: NSRelationshipDescription,
+        of owner: NSManagedObject
+    ) {
+        let name = relationship.name
+        if !relationship.isToMany {
+            owner.setValue(survivor, forKey: name)
+        } else if relationship.isOrdered, let members = owner.value(forKey: name) as? NSOrderedSet {
+            let replaced = members.array.map { ($0 as AnyObject) === duplicate ? survivor : $0 }
+            owner.setValue(NSOrderedSet(array: replaced), forKey: name)
+        } else if let members = owner.value(forKey: name) as? NSSet {
+            let replaced = members.allObjects.map { ($0 as AnyObject) === duplicate ? survivor : $0 }
+            owner.setValue(NSSet(array: replaced), forKey: name)
+        }
+    }
+}

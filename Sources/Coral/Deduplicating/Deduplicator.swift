@@ -1,0 +1,109 @@
+import CoreData
+import GraphDocuments
+
+/// Finds stored objects that are the same by their key, and makes one of them.
+///
+///     let plan = try Deduplicator(context).plan()
+///     print(plan.summary)                              // 3 keys, 5 duplicates
+///     try plan.apply()
+///     try context.save()
+///
+/// Of the objects with one key one stays: the first by primary key, unless `survivor` says otherwise. It takes the values
+/// that it lacks from the others, and their relationships: who referred to a duplicate refers to it. The duplicates are deleted.
+/// What identifies objects is said as for an import: keys in code, in the model's user info, uniqueness constraints.
+/// Call it where the context may be used: on its queue.
+public struct Deduplicator {
+    public let context: NSManagedObjectContext
+    public var identity: ImportIdentity
+    /// The entities that are looked through; nil for all that have a key.
+    public var entities: [String]?
+    /// Chooses the object that stays, of several with one key that are sorted by primary key; nil for the first.
+    public var survivor: (([NSManagedObject]) -> NSManagedObject?)?
+    /// Whether the survivor takes the values that it lacks from the others.
+    public var fillsValues = true
+
+    public init(_ context: NSManagedObjectContext, identity: ImportIdentity = ImportIdentity()) {
+        self.context = context
+        self.identity = identity
+    }
+
+    /// What would be done. Nothing changes until the plan is applied.
+    ///
+    /// Cost: all objects of the entities are loaded. Throws `ImportError` where the identity does not fit the model, and what
+    /// fetching throws.
+    public func plan() throws -> DeduplicationPlan {
+        guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else {
+            throw ImportError(.misuse, "The context has no persistent store coordinator.")
+        }
+        for name in entities ?? [] where model.entitiesByName[name] == nil {
+            let question = NameSuggestion.question(for: name, in: model.entitiesByName.keys)
+            throw ImportError(.misuse, "The model has no entity \"\(name)\".\(question)", entity: name)
+        }
+        let rules = try IdentityRules(model, identity: identity)
+        var pending: [(entity: NSEntityDescription, rule: IdentityRule)] = []
+        var met: Set<IdentityRule> = []
+        for entity in model.sortedEntities where entities?.contains(entity.name ?? "") ?? true {
+            for rule in rules.rules(of: entity) where met.insert(rule).inserted {
+                guard let owner = model.entitiesByName[rule.entity] else { continue }
+                pending.append((owner, rule))
+            }
+        }
+        var groups: [DeduplicationPlan.Group] = []
+        // Keys that lead through relationships come last: their parents may turn out to be one.
+        var replaced: [NSManagedObjectID: NSManagedObject] = [:]
+        for (entity, rule) in pending.sorted(by: { $0.rule.relationships.count < $1.rule.relationships.count }) {
+            groups += try self.groups(of: entity, rule, &replaced)
+        }
+        return DeduplicationPlan(context: context, groups: groups, fillsValues: fillsValues)
+    }
+
+    private func groups(
+        of entity: NSEntityDescription, _ rule: IdentityRule, _ replaced: inout [NSManagedObjectID: NSManagedObject]
+    ) throws -> [DeduplicationPlan.Group] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.returnsObjectsAsFaults = false
+        let named = try context.fetch(request).map { (ObjectName($0.objectID), $0) }.sorted { $0.0 < $1.0 }
+        var byKey: [IdentityKey: [NSManagedObject]] = [:]
+        var order: [IdentityKey] = []
+        for (_, object) in named where replaced[object.objectID] == nil {
+            guard let key = key(of: object, rule, replaced) else { continue }
+            if byKey[key] == nil { order.append(key) }
+            byKey[key, default: []].append(object)
+        }
+        return order.compactMap { key in
+            guard let objects = byKey[key], objects.count > 1, let first = objects.first else { return nil }
+            let chosen = survivor?(objects) ?? first
+            let duplicates = objects.filter { $0 !== chosen }
+            for duplicate in duplicates { replaced[duplicate.objectID] = chosen }
+            let label = key.parts.map { part in
+                switch part {
+                case .value(let value): ValueText.text(value)
+                case .object(let id): id.uriRepresentation().lastPathComponent
+                case .node: ""
+                }
+            }
+            return DeduplicationPlan.Group(
+                entity: entity.name ?? "", key: label.joined(separator: ", "), survivor: chosen, duplicates: duplicates)
+        }
+    }
+
+    /// The key of an object, with parents that turned out to be another replaced by that; nil where a part is null.
+    private func key(
+        of object: NSManagedObject, _ rule: IdentityRule, _ replaced: [NSManagedObjectID: NSManagedObject]
+    ) -> IdentityKey? {
+        var parts: [IdentityKey.Part] = []
+        for part in rule.parts {
+            switch part {
+            case .attribute(let name):
+                guard let attribute = object.entity.attributesByName[name] else { return nil }
+                let value = GraphValue(object.value(forKey: name), declaredAs: GraphSchema.Attribute(attribute))
+                if value.isNull { return nil }
+                parts.append(.value(value))
+            case .relationship(let name):
+                guard let target = object.value(forKey: name) as? NSManagedObject else { return nil }
+                parts.append(.object((replaced[target.objectID] ?? target).objectID))
+            }
+        }
+        return IdentityKey(rule: rule, parts: parts)
+    }
+}
