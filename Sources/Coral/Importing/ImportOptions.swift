@@ -107,7 +107,9 @@ public enum DanglingReferencePolicy: Sendable, Hashable {
     case skip
     /// It is left out, and stands among the plan's conflicts.
     case record
-    /// An object is made that has nothing but the key; where the reference says no key, it is an error.
+    /// An object is made that has nothing but the key; where the reference says no key, it is an error. Where the model requires
+    /// more of it, a save fails until it is filled; on Apple's platforms that holds for a save into a parent context as well,
+    /// so import such documents with `GraphImporter.worksInPlace`.
     case stub
 }
 
