@@ -13,7 +13,10 @@ extension NSManagedObjectContext {
     }
 
     private func recordFirstChange(of object: NSManagedObject) {
+        checkQueue()
         object.realise()
+        // There is no row that a change could be written to.
+        if object.state.contains(.inaccessible) { return }
         if !object.state.contains(.updated) {
             object.state.insert(.updated)
             if !object.state.contains(.inserted) { updatedCount += 1 }
@@ -35,6 +38,7 @@ extension NSManagedObjectContext {
 
     /// Takes a new object in: gives it a temporary key and its initial values.
     final func insertNew(_ object: NSManagedObject) {
+        checkQueue()
         guard object.context == nil || object.context === self else {
             preconditionFailure("An object that belongs to a context cannot be inserted into another one.")
         }
@@ -94,6 +98,7 @@ extension NSManagedObjectContext {
 
     /// Applies delete rules, tells observers what has changed, and closes the undo group's event.
     public func processPendingChanges() {
+        checkQueue()
         guard !isProcessing else { return }
         isProcessing = true
         defer { isProcessing = false }
@@ -102,7 +107,7 @@ extension NSManagedObjectContext {
         guard !changedInEvent.isEmpty else { return }
         let objects = changedInEvent
         changedInEvent = []
-        undoRecorder.endEvent(objects, in: self)
+        undoRecorder.endEvent(in: self)
         var event = ObjectChanges()
         for object in objects {
             event.note(object)
@@ -114,7 +119,8 @@ extension NSManagedObjectContext {
 
     /// Forgets every unsaved change and every object.
     public func reset() {
-        for object in registry.objects { detach(object) }
+        let objects = registry.objects
+        for object in objects { detach(object) }
         inPlaceValues.removeAll()
         registry.removeAll()
         clearChanges()
@@ -122,6 +128,9 @@ extension NSManagedObjectContext {
         rowsAhead.removeAll()
         epoch += 1
         undoManager?.removeAllActions(withTarget: self)
+        advanceGeneration()
+        guard !objects.isEmpty else { return }
+        post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: NSArray(array: objects)])
     }
 
     /// Forgets what has changed, without touching the objects.
@@ -129,6 +138,7 @@ extension NSManagedObjectContext {
         changed = []
         changedInEvent = []
         pendingDeletions = []
+        undoRecorder.forgetEvent()
         insertedCount = 0
         updatedCount = 0
         deletedCount = 0
@@ -146,6 +156,7 @@ extension NSManagedObjectContext {
 
     /// Undoes all unsaved changes: inserted objects are forgotten, the others are as they were.
     public func rollback() {
+        checkQueue()
         noticeInPlaceChanges()
         let objects = changed
         pendingDeletions = []

@@ -5,6 +5,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed.
     public func delete(_ object: NSManagedObject) {
+        checkQueue()
         guard object.context === self, !object.state.contains(.deleted) else { return }
         markDeleted(object)
         if !propagatesDeletesAtEndOfEvent { propagateDeletions() }

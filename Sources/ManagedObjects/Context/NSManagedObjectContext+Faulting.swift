@@ -6,14 +6,21 @@ extension NSManagedObjectContext {
     /// Realises an object whose values somebody reads. An object without a row becomes a deleted one without values, or
     /// stops the program, as `shouldDeleteInaccessibleFaults` says.
     final func fire(_ object: NSManagedObject) {
+        checkQueue()
         do {
             if try realise(object) { return }
         } catch {
-            preconditionFailure("Core Data could not fulfill a fault for \(object.objectID): \(error)")
+            // No programmer's error: the store cannot be read. Nobody here can throw, so the object is as one without a row.
+            report("could not fulfill a fault for \(object.objectID): \(error)")
         }
         let handled = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
         precondition(handled, "Core Data could not fulfill a fault for \(object.objectID).")
         makeInaccessible(object)
+    }
+
+    /// Tells on standard error what went wrong where no error can be thrown.
+    private func report(_ sentence: String) {
+        FileHandle.standardError.write(Data("CoreData: error: \(sentence)\n".utf8))
     }
 
     /// Whether an object whose row is gone may be treated as a deleted one.
@@ -125,8 +132,8 @@ extension NSManagedObjectContext {
         do {
             try findMembers(of: object, at: index, into: state)
         } catch {
-            preconditionFailure(
-                "Core Data could not load \(object.entity.name ?? "").\(object.layout.toMany[index].name): \(error)")
+            report("could not load \(object.entity.name ?? "").\(object.layout.toMany[index].name): \(error)")
+            state.load([], positions: [])
         }
     }
 

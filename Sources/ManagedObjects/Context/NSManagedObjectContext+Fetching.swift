@@ -25,6 +25,7 @@ extension NSManagedObjectContext {
 
     /// How many objects a fetch of the request would give: one statement for each store.
     public func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+        checkQueue()
         var specification = request.specification
         if specification.resultType == .dictionaryResultType { return try fetchResults(specification).count }
         if needsPendingChanges(specification) {
@@ -38,7 +39,7 @@ extension NSManagedObjectContext {
             }
         }
         let stores = try fetchedStores(specification, entity: entity)
-        if stores.count == 1, let store = stores.first {
+        if stores.count == 1, let store = stores.first, !asksObjects(specification, stores) {
             return try store.count(
                 matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
         }
@@ -66,6 +67,7 @@ extension NSManagedObjectContext {
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
+        checkQueue()
         processPendingChangesBeforeFetch()
         let entity = try fetchedEntity(specification)
         switch specification.resultType {
@@ -120,8 +122,11 @@ extension NSManagedObjectContext {
         if let parentContext { return try objectsOfParent(parentContext, specification, entity: entity) }
         let seesChanges = needsPendingChanges(specification)
         let stores = try fetchedStores(specification, entity: entity)
+        let asksObjects = asksObjects(specification, stores)
+        let finishesHere = seesChanges || asksObjects || stores.count > 1
         var query = specification.rowQuery(entity: entity)
-        if seesChanges || stores.count > 1 {
+        if asksObjects { query.predicate = nil }
+        if finishesHere {
             // What is unsaved may come before or behind any row, so offset and limit are applied here.
             query.offset = 0
             query.limit = 0
@@ -132,14 +137,23 @@ extension NSManagedObjectContext {
             found.reserveCapacity(found.count + result.order.count)
             materialize(result, specification: specification, into: &found)
         }
+        if asksObjects, let predicate = specification.predicate {
+            found.removeAll { !predicate.evaluate(with: $0) }
+        }
         if seesChanges { try applyPendingChanges(to: &found, specification: specification, entity: entity) }
-        if seesChanges || stores.count > 1 {
+        if finishesHere {
             sort(&found, by: specification.sortDescriptors ?? [])
             found = Array(found.dropFirst(max(0, specification.fetchOffset)))
             if specification.fetchLimit > 0 { found = Array(found.prefix(specification.fetchLimit)) }
         }
         try prefetch(specification.relationshipKeyPathsForPrefetching ?? [], of: found)
         return found
+    }
+
+    /// Whether the predicate holds a program's own code, which expects objects, and the stores are such that Core Data asks
+    /// it: those in memory. SQLite refuses it.
+    private func asksObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
+        !stores.isEmpty && stores.allSatisfy { $0 is MemoryStore } && specification.predicate?.asksCode == true
     }
 
     /// Makes objects of rows: the loop that every fetch runs once a row.

@@ -2,7 +2,13 @@
     import Foundation
 
     extension NSManagedObjectContext {
-        /// What is wrong with the context's bookkeeping; empty when nothing is. For tests: looks at every object.
+        /// Stops the program where the context's bookkeeping is wrong. Cost: a look at every object.
+        final func checkInvariants() {
+            let broken = brokenInvariants()
+            precondition(broken.isEmpty, "A context is not as it should be:\n" + broken.joined(separator: "\n"))
+        }
+
+        /// What is wrong with the context's bookkeeping; empty when nothing is. Cost: a look at every object.
         final func brokenInvariants() -> [String] {
             var broken: [String] = []
             let objects = registry.objects

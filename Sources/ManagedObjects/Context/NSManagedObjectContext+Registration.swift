@@ -97,6 +97,7 @@ extension NSManagedObjectContext {
 
     /// The object with an ID: the registered one, else a fault that may turn out to have no row. No statement.
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        checkQueue()
         guard let key = key(for: objectID) else {
             preconditionFailure("The store of \(objectID) is not among those of the context's coordinator.")
         }
@@ -107,10 +108,11 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when the store has no such row, or has no such store.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        checkQueue()
         guard let key = key(for: objectID) else { throw CocoaError.missingRow(objectID) }
         let object = object(for: key)
         if object.state.contains(.inserted) { return object }
-        guard !object.state.contains(.deleted) else { throw CocoaError.missingRow(objectID) }
+        guard object.state.isDisjoint(with: [.deleted, .inaccessible]) else { throw CocoaError.missingRow(objectID) }
         if object.isFaultInternally {
             guard try realise(object) else {
                 forgetInaccessible(object)

@@ -8,6 +8,7 @@ extension NSManagedObjectContext {
     /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not settle (133020, 133021);
     ///   nothing is written then. Errors of the store (134000 and up, SQLite's included).
     public func save() throws {
+        checkQueue()
         guard !isSaving else { return }
         guard hasChanges || hasChangedMetadata else { return processPendingChanges() }
         guard parentContext != nil || coordinator != nil else {
@@ -105,7 +106,7 @@ extension NSManagedObjectContext {
 
     /// Gives objects the keys that they will have in their stores.
     final func assignPermanentKeys(to objects: ContiguousArray<NSManagedObject>) throws {
-        guard let coordinator else { return }
+        guard let coordinator = rootCoordinator else { return }
         var groups: [(store: any RowStore, root: NSEntityDescription, objects: ContiguousArray<NSManagedObject>)] = []
         var groupIndex: [Int: Int] = [:]
         for object in objects where object.key.isTemporary {
@@ -131,12 +132,31 @@ extension NSManagedObjectContext {
             for (object, number) in zip(group.objects, range) {
                 let permanent = ObjectKey(store: group.store.number, entity: object.key.entity, number: number)
                 pairs.append((object.key.number, permanent))
-                registry.forget(object.key)
-                if childCount > 0 { aliases[object.key.number] = permanent }
-                object.key = permanent
-                registry.register(object, as: permanent)
+                rename(object, permanent)
             }
         }
+        resolveReferences(by: pairs)
+    }
+
+    /// Gives objects keys that are known, by their temporary ones.
+    private func rename(_ objects: ContiguousArray<NSManagedObject>, _ pairs: [(temporary: Int64, permanent: ObjectKey)]) {
+        let keys = Dictionary(pairs.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+        for object in objects {
+            if let permanent = keys[object.key.number], !permanent.isTemporary { rename(object, permanent) }
+        }
+        resolveReferences(by: pairs)
+    }
+
+    private func rename(_ object: NSManagedObject, _ permanent: ObjectKey) {
+        registry.forget(object.key)
+        // Children and recorded undo steps may still know it by its temporary name.
+        if undoManager != nil || childCount.load(ordering: .relaxed) > 0 { aliases[object.key.number] = permanent }
+        object.key = permanent
+        registry.register(object, as: permanent)
+    }
+
+    private func resolveReferences(by pairs: [(temporary: Int64, permanent: ObjectKey)]) {
+        guard !pairs.isEmpty else { return }
         let keys = PermanentKeys(pairs)
         for object in changed { resolveReferences(of: object, by: keys) }
     }
@@ -155,14 +175,17 @@ extension NSManagedObjectContext {
 
     /// Gives objects their permanent IDs before they are saved: one reservation per entity hierarchy.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
-        if let parentContext {
-            let keys = objects.filter { $0.key.isTemporary }.map(\.key)
-            try parentContext.queue.sync { () throws in
-                try parentContext.obtainPermanentIDs(for: keys.compactMap { parentContext.registeredObject(for: $0) })
-            }
-            return
+        let own = ContiguousArray(objects.filter { $0.context === self && $0.key.isTemporary })
+        guard let parentContext else { return try assignPermanentKeys(to: own) }
+        // What the parent knows already gets its ID there; the rest from the stores, and the parent takes it over.
+        let temporary = own.map(\.key)
+        let known = try parentContext.queue.sync { () throws -> [(temporary: Int64, permanent: ObjectKey)] in
+            let objects = temporary.map { parentContext.registeredObject(for: $0) }
+            try parentContext.obtainPermanentIDs(for: objects.compactMap(\.self))
+            return zip(temporary, objects).compactMap { key, object in object.map { (key.number, $0.key) } }
         }
-        try assignPermanentKeys(to: ContiguousArray(objects.filter { $0.context === self }))
+        rename(own, known)
+        try assignPermanentKeys(to: own)
     }
 
     /// What has been written is what the objects now come from.
@@ -182,6 +205,7 @@ extension NSManagedObjectContext {
         for object in saved { commit(object) }
         epoch += 1
         rowsAhead.removeAll()
+        advanceGeneration()
         for object in saved { object.didSave() }
         var userInfo = event.userInfo
         userInfo[NotificationKey.sourceContext.rawValue] = self
@@ -194,6 +218,8 @@ extension NSManagedObjectContext {
         object.eventStart = nil
         if object.state.contains(.deleted) {
             if object.state.contains(.watched) { inPlaceValues.forget(object) }
+            // Made while the context is known: notifications tell it, and observers ask for it.
+            _ = object.objectID
             registry.forget(object.key)
             object.state = [.gone, .realised]
             object.context = nil

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A space in which objects are fetched, changed and saved: identity map and unit of work in one.
 ///
@@ -32,9 +33,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var isSaving = false
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
-    final var childCount = 0
+    final let childCount = Atomic<Int>(0)
     final var pinnedGenerations: PinnedGenerations?
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
+    final var observations = ObjectObservations()
     /// Values that users may change in place.
     final var inPlaceValues = InPlaceValues()
     final var parentObserver: (any NSObjectProtocol)?
@@ -82,8 +84,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     }
 
     deinit {
-        if let parentObserver { NotificationCenter.default.removeObserver(parentObserver) }
-        parentContext?.childCount -= 1
+        for case let observer? in [parentObserver, undoRecorder.checkpoint] {
+            NotificationCenter.default.removeObserver(observer)
+        }
+        parentContext?.childCount.subtract(1, ordering: .relaxed)
         for object in registry.objects { object.context = nil }
     }
 
@@ -106,9 +110,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         set {
             guard newValue !== parentContext else { return }
             reset()
-            parentContext?.childCount -= 1
+            parentContext?.childCount.subtract(1, ordering: .relaxed)
             parentContext = newValue
-            newValue?.childCount += 1
+            newValue?.childCount.add(1, ordering: .relaxed)
             coordinator = nil
             prepareRegistry()
         }
@@ -141,6 +145,7 @@ extension NSManagedObjectContextConcurrencyType {
 extension NSManagedObjectContext {
     /// The kinds of queue, as Swift names them.
     public struct ConcurrencyType: Hashable, Equatable, RawRepresentable, Sendable {
+        public typealias RawValue = UInt
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
         /// The main queue: for what belongs to the user interface.

@@ -43,6 +43,12 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// The stores to fetch from; nil for all of the coordinator's.
+    open override var affectedStores: [NSPersistentStore]? {
+        get { super.affectedStores }
+        set { super.affectedStores = newValue }
+    }
+
     // MARK: - What to fetch
 
     /// The entity to fetch. Nil in a request made with an entity's name, until it is executed.

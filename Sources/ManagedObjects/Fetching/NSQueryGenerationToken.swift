@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
     }
 
     /// Pins the context to a state of its stores, or lets it see the newest again. Objects already read stay as they are
-    /// until they are refreshed.
+    /// until they are refreshed. A save, a merge and a reset move a pinned context on to what is newest then.
     ///
     /// - Throws: An error where a store cannot hold a state for reading.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
@@ -49,5 +49,12 @@ extension NSManagedObjectContext {
             return
         }
         pinnedGenerations = try generation.generations ?? PinnedGenerations(stores: coordinator?.rowStores ?? [])
+    }
+
+    /// Moves a pinned context on to the newest state, as a save, a merge and a reset do.
+    final func advanceGeneration() {
+        guard pinnedGenerations != nil else { return }
+        // Where no state can be held any more the context sees the newest, which is where it was to go.
+        pinnedGenerations = try? PinnedGenerations(stores: coordinator?.rowStores ?? [])
     }
 }

@@ -58,6 +58,8 @@ extension NSManagedObjectContext {
     }
 
     private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+        processPendingChanges()
+        advanceGeneration()
         rowsAhead.removeAll()
         epoch += 1
         var event = ObjectChanges()
@@ -78,7 +80,7 @@ extension NSManagedObjectContext {
             guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
             event.deleted.append(object)
             dropChanges(of: object)
-            object.state.insert(.deleted)
+            _ = object.objectID
             registry.forget(object.key)
             object.state = [.gone, .realised]
             object.context = nil

@@ -28,6 +28,7 @@ extension NSManagedObject {
             if kind == .transformable { return transformableValue(slot) }
             return slotValue(slot).object(kind: kind)
         case .toMany(let index):
+            realise()
             return layout.toMany[index].isOrdered ? orderedMembers(at: index) : memberSet(at: index)
         case .composite(let composite, let range):
             return compositeValue(of: composite, slots: range)

@@ -110,7 +110,7 @@ open class NSManagedObject: NSObject {
     /// True when the object has been changed since it was fetched or saved.
     open var isUpdated: Bool { noticed.contains(.updated) && !state.contains(.inserted) && !state.contains(.deleted) }
     /// True from deletion until the save that carries it out.
-    open var isDeleted: Bool { state.contains(.deleted) }
+    open var isDeleted: Bool { !state.isDisjoint(with: [.deleted, .inaccessible]) }
     /// True while the object's values have not been asked for.
     open var isFault: Bool { isFaultInternally }
     final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
@@ -146,9 +146,14 @@ open class NSManagedObject: NSObject {
     open func willAccessValue(forKey key: String?) { realise() }
     open func didAccessValue(forKey key: String?) {}
     /// Called before a value changes. Override to observe; call super.
-    open func willChangeValue(forKey key: String) { context?.recordChange(of: self) }
+    open func willChangeValue(forKey key: String) {
+        context?.recordChange(of: self)
+        if state.contains(.observed) { context?.observations.willChange(key, of: self) }
+    }
     /// Called after a value has changed. Override to observe; call super.
-    open func didChangeValue(forKey key: String) {}
+    open func didChangeValue(forKey key: String) {
+        if state.contains(.observed) { context?.observations.didChange(key, of: self) }
+    }
     open func willChangeValue(
         forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
         using inObjects: Set<AnyHashable>
@@ -167,6 +172,7 @@ open class NSManagedObject: NSObject {
     /// The value of a property: `NSNumber`, `String`, `Date`, … for attributes, an object for a to-one relationship,
     /// `NSSet` or `NSOrderedSet` for a to-many. Realises a fault: at most one statement, often none.
     open func value(forKey key: String) -> Any? {
+        context?.checkQueue()
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
         return publicValue(at: place)
     }
@@ -381,6 +387,8 @@ struct ObjectState: OptionSet {
     static let relationshipChanged = ObjectState(rawValue: 1024)
     /// Values of it were handed out that may be changed in place: see `InPlaceValues`.
     static let watched = ObjectState(rawValue: 2048)
+    /// Somebody observes properties of it: see `ObjectObservations`.
+    static let observed = ObjectState(rawValue: 4096)
 }
 
 /// What an object was before the current event.

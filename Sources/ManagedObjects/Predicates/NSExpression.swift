@@ -161,9 +161,21 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         var variables: [String: Any] = [:]
         for (key, value) in context ?? [:] { if let key = key as? String { variables[key] = value } }
         do {
-            return try value(with: object, substitutionVariables: variables)
+            return Self.number(try value(with: object, substitutionVariables: variables))
         } catch {
             preconditionFailure("The expression “\(description)” cannot be evaluated: \(error)")
+        }
+    }
+
+    /// A number as Foundation has it, so that it can be cast to whatever type it fits.
+    private static func number(_ value: Any?) -> Any? {
+        switch value {
+        case let number as NSNumber: number
+        case let number as Int64: NSNumber(value: number)
+        case let number as Int: NSNumber(value: number)
+        case let number as Double: NSNumber(value: number)
+        case let flag as Bool: NSNumber(value: flag)
+        default: value
         }
     }
 

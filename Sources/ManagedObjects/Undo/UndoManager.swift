@@ -44,6 +44,7 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
     open func beginUndoGrouping() { openGroups.append(Group()) }
 
     open func endUndoGrouping() {
+        postCheckpoint()
         guard let group = openGroups.popLast() else { return }
         if openGroups.isEmpty {
             close(group)
@@ -91,6 +92,7 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
     }
 
     open func undo() {
+        postCheckpoint()
         while !openGroups.isEmpty { endUndoGrouping() }
         guard let group = undoGroups.popLast() else { return }
         isUndoing = true
@@ -101,10 +103,16 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
     open func undoNestedGroup() { undo() }
 
     open func redo() {
+        postCheckpoint()
         guard let group = redoGroups.popLast() else { return }
         isRedoing = true
         run(group)
         isRedoing = false
+    }
+
+    /// Asks whoever has something to register that belongs to the open group to do so.
+    private func postCheckpoint() {
+        NotificationCenter.default.post(name: .NSUndoManagerCheckpoint, object: self)
     }
 
     private func run(_ group: Group) {
@@ -131,4 +139,9 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         undoGroups = without(undoGroups)
         redoGroups = without(redoGroups)
     }
+}
+
+extension Notification.Name {
+    /// A group of undo operations is about to end, or to be taken back or done again. The object is the undo manager.
+    public static let NSUndoManagerCheckpoint = Notification.Name("NSUndoManagerCheckpointNotification")
 }

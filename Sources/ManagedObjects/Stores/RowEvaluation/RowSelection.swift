@@ -42,19 +42,11 @@ struct RowSelection {
 
     /// Refuses a predicate that asks a program's own code: that expects objects, and a store has none.
     private static func requireNoCode(in predicate: NSPredicate) throws {
-        var asksCode = false
-        predicate.embeddedNode.walk { part in
-            switch part {
-            case .predicate(.opaque): asksCode = true
-            case .expression(.opaque(let expression)): asksCode = asksCode || !(expression is FetchExpression)
-            default: break
-            }
-        }
-        guard asksCode else { return }
+        guard predicate.asksCode else { return }
         throw CocoaError(
             .coreData,
-            "A store cannot evaluate “\(predicate.predicateFormat)”, which asks code that expects objects. Fetch without "
-                + "it, and filter the objects.")
+            "Unsupported predicate \(predicate.predicateFormat): it asks code that expects objects, and a store has none. "
+                + "Fetch without it, and filter the objects.")
     }
 
     /// The rows in the order of the sort descriptors; rows that are equal to all of them stay in order.
@@ -79,6 +71,21 @@ struct RowSelection {
         } catch let error as PredicateEvaluationError {
             throw CocoaError(.coreData, "“\(text)” cannot be evaluated. \(error)")
         }
+    }
+}
+
+extension NSPredicate {
+    /// Whether the predicate asks a program's own code: a block, or a class of the user's.
+    var asksCode: Bool {
+        var asksCode = false
+        embeddedNode.walk { part in
+            switch part {
+            case .predicate(.opaque): asksCode = true
+            case .expression(.opaque(let expression)): asksCode = asksCode || !(expression is FetchExpression)
+            default: break
+            }
+        }
+        return asksCode
     }
 }
 

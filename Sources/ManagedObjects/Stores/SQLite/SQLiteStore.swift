@@ -19,6 +19,8 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         let externalData: ExternalData?
         /// Nil where the store keeps no history.
         let history: HistoryTables?
+        /// Nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey` asks for notifications.
+        let watcher: StoreWatcher?
 
         func reader(of place: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
             RowReader(
@@ -93,8 +95,21 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema),
             plans: RowPlans(schema: schema), file: file,
             externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
-            history: history)
+            history: history, watcher: watcher(of: url, connection))
         return (content, metadata)
+    }
+
+    /// What posts notifications of remote changes, where they are asked for and the store is a file.
+    private func watcher(of url: URL, _ connection: SQLiteConnection) -> StoreWatcher? {
+        guard flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey), !SQLiteFile.isMemory(url) else {
+            return nil
+        }
+        return StoreWatcher(url: url, connection: connection) { [weak self] in
+            guard let self, let coordinator = persistentStoreCoordinator else { return }
+            NotificationCenter.default.post(
+                name: .NSPersistentStoreRemoteChange, object: coordinator,
+                userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
+        }
     }
 
     /// What options ask for once, when the store is added.

@@ -138,6 +138,7 @@ extension SQLiteStore: BatchStore {
                 return (result, batch.filesReplaced)
             }
             content.externalData?.remove(replaced)
+            content.watcher?.didWrite()
             return result
         } catch {
             content.externalData?.remove(made)

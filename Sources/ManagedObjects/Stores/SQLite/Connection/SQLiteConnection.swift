@@ -101,6 +101,11 @@ final class SQLiteConnection: Sendable {
         }
     }
 
+    /// A number that changes when another connection than the writing one has committed a transaction.
+    func dataVersion() throws -> Int64? {
+        try database.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
+    }
+
     /// Runs statements that cannot be part of a transaction.
     func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
         try database.writeWithoutTransaction(body)

@@ -1,0 +1,38 @@
+import Foundation
+
+/// Whether contexts and objects check that they are used on their queue.
+///
+/// Off unless the program is started with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, has an environment
+/// variable of that name, or has set the user default, before Core Data is used first. A use on another queue then stops
+/// the program with a sentence. Cost: one comparison with a constant where a context is called, where an object is read or
+/// written by key, and where it is first changed.
+enum ConcurrencyDebug {
+    static let name = "com.apple.CoreData.ConcurrencyDebug"
+
+    static let isEnabled: Bool = {
+        let arguments = ProcessInfo.processInfo.arguments
+        if let position = arguments.firstIndex(of: "-" + name) {
+            return position + 1 == arguments.count || isOn(arguments[position + 1])
+        }
+        if let value = ProcessInfo.processInfo.environment[name] { return isOn(value) }
+        return UserDefaults.standard.bool(forKey: name)
+    }()
+
+    private static func isOn(_ value: String) -> Bool { !["0", "no", "false"].contains(value.lowercased()) }
+}
+
+extension NSManagedObjectContext {
+    /// Stops the program where the context is used on a queue that is not its own, if that is checked.
+    @inline(__always)
+    final func checkQueue() {
+        if ConcurrencyDebug.isEnabled { requireQueue() }
+    }
+
+    private func requireQueue() {
+        precondition(
+            queue.isCurrent,
+            "Core Data concurrency violation: \(name.map { "the context “\($0)”" } ?? "a context") of the "
+                + "\(queue.type == .mainQueueConcurrencyType ? "main" : "private") queue was used on another one. Use "
+                + "perform(_:) or performAndWait(_:).")
+    }
+}

@@ -1,0 +1,240 @@
+import CoreData
+import Testing
+
+/// What a program relies on that lets its user take changes back.
+///
+/// Page: https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506376-undomanager
+@Suite struct UndoTests {
+    private func undoing(_ diary: Diary) -> NSManagedObjectContext {
+        let context = diary.context()
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        context.undoManager = manager
+        return context
+    }
+
+    /// One event's changes, as a step of their own.
+    private func step(_ context: NSManagedObjectContext, _ change: () -> Void) {
+        context.undoManager?.beginUndoGrouping()
+        change()
+        context.processPendingChanges()
+        context.undoManager?.endUndoGrouping()
+    }
+
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506224-undo
+    @Test func aValueGoesBackAndForth() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            context.undoManager?.removeAllActions()
+            step(context) { note.setValue("two", forKey: "title") }
+            step(context) { note.setValue("three", forKey: "title") }
+            context.undo()
+            #expect(note.value(forKey: "title") as? String == "two")
+            context.undo()
+            #expect(note.value(forKey: "title") as? String == "one")
+            #expect(context.undoManager?.canUndo == false)
+            context.redo()
+            context.redo()
+            #expect(note.value(forKey: "title") as? String == "three")
+            #expect(context.undoManager?.canRedo == false)
+            context.undo()
+            try context.save()
+        }
+        let other = diary.context()
+        #expect(try other.performAndWait { try other.names("Note", "title") } == ["two"])
+    }
+
+    @Test func anInsertionIsTakenBackAndDoneAgain() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            var note: NSManagedObject?
+            step(context) { note = context.insert("Note", ["title": "one"]) }
+            #expect(context.insertedObjects.count == 1)
+            context.undo()
+            #expect(context.insertedObjects.isEmpty && !context.hasChanges)
+            context.redo()
+            #expect(context.insertedObjects.first === note)
+            try context.save()
+            #expect(try context.names("Note", "title") == ["one"])
+        }
+    }
+
+    /// https://developer.apple.com/documentation/foundation/undomanager/1415742-levelsofundo
+    @Test func onlySoManyLevelsAreKept() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        context.performAndWait {
+            context.undoManager?.levelsOfUndo = 2
+            let note = context.insert("Note", ["title": "0"])
+            context.processPendingChanges()
+            context.undoManager?.removeAllActions()
+            for number in 1...4 { step(context) { note.setValue("\(number)", forKey: "title") } }
+            for _ in 0..<4 where context.undoManager?.canUndo == true { context.undo() }
+            #expect(note.value(forKey: "title") as? String == "2")
+        }
+    }
+
+    @Test func aDeletionComesBackWithItsRelationships() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            let items = (0..<3).map { context.insert("Item", ["name": "\($0)"]) }
+            let tag = context.insert("Tag", ["name": "home"])
+            note.setValue(NSOrderedSet(array: items), forKey: "items")
+            note.setValue(NSSet(object: tag), forKey: "tags")
+            try context.save()
+            context.undoManager?.removeAllActions()
+            step(context) { context.delete(note) }
+            #expect(context.deletedObjects.count == 4)
+            #expect((tag.value(forKey: "notes") as? NSSet)?.count == 0)
+            context.undo()
+            #expect(context.deletedObjects.isEmpty)
+            #expect((note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] == items)
+            #expect((tag.value(forKey: "notes") as? NSSet)?.anyObject() as? NSManagedObject === note)
+            context.redo()
+            #expect(context.deletedObjects.count == 4)
+            context.undo()
+            try context.save()
+        }
+        let other = diary.context()
+        try other.performAndWait {
+            let note = try #require(try other.all("Note").first)
+            #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 3)
+            #expect((note.value(forKey: "tags") as? NSSet)?.count == 1)
+        }
+    }
+
+    /// A save does not clear the undo stack: what was saved is taken back by another change.
+    @Test func undoReachesBackAcrossASave() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            context.undoManager?.removeAllActions()
+            step(context) { note.setValue("two", forKey: "title") }
+            try context.save()
+            #expect(!context.hasChanges)
+            context.undo()
+            #expect(note.value(forKey: "title") as? String == "one")
+            #expect(note.isUpdated)
+            try context.save()
+        }
+        let other = diary.context()
+        #expect(try other.performAndWait { try other.names("Note", "title") } == ["one"])
+    }
+
+    @Test func anInsertionThatWasSavedIsTakenBackAsADeletion() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            step(context) { _ = context.insert("Note", ["title": "one"]) }
+            try context.save()
+            context.undo()
+            #expect(context.deletedObjects.count == 1)
+            try context.save()
+            #expect(try context.names("Note", "title") == [])
+        }
+    }
+
+    @Test func aDeletionThatWasSavedIsTakenBackAsAnInsertion() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            context.undoManager?.removeAllActions()
+            step(context) { context.delete(note) }
+            try context.save()
+            context.undo()
+            try context.save()
+            #expect(try context.names("Note", "title") == ["one"])
+        }
+    }
+
+    /// A merge is nothing that the user did: it is not taken back, and what was done before can still be.
+    @Test func undoAfterAMerge() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        let other = diary.context()
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one", "rank": 1])
+            try context.save()
+            context.undoManager?.removeAllActions()
+            step(context) { note.setValue("mine", forKey: "title") }
+            let token = NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidSave, object: other, queue: nil
+            ) { context.mergeChanges(fromContextDidSave: $0) }
+            defer { NotificationCenter.default.removeObserver(token) }
+            try other.performAndWait {
+                try other.all("Note").first?.setValue(7, forKey: "rank")
+                try other.save()
+            }
+            #expect(note.value(forKey: "title") as? String == "mine")
+            #expect(note.value(forKey: "rank") as? Int == 7)
+            context.undo()
+            #expect(note.value(forKey: "title") as? String == "one")
+            #expect(note.value(forKey: "rank") as? Int == 7)
+        }
+    }
+
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506733-processpendingchanges
+    @Test func pendingChangesAreRecordedWhenTheyAreProcessed() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            context.processPendingChanges()
+            context.undoManager?.removeAllActions()
+            context.undoManager?.beginUndoGrouping()
+            note.setValue("two", forKey: "title")
+            #expect(note.changedValuesForCurrentEvent().keys.contains("title"))
+            context.processPendingChanges()
+            #expect(note.changedValuesForCurrentEvent().isEmpty)
+            context.undoManager?.endUndoGrouping()
+            #expect(context.undoManager?.canUndo == true)
+        }
+    }
+
+    /// https://developer.apple.com/documentation/foundation/nsnotification/name/1416430-nsundomanagercheckpoint
+    @Test func aGroupTakesInWhatIsPendingWhenItEnds() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            context.undoManager?.removeAllActions()
+            context.undoManager?.beginUndoGrouping()
+            note.setValue("two", forKey: "title")
+            note.setValue(2, forKey: "rank")
+            context.undoManager?.setActionName("Change")
+            context.undoManager?.endUndoGrouping()
+            #expect(context.undoManager?.undoActionName == "Change")
+            context.undoManager?.undo()
+            #expect(note.value(forKey: "title") as? String == "one" && note.value(forKey: "rank") == nil)
+            context.undoManager?.redo()
+            #expect(note.value(forKey: "title") as? String == "two" && note.value(forKey: "rank") as? Int == 2)
+        }
+    }
+
+    /// What is done while registration is off is not recorded.
+    @Test func changesCanBeLeftOut() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            context.processPendingChanges()
+            context.undoManager?.removeAllActions()
+            context.undoManager?.disableUndoRegistration()
+            note.setValue("two", forKey: "title")
+            context.processPendingChanges()
+            context.undoManager?.enableUndoRegistration()
+            #expect(context.undoManager?.canUndo == false)
+        }
+    }
+}
