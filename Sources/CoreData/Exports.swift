@@ -4,6 +4,7 @@
 @_exported import Foundation
 @_exported import protocol ManagedObjects.GeneratedManagedObject
 @_exported import enum ManagedObjects.KeyPathRegistry
+@_exported import protocol ManagedObjects.KeyValueObservable
 @_exported import struct ManagedObjects.ManagedProperty
 @_exported import protocol ManagedObjects.ManagedPropertyValue
 @_exported import protocol ManagedObjects.ManagedSlotValue
@@ -60,6 +61,9 @@
 @_exported import let ManagedObjects.NSInvalidatedAllObjectsKey
 @_exported import let ManagedObjects.NSInvalidatedObjectIDsKey
 @_exported import let ManagedObjects.NSInvalidatedObjectsKey
+@_exported import class ManagedObjects.NSKeyValueObservation
+@_exported import struct ManagedObjects.NSKeyValueObservedChange
+@_exported import struct ManagedObjects.NSKeyValueObservingOptions
 @_exported import enum ManagedObjects.NSKeyValueSetMutationKind
 @_exported import class ManagedObjects.NSManagedObject
 @_exported import var ManagedObjects.NSManagedObjectConstraintMergeError

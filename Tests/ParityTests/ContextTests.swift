@@ -7,7 +7,7 @@ import Testing
 @Suite struct ContextTests {
     // MARK: - Nested contexts
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506269-parent
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/parent
     @Test func aChildSavesIntoItsParent() throws {
         let diary = try Diary()
         let parent = diary.context()
@@ -72,7 +72,7 @@ import Testing
 
     // MARK: - Merging
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506606-mergechanges
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)
     @Test func savesElsewhereAreMergedOnRequest() throws {
         let diary = try Diary()
         let one = diary.context()
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1845237-automaticallymergeschangesfrompa
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/automaticallymergeschangesfromparent
     @Test func savesElsewhereAreMergedByThemselves() throws {
         let diary = try Diary()
         let one = diary.context()
@@ -140,7 +140,7 @@ import Testing
         child.performAndWait { #expect(seen.value(forKey: "title") as? String == "three") }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506532-mergechanges
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromremotecontextsave:into:)
     @Test func changesFromElsewhereAreMergedByTheirIDs() throws {
         let diary = try Diary()
         let one = diary.context()
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmergepolicy/1505926-resolve
+    /// https://developer.apple.com/documentation/coredata/nsmergepolicy/resolve(optimisticlockingconflicts:)
     @Test func aPolicyOfOnesOwn() throws {
         try conflict(Longest()) { context, note in
             try context.save()
@@ -313,7 +313,7 @@ import Testing
 
     // MARK: - What is read, and from when
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1640614-setquerygenerationfrom
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/setquerygenerationfrom(_:)
     @Test func aPinnedContextGoesOnSeeingWhatItSaw() throws {
         let diary = try Diary()
         let writer = diary.context()
@@ -355,7 +355,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506825-shoulddeleteinaccessiblefaults
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/shoulddeleteinaccessiblefaults
     @Test func aFaultWithoutARowBecomesADeletedObject() throws {
         let diary = try Diary()
         let one = diary.context()
@@ -378,7 +378,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506793-obtainpermanentids
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/obtainpermanentids(for:)
     @Test func permanentIDsBeforeTheFirstSave() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -442,7 +442,7 @@ import Testing
         #expect(Key.insertedObjectIDs.rawValue == NSInsertedObjectIDsKey)
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506351-propagatesdeletesatendofevent
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/propagatesdeletesatendofevent
     @Test func deletionsSpreadAtTheEndOfTheEventOrAtOnce() throws {
         for atEnd in [true, false] {
             let diary = try Diary()

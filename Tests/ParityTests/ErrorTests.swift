@@ -4,6 +4,7 @@ import Testing
 
 /// What a program that handles errors relies on. Imports Foundation after CoreData: no name becomes ambiguous by it.
 @Suite struct ErrorTests {
+    /// https://developer.apple.com/documentation/coredata/core-data-constants
     @Test func codesAreThosePublished() {
         #expect(NSManagedObjectValidationError == 1550)
         #expect(NSValidationMissingMandatoryPropertyError == 1570)
@@ -14,6 +15,7 @@ import Testing
         #expect(CocoaError.persistentStoreOpenError == .persistentStoreOpen)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsvalidationkeyerrorkey
     @Test func anErrorSaysWhatIsNotValid() throws {
         func save() throws {
             throw CocoaError(

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/1506191-propertiestogroupby
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/propertiestogroupby
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func groupsAndTheirConditions(type: String) throws {
         let (diary, context) = try filled(type)
         defer { withExtendedLifetime(diary) {} }
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/1506724-includespendingchanges
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/includespendingchanges
     @Test func unsavedChangesCountUnlessNotWanted() throws {
         let (diary, context) = try filled()
         defer { withExtendedLifetime(diary) {} }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/1506792-includessubentities
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/includessubentities
     @Test func subentitiesAreIncludedUnlessNotWanted() throws {
         let (diary, context) = try filled()
         defer { withExtendedLifetime(diary) {} }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/1506756-returnsobjectsasfaults
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/returnsobjectsasfaults
     @Test func faultsAreFilledWhenAsked() throws {
         let (diary, context) = try filled()
         defer { withExtendedLifetime(diary) {} }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/1506558-fetchbatchsize
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/fetchbatchsize
     @Test func batchesAreTheSameObjectsInTheSameOrder() throws {
         let (diary, context) = try filled()
         defer { withExtendedLifetime(diary) {} }
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/1506947-fetchrequestfromtemplate
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/fetchrequestfromtemplate(withname:substitutionvariables:)
     @Test func aTemplateTakesItsVariables() throws {
         let model = DiaryModel.make()
         let template = NSFetchRequest<any NSFetchRequestResult>()
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/foundation/nspredicate/1413188-init: a block is for objects in memory.
+    /// https://developer.apple.com/documentation/foundation/nspredicate/init(block:): a block is for objects in memory.
     @Test func aBlockIsAskedOfObjectsInMemory() throws {
         let (diary, context) = try filled(NSInMemoryStoreType)
         defer { withExtendedLifetime(diary) {} }
@@ -212,7 +212,9 @@ import Testing
                 (object as? NSManagedObject)?.value(forKey: "rank") as? Int == 0
             }
             #expect(try context.all("Note", block).count == 4)
-            let both = NSCompoundPredicate(andPredicateWithSubpredicates: [block, NSPredicate(format: "title != 'note 0'")])
+            let both = NSCompoundPredicate(andPredicateWithSubpredicates: [
+                block, NSPredicate(format: "title != 'note 0'"),
+            ])
             #expect(try context.all("Note", sortedBy: "title", both).count == 3)
         }
     }

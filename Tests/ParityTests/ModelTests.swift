@@ -53,6 +53,7 @@ import Testing
         return model
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsentitydescription
     @Test func anEntityHasWhatItInherits() throws {
         let model = library()
         let book = try #require(model.entitiesByName["Book"])
@@ -70,6 +71,7 @@ import Testing
         #expect(author.relationshipsByName["works"]?.isToMany == true)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsattributedescription/type-swift.property
     @Test func bothSpellingsOfATypeAreOne() {
         let attribute = NSAttributeDescription()
         attribute.type = .date
@@ -80,6 +82,7 @@ import Testing
         #expect(NSAttributeDescription.AttributeType.composite.rawValue.rawValue == 2100)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/setentities(_:forconfigurationname:)
     @Test func configurationsGroupEntities() {
         let model = library()
         #expect(model.configurations == ["People"])
@@ -88,6 +91,7 @@ import Testing
         #expect(model.entities(forConfigurationName: "Nobody") == nil)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel
     @Test func aCopyIsEqualAndStandsAlone() throws {
         let model = library()
         let copy = try #require(model.copy() as? NSManagedObjectModel)
@@ -101,6 +105,7 @@ import Testing
         #expect(model.entitiesByName["Book"]?.isAbstract == false)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/isconfiguration(withname:compatiblewithstoremetadata:)
     @Test func hashesSayWhichStoresFit() throws {
         let model = library()
         let hashes = model.entityVersionHashesByName
@@ -119,6 +124,7 @@ import Testing
     }
 
     /// The vector of `name` and `petName`, two strings, the second one optional.
+    /// https://developer.apple.com/documentation/coredata/nsentitydescription/versionhash
     @Test func hashesAreThoseOfOtherImplementations() {
         let name = NSAttributeDescription()
         name.name = "name"
@@ -137,6 +143,7 @@ import Testing
         #expect(model.versionChecksum == "u970QgYhRHEJGIt0zQr1UhuZL2ZJ1KxBS+B7rkAx0ik=")
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/init(bymerging:)
     @Test func modelsOfDifferentEntitiesMerge() {
         let model = library()
         let note = NSEntityDescription()
@@ -154,6 +161,7 @@ import Testing
         #expect(NSManagedObjectModel(byMerging: [model, contradicting]) == nil)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/fetchrequestfromtemplate(withname:substitutionvariables:)
     @Test func aFetchRequestIsMadeFromATemplate() {
         let model = library()
         let request = NSFetchRequest<any NSFetchRequestResult>()
@@ -166,6 +174,7 @@ import Testing
         #expect(model.fetchRequestTemplate(forName: "nothing") == nil)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel
     @Test func aModelSurvivesAnArchive() throws {
         let model = library()
         let data = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
@@ -175,11 +184,13 @@ import Testing
         #expect(read.entitiesByName["Book"]?.uniquenessConstraints as? [[String]] == [["title", "pages"]])
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/init(contentsof:)
     @Test func aMissingFileGivesNoModel() {
         let nowhere = URL(fileURLWithPath: "/nowhere/Model.momd")
         #expect(NSManagedObjectModel(contentsOf: nowhere) == nil)
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsentitydescription/renamingidentifier
     @Test func renamingIdentifiersDefaultToNames() {
         let entity = NSEntityDescription()
         entity.name = "Note"

@@ -5,7 +5,7 @@ import Testing
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsmanagedobject
 @Suite struct ObjectTests {
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/1506209-willsave
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/willsave()
     @Test func aLifeFromInsertionToDeletion() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/1506688-changedvalues
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvalues()
     @Test func changesAgainstWhatWasSaved() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/1640602-init
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/init(context:)
     @Test func aClassKnowsItsEntity() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/objectivec/nsobject/1415115-mutablesetvalue
+    /// https://developer.apple.com/documentation/objectivec/nsobject-swift.class/mutablesetvalue(forkey:)
     @Test func collectionsThatChangeRelationships() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/1506997-validateforinsert
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/validateforinsert()
     @Test func everyMistakeIsReportedAtOnce() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -131,7 +131,8 @@ import Testing
             #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSValidationMultipleErrorsError)
             let details = error?.userInfo[NSDetailedErrorsKey] as? [NSError]
             #expect(details?.contains { $0.code == NSValidationMissingMandatoryPropertyError } == true)
-            #expect(details?.contains { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === person } == true)
+            #expect(
+                details?.contains { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === person } == true)
             note.setValue("one", forKey: "title")
             let single = #expect(throws: (any Error).self) { try context.save() } as NSError?
             #expect(single?.userInfo[NSValidationKeyErrorKey] as? String == "age")
@@ -141,7 +142,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/1506393-willsave: a value that `willSave` sets
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/willsave(): a value that `willSave` sets
     /// is written, and the object that it touches is asked too.
     @Test func rollbackAndResetForgetWhatIsUnsaved() throws {
         let diary = try Diary()
@@ -163,7 +164,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/1506753-objectids
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/objectids(forrelationshipnamed:)
     @Test func relationshipsTellTheirFaults() throws {
         let diary = try Diary()
         let context = diary.context()

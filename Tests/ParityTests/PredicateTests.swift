@@ -13,6 +13,7 @@ import Testing
         people.filter { predicate.evaluate(with: $0) }.compactMap { $0["name"] as? String }
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate/init(format:argumentarray:)
     @Test func formatsFilter() {
         #expect(names(NSPredicate(format: "age > %d", 40)) == ["Grace", "álan"])
         #expect(names(NSPredicate(format: "name BEGINSWITH[cd] %@", "a")) == ["Ada", "álan"])
@@ -23,6 +24,7 @@ import Testing
         #expect(names(NSPredicate(value: true)).count == 3)
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate/init(format:_:)
     @Test func valuesMayBeCalledArguments() {
         let date = Date(timeIntervalSinceReferenceDate: 10)
         let id = UUID()
@@ -35,6 +37,7 @@ import Testing
         #expect(count(NSPredicate(format: "at != nil AND %K != %@", "id", id as CVarArg)) == 1)
     }
 
+    /// https://developer.apple.com/documentation/foundation/nscomparisonpredicate
     @Test func aFormatGivesThePredicateItIs() throws {
         let comparison = try #require(NSPredicate(format: "name ==[c] 'ada'") as? NSComparisonPredicate)
         #expect(comparison.leftExpression.keyPath == "name")
@@ -47,11 +50,13 @@ import Testing
         #expect((compound.subpredicates[1] as? NSCompoundPredicate)?.compoundPredicateType == .not)
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate/predicateformat
     @Test func formatsPrint() {
         #expect(NSPredicate(format: "age>=18 && name!='x'").predicateFormat == #"age >= 18 AND name != "x""#)
         #expect(NSPredicate(value: false).predicateFormat == "FALSEPREDICATE")
     }
 
+    /// https://developer.apple.com/documentation/foundation/nscompoundpredicate
     @Test func predicatesJoin() {
         let adult = NSPredicate(format: "age > 40")
         let mathematician = NSPredicate(format: "'maths' IN tags")
@@ -60,24 +65,28 @@ import Testing
         #expect(names(NSCompoundPredicate(notPredicateWithSubpredicate: adult)) == ["Ada"])
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate/withsubstitutionvariables(_:)
     @Test func variablesAreReplaced() {
         let template = NSPredicate(format: "name == $NAME")
         #expect(names(template.withSubstitutionVariables(["NAME": "Grace"])) == ["Grace"])
         #expect(template.evaluate(with: people[0], substitutionVariables: ["NAME": "Ada"]))
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate
     @Test func equalPredicatesAreEqual() {
         #expect(NSPredicate(format: "a == 1") == NSPredicate(format: "a = %d", 1))
         #expect(NSPredicate(format: "a == 1") != NSPredicate(format: "a == 2"))
         #expect(Set([NSPredicate(format: "a == 1"), NSPredicate(format: "a = 1")]).count == 1)
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate/init(block:)
     @Test func closuresFilter() {
         let predicate = NSPredicate { object, _ in ((object as? [String: Any])?["age"] as? Int ?? 0) < 40 }
         #expect(names(predicate) == ["Ada"])
         #expect(names(NSCompoundPredicate(notPredicateWithSubpredicate: predicate)).count == 2)
     }
 
+    /// https://developer.apple.com/documentation/foundation/nsarray/filtered(using:)
     @Test func foundationTakesThem() {
         let predicate = NSPredicate(format: "SELF > 2")
         #expect(NSArray(array: [1, 2, 3, 4]).filtered(using: predicate).count == 2)
@@ -86,11 +95,13 @@ import Testing
         #expect(sorted.compactMap { ($0 as? [String: Any])?["name"] as? String } == ["Grace", "álan", "Ada"])
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate
     @Test func whatUsersTypeNeverStopsTheProgram() {
         #expect(throws: (any Error).self) { try NSPredicate(parsing: "age >") }
         #expect(throws: (any Error).self) { try NSPredicate(parsing: "name MATCHES '['").evaluation(with: people[0]) }
     }
 
+    /// https://developer.apple.com/documentation/foundation/nsexpression
     @Test func expressionsHaveValues() {
         let sum = NSExpression(format: "age + %d", 4)
         #expect((sum.expressionValue(with: people[0], context: nil) as? NSNumber)?.intValue == 40)
@@ -105,6 +116,7 @@ import Testing
         #expect(NSExpression.expressionForEvaluatedObject().expressionType == .evaluatedObject)
     }
 
+    /// https://developer.apple.com/documentation/foundation/nssortdescriptor
     @Test func descriptorsCompare() {
         let byName = NSSortDescriptor(key: "name", ascending: true, selector: "localizedCaseInsensitiveCompare:")
         #expect(byName.compare(["name": "b"], to: ["name": "A"]) == .orderedDescending)
@@ -114,6 +126,7 @@ import Testing
         #expect(NSSortDescriptor(key: "a", ascending: true) == NSSortDescriptor(key: "a", ascending: true))
     }
 
+    /// https://developer.apple.com/documentation/foundation/nspredicate/allowevaluation()
     @Test func predicatesAndDescriptorsSurviveAnArchive() throws {
         let predicate = NSPredicate(format: "name BEGINSWITH[cd] %@ AND NOT age IN %@", "a", [1, 2])
         let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
@@ -134,6 +147,7 @@ import Testing
         var city = ""
     }
 
+    /// https://developer.apple.com/documentation/foundation/nssortdescriptor
     @Test func keyPathsHaveTheNamesTheyWereGiven() {
         KeyPathRegistry.register(\Person.name, as: "name")
         KeyPathRegistry.register(\Person.address, as: "address")
@@ -146,6 +160,7 @@ import Testing
 
 /// What a transformable attribute relies on.
 @Suite struct ValueTransformerTests {
+    /// https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer
     @Test func theDefaultTransformerUnarchivesPlainValuesOnly() throws {
         let transformer = try #require(ValueTransformer(forName: .secureUnarchiveFromDataTransformerName))
         let data = transformer.reverseTransformedValue(NSArray(array: ["a", "b"]))
@@ -153,6 +168,7 @@ import Testing
         #expect(transformer.transformedValue(Data("no archive".utf8)) == nil)
     }
 
+    /// https://developer.apple.com/documentation/foundation/valuetransformer/init(forname:)
     @Test func transformersAreFoundByName() throws {
         final class Upper: ValueTransformer {
             override func transformedValue(_ value: Any?) -> Any? { (value as? String)?.uppercased() }

@@ -35,6 +35,7 @@ import Testing
     }
 
     /// NSPersistentContainer: "The completion handler is called once for each persistent store."
+    /// https://developer.apple.com/documentation/coredata/nspersistentcontainer/loadpersistentstores(completionhandler:)
     @Test func aContainerLoadsItsStores() throws {
         let container = NSPersistentContainer(name: "People", managedObjectModel: model())
         let description = NSPersistentStoreDescription()
@@ -56,6 +57,7 @@ import Testing
     }
 
     /// NSPersistentStoreCoordinator: a store is found by its URL, keeps its UUID, and is gone when it is removed.
+    /// https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/persistentstore(for:)
     @Test func aStoreIsAddedOnceMoreWithTheSameUUID() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -74,6 +76,7 @@ import Testing
     }
 
     /// NSManagedObjectID: "uriRepresentation() … can be used to recreate the object ID."
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectid/urirepresentation()
     @Test func aURIIsRecognised() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         let store = try coordinator.addPersistentStore(
@@ -91,6 +94,7 @@ import Testing
     }
 
     /// migratePersistentStore: the coordinator goes on with the new store, and contexts with their objects.
+    /// https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/migratepersistentstore(_:to:options:type:)
     @Test func aStoreMovesWhileAContextUsesIt() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -118,6 +122,7 @@ import Testing
     }
 
     /// addPersistentStore: a store of another model is refused with NSPersistentStoreIncompatibleVersionHashError.
+    /// https://developer.apple.com/documentation/coredata/nspersistentstoreincompatibleversionhasherror-swift.var
     @Test func aStoreOfAnotherModelIsRefused() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -3,7 +3,7 @@ import Testing
 
 /// What a program relies on that lets its user take changes back.
 ///
-/// Page: https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506376-undomanager
+/// Page: https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/undomanager
 @Suite struct UndoTests {
     private func undoing(_ diary: Diary) -> NSManagedObjectContext {
         let context = diary.context()
@@ -21,7 +21,7 @@ import Testing
         context.undoManager?.endUndoGrouping()
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506224-undo
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/undo()
     @Test func aValueGoesBackAndForth() throws {
         let diary = try Diary()
         let context = undoing(diary)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/foundation/undomanager/1415742-levelsofundo
+    /// https://developer.apple.com/documentation/foundation/undomanager/levelsofundo
     @Test func onlySoManyLevelsAreKept() throws {
         let diary = try Diary()
         let context = undoing(diary)
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/1506733-processpendingchanges
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/processpendingchanges()
     @Test func pendingChangesAreRecordedWhenTheyAreProcessed() throws {
         let diary = try Diary()
         let context = undoing(diary)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/foundation/nsnotification/name/1416430-nsundomanagercheckpoint
+    /// https://developer.apple.com/documentation/foundation/nsnotification/name/nsundomanagercheckpoint
     @Test func aGroupTakesInWhatIsPendingWhenItEnds() throws {
         let diary = try Diary()
         let context = undoing(diary)

@@ -139,7 +139,9 @@ extension NSManagedObjectContext {
     }
 
     /// Gives objects keys that are known, by their temporary ones.
-    private func rename(_ objects: ContiguousArray<NSManagedObject>, _ pairs: [(temporary: Int64, permanent: ObjectKey)]) {
+    private func rename(
+        _ objects: ContiguousArray<NSManagedObject>, _ pairs: [(temporary: Int64, permanent: ObjectKey)]
+    ) {
         let keys = Dictionary(pairs.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
         for object in objects {
             if let permanent = keys[object.key.number], !permanent.isTemporary { rename(object, permanent) }

@@ -62,6 +62,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     open private(set) var userInfo = NSMutableDictionary()
     /// Nil unless set: changes are then not recorded.
     open var undoManager: UndoManager? {
+        willSet { processPendingChanges() }
         didSet { undoRecorder.managerChanged(from: oldValue, to: undoManager, context: self) }
     }
     /// Whether saves of the parent, or of other contexts of the coordinator, are merged by themselves.

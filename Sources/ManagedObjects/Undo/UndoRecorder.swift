@@ -94,7 +94,8 @@ struct UndoRecorder {
             let former = (added: before?.added.keys ?? [], removed: before?.removed.keys ?? [])
             let (added, removed) = now.differences()
             return MemberChange(
-                index: index, added: added.filter { !former.added.contains($0) } + former.removed.filter { !removed.contains($0) },
+                index: index,
+                added: added.filter { !former.added.contains($0) } + former.removed.filter { !removed.contains($0) },
                 removed: removed.filter { !former.removed.contains($0) } + former.added.filter { !added.contains($0) }
             ).unlessEmpty
         }
@@ -225,8 +226,12 @@ extension NSManagedObjectContext {
 
     /// An object that is what the store has again has no changes.
     private func forgetChangesThatAreNone(of object: NSManagedObject) {
-        guard object.state.contains(.updated), object.state.isDisjoint(with: [.inserted, .deleted, .gone]) else { return }
-        for (state, place) in zip(object.toMany, object.layout.toMany) { state?.forgetChangesThatAreNone(place.isOrdered) }
+        guard object.state.contains(.updated), object.state.isDisjoint(with: [.inserted, .deleted, .gone]) else {
+            return
+        }
+        for (state, place) in zip(object.toMany, object.layout.toMany) {
+            state?.forgetChangesThatAreNone(place.isOrdered)
+        }
         guard object.changedSlots().isEmpty, !object.hasChangedToMany(persistent: false) else { return }
         object.state.subtract([.updated, .relationshipChanged])
         updatedCount -= 1

@@ -75,7 +75,7 @@ import Testing
         let stack = try TestStack(url: shared.url)
         let merging = stack.context(.privateQueueConcurrencyType)
         merging.automaticallyMergesChangesFromParent = true
-        let isDone = Mutex(false)
+        let isDone = Flag()
         try await withThrowingTaskGroup { group in
             group.addTask {
                 let context = stack.context(.privateQueueConcurrencyType)
@@ -92,14 +92,14 @@ import Testing
                         try context.save()
                     }
                 }
-                isDone.withLock { $0 = true }
+                isDone.value.withLock { $0 = true }
             }
             for reader in 0..<4 {
                 group.addTask {
                     let context = reader == 0 ? merging : stack.context(.privateQueueConcurrencyType)
                     var isLast = false
                     while !isLast {
-                        isLast = isDone.withLock { $0 }
+                        isLast = isDone.value.withLock { $0 }
                         try await context.perform {
                             if reader % 2 == 1 { try context.setQueryGenerationFrom(.current) }
                             let notes = try context.all("Note")
@@ -144,40 +144,52 @@ import Testing
         }
     }
 
+    private final class Flag: Sendable {
+        let value = Mutex(false)
+    }
+
     private static let path = "CORAL_TEST_STORE"
 
     @Test func `two processes lose no update`() async throws {
         let shared = try Shared()
         setenv(Self.path, shared.url.path, 1)
         defer { unsetenv(Self.path) }
-        async let other: Void? = #expect(processExitsWith: .success) {
+        let counting = Task.detached {
+            try Self.count(to: 30, in: TestStack(url: shared.url), author: "this process")
+        }
+        await #expect(processExitsWith: .success) {
             let url = URL(fileURLWithPath: ProcessInfo.processInfo.environment["CORAL_TEST_STORE"] ?? "")
             try ConcurrencyTests.count(to: 30, in: TestStack(url: url), author: "other process")
-        }.map { _ in }
-        try await Task.detached {
-            try Self.count(to: 30, in: TestStack(url: shared.url), author: "this process")
-        }.value
-        _ = await other
+        }
+        try await counting.value
         let found = try result(of: shared)
         #expect(found.count == 60 && found.items == 60 && found.integrity == "", "\(found)")
     }
 
     // MARK: - Remote changes
 
+    private final class Told: Sendable {
+        let names = Mutex<[String]>([])
+    }
+
     @Test func `writes of others are told where that is asked for`() async throws {
         let shared = try Shared()
         let listening = try TestStack(
             url: shared.url, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
-        let told = Mutex<[String]>([])
+        let told = Told()
         let token = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: listening.coordinator, queue: nil
         ) { notification in
-            told.withLock { $0.append((notification.userInfo?[NSPersistentStoreURLKey] as? URL)?.lastPathComponent ?? "") }
+            told.names.withLock {
+                $0.append((notification.userInfo?[NSPersistentStoreURLKey] as? URL)?.lastPathComponent ?? "")
+            }
         }
         defer { NotificationCenter.default.removeObserver(token) }
         func wait(for count: Int) async throws -> Bool {
-            for _ in 0..<200 where told.withLock({ $0.count }) < count { try await Task.sleep(for: .milliseconds(20)) }
-            return told.withLock { $0.count } >= count
+            for _ in 0..<200 where told.names.withLock({ $0.count }) < count {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            return told.names.withLock { $0.count } >= count
         }
         // Its own, another coordinator's, another process's.
         try Self.count(to: 1, in: listening, author: "own")
@@ -191,7 +203,7 @@ import Testing
             try ConcurrencyTests.count(to: 1, in: TestStack(url: url), author: "other process")
         }
         #expect(try await wait(for: 3))
-        #expect(told.withLock { Set($0) } == ["Notes.sqlite"])
+        #expect(told.names.withLock { Set($0) } == ["Notes.sqlite"])
     }
 
     // MARK: - Queue confinement

@@ -52,7 +52,9 @@ struct ObservationTests {
         #expect(count == 1)
         context.undoManager = UndoManager()
         var titles: [String?] = []
-        let title = note.observe(\.title, options: [.new, .initial]) { _, change in titles.append(change.newValue ?? nil) }
+        let title = note.observe(\.title, options: [.new, .initial]) { _, change in
+            titles.append(change.newValue ?? nil)
+        }
         note.title = "two"
         context.processPendingChanges()
         context.undo()
