@@ -125,7 +125,7 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
     @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Set<Element>? {
         let members = object.members(of: name)
-        var typed = Set<Element>(minimumCapacity: members.count)
+        var typed = Set<Element>(minimumCapacity: members.count * 2)
         for case let member as Element in members { typed.insert(member) }
         return typed
     }

@@ -203,10 +203,20 @@ struct ObjectChanges {
 
     var userInfo: [AnyHashable: Any] {
         var userInfo: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { userInfo[NSInsertedObjectsKey] = Set(inserted) }
-        if !updated.isEmpty { userInfo[NSUpdatedObjectsKey] = Set(updated) }
-        if !deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(deleted) }
-        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = Set(refreshed) }
+        if !inserted.isEmpty { userInfo[NSInsertedObjectsKey] = inserted.roomySet }
+        if !updated.isEmpty { userInfo[NSUpdatedObjectsKey] = updated.roomySet }
+        if !deleted.isEmpty { userInfo[NSDeletedObjectsKey] = deleted.roomySet }
+        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = refreshed.roomySet }
         return userInfo
+    }
+}
+
+extension Sequence where Element: Hashable {
+    /// The elements as a set with much room: elements of Foundation's classes are dear to compare, and in a roomy table few
+    /// meet each other.
+    var roomySet: Set<Element> {
+        var set = Set<Element>(minimumCapacity: underestimatedCount * 2)
+        for element in self { set.insert(element) }
+        return set
     }
 }

@@ -255,9 +255,9 @@ extension ObjectChanges {
     /// The same as ``userInfo``, in object IDs.
     var objectIDUserInfo: [AnyHashable: Any] {
         var userInfo: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { userInfo[NSInsertedObjectIDsKey] = Set(inserted.map(\.objectID)) }
-        if !updated.isEmpty { userInfo[NSUpdatedObjectIDsKey] = Set(updated.map(\.objectID)) }
-        if !deleted.isEmpty { userInfo[NSDeletedObjectIDsKey] = Set(deleted.map(\.objectID)) }
+        if !inserted.isEmpty { userInfo[NSInsertedObjectIDsKey] = inserted.lazy.map(\.objectID).roomySet }
+        if !updated.isEmpty { userInfo[NSUpdatedObjectIDsKey] = updated.lazy.map(\.objectID).roomySet }
+        if !deleted.isEmpty { userInfo[NSDeletedObjectIDsKey] = deleted.lazy.map(\.objectID).roomySet }
         return userInfo
     }
 }

@@ -51,9 +51,9 @@ private enum DecimalParts {
             let exponent = Int(Int8(bitPattern: bytes[0]))
             let flags = bytes[1]
             let low = bytes.loadUnaligned(fromByteOffset: 4, as: UInt64.self)
-            let length = flags & 0xf
+            let length = flags >> 4
             guard length <= 4, low < 1 << 53, exponent.magnitude <= 22 else { return nil }
-            let isNegative = flags & 0x10 != 0
+            let isNegative = flags & 0x08 != 0
             // No digits and a sign are "not a number".
             guard length > 0 || !isNegative else { return nil }
             let digits = length == 0 ? 0 : Double(low)

@@ -332,7 +332,7 @@ open class NSManagedObject: NSObject {
     /// Objects are equal when they are the same; as with Core Data, not to be overridden.
     open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
 
-    open override func isEqual(_ object: Any?) -> Bool { object as AnyObject === self }
+    open override func isEqual(_ object: Any?) -> Bool { object as? NSManagedObject === self }
 
     // MARK: - Description
 

@@ -51,6 +51,8 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
         if self === other { return true }
+        // IDs of one coordinator are equal when their keys are.
+        if let coordinator, coordinator === other.coordinator, key == other.key { return true }
         guard key.number == other.key.number else { return false }
         if key.isTemporary { return true }
         return storeIdentifier == other.storeIdentifier

@@ -70,8 +70,8 @@ struct BatchInserter {
         var position = first
         for slot in slots {
             guard let column = entity.columns[slot] else { continue }
-            position = try values.bind(
-                row[slot], slot: entity.entity.layout.slots[slot], column: column, to: statement, at: position)
+            let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
+            position = try values.bind(row[slot], to: target, of: statement, at: position)
         }
     }
 

@@ -141,8 +141,8 @@ struct BatchUpdater {
             guard let column = entity.columns[slot] else { continue }
             switch source {
             case .value(let value):
-                position = try values.bind(
-                    value, slot: entity.entity.layout.slots[slot], column: column, to: statement, at: position)
+                let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
+                position = try values.bind(value, to: target, of: statement, at: position)
             case .expression(let fragment):
                 for argument in fragment.arguments {
                     statement.bind(argument.value(constants: [], offset: 0, limit: 0), at: position)

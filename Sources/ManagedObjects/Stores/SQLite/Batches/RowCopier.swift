@@ -140,8 +140,8 @@ struct RowCopier {
         for (slot, value) in bound {
             // A companion is an expression of its own and no parameter.
             guard let column = place.sql.columns[slot] else { continue }
-            position = try writer.bind(
-                value, slot: place.layout.slots[slot], column: column, to: statement, at: position)
+            let target = ValueWriter.Target(slot: slot, of: place.layout, column: column)
+            position = try writer.bind(value, to: target, of: statement, at: position)
         }
         batch.take(files: writer.filesMade)
         try statement.run()

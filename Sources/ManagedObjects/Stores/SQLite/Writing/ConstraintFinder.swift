@@ -38,8 +38,8 @@ struct ConstraintFinder {
                 guard var column = entity.columns[slot] else { continue }
                 // Only the value itself is compared.
                 column.companion = nil
-                position = try writer.bind(
-                    values[slot], slot: entity.entity.layout.slots[slot], column: column, to: statement, at: position)
+                let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
+                position = try writer.bind(values[slot], to: target, of: statement, at: position)
             }
             statement.bind(key, at: position)
             guard try statement.step(), let index = schema.entityIndex(number: statement.integer(1)) else { continue }

@@ -61,9 +61,9 @@ struct PlanWriter {
 
     private mutating func insert(_ group: SavePlan.Group<SavePlan.Insert>) throws {
         let entity = try place(group.entity)
-        let slots = group.entity.layout.slots
-        let written = slots.indices.filter { entity.columns[$0] != nil }
+        let written = entity.columns.indices.filter { entity.columns[$0] != nil }
         let names = written.flatMap { Self.names(of: entity.columns[$0]) }
+        let targets = Self.targets(of: written, entity)
         let statement = try SQLStatement(
             "INSERT INTO \(entity.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
                 + "VALUES (?, ?, 1\(String(repeating: ", ?", count: names.count)))",
@@ -80,10 +80,8 @@ struct PlanWriter {
             statement.bind(insert.key, at: 1)
             statement.bind(entity.number, at: 2)
             var position = 3
-            for slot in written {
-                guard let column = entity.columns[slot] else { continue }
-                position = try values.bind(
-                    row[slot], slot: slots[slot], column: column, to: statement, at: position)
+            for target in targets {
+                position = try values.bind(row[target.slot], to: target, of: statement, at: position)
             }
             if let taken = try run(statement, unless: &finder, key: insert.key, values: row) {
                 conflicts.taken.append(taken)
@@ -94,6 +92,12 @@ struct PlanWriter {
         }
         if lastKey > 0, let root = schema.entity(group.entity.rootEntity) {
             try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name ?? "", in: database)
+        }
+    }
+
+    private static func targets(of slots: [Int], _ entity: SQLEntity) -> [ValueWriter.Target] {
+        slots.compactMap { slot in
+            entity.columns[slot].map { ValueWriter.Target(slot: slot, of: entity.entity.layout, column: $0) }
         }
     }
 
@@ -123,7 +127,7 @@ struct PlanWriter {
         let entity = try place(group.entity)
         let derivations = OwnDerivations(group.entity)
         var finder = ConstraintFinder(entity, schema: schema, store: store)
-        var statement: (slots: [Int], checksVersion: Bool, prepared: SQLStatement)?
+        var statement: (slots: [Int], checksVersion: Bool, targets: [ValueWriter.Target], prepared: SQLStatement)?
         defer { statement?.prepared.finish() }
         for update in group.changes {
             var row = update.values
@@ -136,15 +140,13 @@ struct PlanWriter {
                 statement?.prepared.finish()
                 let prepared = try SQLStatement(
                     updateText(entity, slots: slots, checksVersion: update.checksVersion), in: database)
-                statement = (slots, update.checksVersion, prepared)
+                statement = (slots, update.checksVersion, Self.targets(of: slots, entity), prepared)
             }
-            guard let prepared = statement?.prepared else { continue }
-            try noteFiles(of: entity, key: update.key, slots: slots)
+            guard let (_, _, targets, prepared) = statement else { continue }
+            if targets.contains(where: \.hasStorageByte) { try noteFiles(of: entity, key: update.key, slots: slots) }
             var position = 1
-            for slot in slots {
-                guard let column = entity.columns[slot] else { continue }
-                position = try values.bind(
-                    row[slot], slot: group.entity.layout.slots[slot], column: column, to: prepared, at: position)
+            for target in targets {
+                position = try values.bind(row[target.slot], to: target, of: prepared, at: position)
             }
             prepared.bind(update.version, at: position)
             prepared.bind(update.key, at: position + 1)

@@ -12,17 +12,33 @@ struct ValueWriter {
         self.externalData = externalData
     }
 
+    /// Where a slot's values go: what binding has to know of a column, found once for all rows.
+    struct Target {
+        let slot: Int
+        let hasStorageByte: Bool
+        let hasCompanion: Bool
+        /// Of transformable values.
+        let attribute: NSAttributeDescription?
+
+        init(slot: Int, of layout: EntityLayout, column: SQLColumn) {
+            self.slot = slot
+            hasStorageByte = column.hasStorageByte
+            hasCompanion = column.companion != nil
+            attribute = layout.kinds[slot] == .transformable ? layout.slots[slot].attribute : nil
+        }
+    }
+
     /// Binds a slot's value to its column, and to the column with the entity of what it refers to. Gives the position
     /// after those bound.
     mutating func bind(
-        _ value: Value, slot: EntityLayout.Slot, column: SQLColumn, to statement: SQLStatement, at position: Int
+        _ value: Value, to target: Target, of statement: SQLStatement, at position: Int
     ) throws -> Int {
         switch value {
         case .null: statement.bindNull(at: position)
         case .integer(let number): statement.bind(number, at: position)
         case .real(let number): statement.bind(number, at: position)
         case .string(let text): statement.bind(text, at: position)
-        case .data(let data): try bind(data, column: column, to: statement, at: position)
+        case .data(let data): try bind(data, to: target, of: statement, at: position)
         case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { statement.bind($0, at: position) }
         case .reference(let key): statement.bind(key.number, at: position)
         case .decimal(let number): statement.bind(number.nearestDouble, at: position)
@@ -30,15 +46,15 @@ struct ValueWriter {
             switch box.value {
             case let url as URL: statement.bind(url.absoluteString, at: position)
             default:
-                guard let attribute = slot.attribute else {
+                guard let attribute = target.attribute else {
                     statement.bindNull(at: position)
                     break
                 }
                 let data = try TransformableCoding.encode(box, attribute: attribute)
-                try bind(data, column: column, to: statement, at: position)
+                try bind(data, to: target, of: statement, at: position)
             }
         }
-        guard column.companion != nil else { return position + 1 }
+        guard target.hasCompanion else { return position + 1 }
         if case .reference(let key) = value, let number = schema.number(entityIndex: Int(key.entity)) {
             statement.bind(number, at: position + 1)
         } else {
@@ -48,9 +64,9 @@ struct ValueWriter {
     }
 
     private mutating func bind(
-        _ data: Data, column: SQLColumn, to statement: SQLStatement, at position: Int
+        _ data: Data, to target: Target, of statement: SQLStatement, at position: Int
     ) throws {
-        guard column.hasStorageByte else {
+        guard target.hasStorageByte else {
             statement.bind(data, at: position)
             return
         }
