@@ -10,7 +10,9 @@ let package = Package(
         // The nine jobs of one workload, through the public API, as a user would write them.
         .executableTarget(
             name: "nine-jobs",
-            dependencies: [.product(name: "CoreData", package: "coral")]),
+            dependencies: [
+                .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
+            ]),
         // One access to a property, by a generated accessor and by key.
         .executableTarget(
             name: "property-access",

@@ -1,3 +1,4 @@
+import Coral
 import CoreData
 import Foundation
 
@@ -32,6 +33,9 @@ struct Jobs {
         case 2: return try sum()
         case 3: return try query()
         case 4: return try traverse()
+        case 5: return try export()
+        case 6, 7: return try importAll()
+        case 8: return try copy()
         case 9: return try update()
         default: return "-"
         }
@@ -119,6 +123,46 @@ struct Jobs {
             }
         }
         return "\(sum)"
+    }
+
+    /// What identifies the objects: references in the document are made of it.
+    private var identity: ImportIdentity {
+        ImportIdentity(keys: ["Note": ["id"], "NoteDetail": ["note"], "Item": ["note", "index"], "Tag": ["name"]])
+    }
+
+    /// Job 5: everything to one file.
+    private func export() throws -> String {
+        var exporter = GraphExporter(format: .json, layout: .plain, shape: .everything)
+        exporter.identity = identity
+        let result = try exporter.exportStore(of: container.persistentStoreCoordinator, to: json)
+        return "\(result.recordCount)"
+    }
+
+    /// Jobs 6 and 7: that file into the store, objects found by their identity. Says how many changed.
+    private func importAll() throws -> String {
+        var importer = GraphImporter(into: context)
+        importer.worksInPlace = true
+        importer.options.identity = identity
+        importer.options.reading.shape = .plain
+        let plan = try importer.plan(contentsOf: json)
+        let changes = plan.inserts.count + plan.updates.count
+        try plan.apply()
+        try context.save()
+        return "\(changes)"
+    }
+
+    /// Job 8: the first thousand notes with what they own, tags shared, new identifiers.
+    private func copy() throws -> String {
+        let request = NSFetchRequest<Note>(entityName: "Note")
+        request.fetchLimit = 1000
+        var rules = CopyRules.ownership
+        rules.setValue("Note.id") { _, _ in UUID() }
+        rules.didConnect = { _, copy in
+            if let item = copy as? Item { item.noteID = item.note?.id }
+        }
+        let map = try GraphCopier(rules: rules).copy(try context.fetch(request))
+        try context.save()
+        return "\(map.count)"
     }
 
     /// Job 9: one more of every item with index 3.
