@@ -21,7 +21,11 @@ public enum XMLText {
         {
             for index in utf8.indices[start...end] where utf8[index] != UInt8(ascii: "\n") { utf8[index] = 0x20 }
         }
-        return Data(utf8)
+        let data = Data(utf8)
+        if let offset = XMLInstructionScan.firstBare(in: data) {
+            throw ArchiveError(.malformed, "A processing instruction has no content.", byteOffset: offset)
+        }
+        return data
     }
 
     private static func firstInvalidByte(_ data: Data) -> Int {

@@ -64,7 +64,7 @@ extension GraphValue {
     }
 
     /// The value that one of Foundation's objects is, or nil.
-    fileprivate init?(foundationObject object: Any) {
+    package init?(foundationObject object: Any) {
         switch object {
         case is NSNull: self = .null
         case let value as String: self = .string(value)

@@ -59,19 +59,20 @@ extension JSONWriter {
         try endObject()
     }
 
-    /// Writes a tree of plain values. A key that begins with `$` gets one more, so that it is not taken for one of ours.
-    package mutating func tree(_ value: ReadableValue) throws {
+    /// Writes a tree of plain values. A key that begins with `$` gets one more, so that it is not taken for one of ours,
+    /// unless `escapesKeys` says that the tree's maker has seen to it.
+    package mutating func tree(_ value: ReadableValue, escapesKeys: Bool = true) throws {
         switch value {
         case .value(let value): try self.value(value, declaredAs: nil)
         case .array(let values):
             try beginArray()
-            for value in values { try tree(value) }
+            for value in values { try tree(value, escapesKeys: escapesKeys) }
             try endArray()
         case .dictionary(let members):
             try beginObject()
             for member in members {
-                try key(member.name.hasPrefix("$") ? "$" + member.name : member.name)
-                try tree(member.value)
+                try key(escapesKeys ? TreeDocument.escapedKey(member.name) : member.name)
+                try tree(member.value, escapesKeys: escapesKeys)
             }
             try endObject()
         }

@@ -45,14 +45,7 @@ public struct PropertyListGraphWriter: GraphWriter {
         try tree.finish()
         switch encoding {
         case .binary:
-            var limits = BinaryPropertyList.Limits()
-            limits.depth = 4096
-            do {
-                let data = try BinaryPropertyList.write(tree.document.propertyList, limits: limits)
-                try data.withUnsafeBytes { try output.write($0) }
-            } catch let error as ArchiveError {
-                throw DocumentError(.notRepresentable, error.message)
-            }
+            try BinaryPropertyList.write(tree.document, to: output)
         case .xml:
             var writer = XMLPropertyListWriter(to: output)
             try writer.write(tree.document)
@@ -77,27 +70,29 @@ public struct PropertyListDocumentReader: DocumentReader {
     }
 
     static func tokens(of data: Data, options: ReadingOptions) throws -> TreeTokens {
-        let sizeLimit = min(options.limits.documentSize, PropertyListDocumentReader.sizeLimit)
+        TreeTokens(try tree(data, limits: options.limits), byteCount: data.count, limits: options.limits)
+    }
+
+    /// The tree of a property list of either encoding. Throws `DocumentError`.
+    static func tree(_ data: Data, limits: DocumentLimits) throws -> ReadableValue {
+        let sizeLimit = min(limits.documentSize, PropertyListDocumentReader.sizeLimit)
         guard data.count <= sizeLimit else {
             throw DocumentError(.limit, "The property list is larger than \(sizeLimit) bytes.")
         }
-        let depthLimit = min(options.limits.depth, 4096)
-        let tree: ReadableValue
+        let depthLimit = min(limits.depth, 4096)
         if BinaryPropertyList.isBinaryPropertyList(data) {
-            var limits = BinaryPropertyList.Limits()
-            limits.depth = depthLimit
+            var own = BinaryPropertyList.Limits()
+            own.depth = depthLimit
             do {
-                tree = try ReadableValue(
-                    propertyList: try BinaryPropertyList.read(data, limits: limits), depthLimit: depthLimit)
+                return try ReadableValue(
+                    propertyList: try BinaryPropertyList.read(data, limits: own), depthLimit: depthLimit)
             } catch let error as ArchiveError {
                 throw DocumentError(
                     error.code == .tooLarge ? .limit : .syntax, error.message,
                     at: DocumentPlace(offset: error.byteOffset ?? 0))
             }
-        } else {
-            tree = try XMLPropertyListReader.tree(data, depthLimit: depthLimit)
         }
-        return TreeTokens(tree, byteCount: data.count, limits: options.limits)
+        return try XMLPropertyListReader.tree(data, depthLimit: depthLimit)
     }
 
     public var header: DocumentHeader? { reader.header }

@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchives
 
 #if canImport(FoundationXML)
     import FoundationXML
@@ -13,6 +14,10 @@ enum XMLPropertyListReader {
         // Off Apple's platforms the parser traps on what is not valid UTF-8.
         if let invalid = data.withUnsafeBytes({ UTF8Check.firstInvalid(in: $0) }) {
             throw DocumentError(.invalidText, "The text is not valid UTF-8.", at: DocumentPlace(offset: invalid))
+        }
+        if let offset = XMLInstructionScan.firstBare(in: data) {
+            throw DocumentError(
+                .syntax, "A processing instruction has no content.", at: DocumentPlace(offset: offset))
         }
         let builder = PropertyListBuilder(depthLimit: depthLimit)
         let parser = XMLParser(data: data)

@@ -132,7 +132,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     private mutating func readHeader() throws {
         let place = source.place
         let token = try source.next()
-        header = try DocumentHeader(tree: readTree(token, level: 0), at: place)
+        header = try DocumentHeader(tree: readTree(token), at: place)
     }
 
     private mutating func openGroup(_ key: String) throws {

@@ -39,15 +39,29 @@ struct TreeStyle {
     }
 
     /// A tree of plain values in the style.
-    func tree(_ tree: ReadableValue) -> ReadableValue {
+    func tree(_ tree: ReadableValue, escapesKeys: Bool = true) -> ReadableValue {
         switch tree {
         case .value(let value): self.tree(value, declaredAs: nil)
-        case .array(let values): .array(values.map { self.tree($0) })
+        case .array(let values): .array(values.map { self.tree($0, escapesKeys: escapesKeys) })
         case .dictionary(let members):
             .dictionary(
                 members.map {
-                    .init(name: $0.name.hasPrefix("$") ? "$" + $0.name : $0.name, value: self.tree($0.value))
+                    .init(
+                        name: escapesKeys ? TreeDocument.escapedKey($0.name) : $0.name,
+                        value: self.tree($0.value, escapesKeys: escapesKeys))
                 })
+        }
+    }
+
+    /// A tree in the style whose values do not say their types where the style has no word for them: dates in JSON are text.
+    func bare(_ tree: ReadableValue) -> ReadableValue {
+        switch tree {
+        case .value(.null): null
+        // By its shortest text, which is the number that was meant.
+        case .value(.float(let number)) where style != .native: .value(.double(Double(number.description) ?? .nan))
+        case .value(let value): leaf(value)
+        case .array(let values): .array(values.map { bare($0) })
+        case .dictionary(let members): .dictionary(members.map { .init(name: $0.name, value: bare($0.value)) })
         }
     }
 

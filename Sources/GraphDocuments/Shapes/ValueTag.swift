@@ -90,6 +90,7 @@ extension GraphValue {
 enum RecordMember {
     static let header = "$header"
     static let objects = "$objects"
+    static let changes = "$changes"
     static let id = "$id"
     static let entity = "$entity"
     static let reference = "$ref"

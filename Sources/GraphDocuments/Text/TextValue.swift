@@ -66,3 +66,16 @@ package enum TextValue {
         }
     }
 }
+
+extension GraphValue {
+    /// The value that documents write as this text, for types that JSON has no word for: dates, data, UUIDs, URIs, decimals,
+    /// numbers that are none. Nil where the text is none of the type's.
+    package init?(documentText text: String, as type: GraphValueType) {
+        var text = text
+        guard type != .string, let value = text.withUTF8({ TextValue.value(UnsafeRawBufferPointer($0), as: type) })
+        else {
+            return nil
+        }
+        self = value
+    }
+}

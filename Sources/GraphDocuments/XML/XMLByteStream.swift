@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchives
 
 /// A source's bytes as the stream that `XMLParser` reads, which is made sure to be UTF-8 without a document type.
 ///
@@ -14,6 +15,7 @@ final class XMLByteStream: InputStream {
     private var offset = 0
     private var line = 1
     private var isAtEnd = false
+    private var instructions = XMLInstructionScan()
     /// What is wrong with the bytes, which the parser is told as their end.
     private(set) var error: DocumentError?
 
@@ -62,16 +64,13 @@ final class XMLByteStream: InputStream {
             }
             if let invalid = checked.withUnsafeBytes({ UTF8Check.firstInvalid(in: $0) }) {
                 guard !isAtEnd, checked.count - invalid <= 3 else {
-                    let before = checked[..<invalid]
-                    let column = before.reversed().firstIndex(of: 0x0A).map { before.endIndex - $0.base } ?? invalid
-                    throw DocumentError(
-                        .invalidText, "The text is not valid UTF-8.",
-                        at: DocumentPlace(
-                            offset: offset + invalid, line: line + before.count(where: { $0 == 0x0A }),
-                            column: column + 1))
+                    throw DocumentError(.invalidText, "The text is not valid UTF-8.", at: place(invalid))
                 }
                 incomplete = Array(checked[invalid...])
                 checked.removeLast(checked.count - invalid)
+            }
+            if let end = checked.withUnsafeBytes({ instructions.firstBare(in: $0) }) {
+                throw DocumentError(.syntax, "A processing instruction has no content.", at: place(end))
             }
             offset += checked.count
             line += checked.count(where: { $0 == 0x0A })
@@ -83,5 +82,13 @@ final class XMLByteStream: InputStream {
             checked = []
             isAtEnd = true
         }
+    }
+
+    /// A place in the piece that is being checked.
+    private func place(_ index: Int) -> DocumentPlace {
+        let before = checked[..<index]
+        let column = before.reversed().firstIndex(of: 0x0A).map { before.endIndex - $0.base } ?? index
+        return DocumentPlace(
+            offset: offset + index, line: line + before.count(where: { $0 == 0x0A }), column: column + 1)
     }
 }

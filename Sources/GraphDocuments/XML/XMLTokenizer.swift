@@ -15,11 +15,14 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
     private var open: [Element] = []
     private var text: String?
     private var isEscaped = false
+    /// Whether the first object, or change, has begun.
     private var hasObjects = false
+    /// Whether the document is one tree, whose keys are handed on as they are.
+    private var isTree = false
 
     /// An element that is open, and what its end brings.
     private enum Element {
-        case graph, header, object, array, dictionary, entry, readable
+        case graph, changes, change, tree, header, object, array, dictionary, entry, readable
         /// An attribute, member or value: its text, and how many objects to close after it.
         case scalar(closing: Int)
         case composite(closing: Int)
@@ -77,15 +80,20 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         case ("graph", nil) where !isComplete:
             emit(parser, .beginObject)
             open.append(.graph)
-        case ("header", .graph) where !hasObjects:
+        case ("changes", nil) where !isComplete:
+            emit(parser, .beginObject)
+            open.append(.changes)
+        case ("tree", nil) where !isComplete:
+            isTree = true
+            open.append(.tree)
+        case ("change", .changes):
+            beginObjects(parser, RecordMember.changes)
+            open.append(.change)
+        case ("header", .graph) where !hasObjects, ("header", .changes) where !hasObjects:
             emit(parser, .key, RecordMember.header)
             open.append(.header)
         case ("object", .graph):
-            if !hasObjects {
-                hasObjects = true
-                emit(parser, .key, RecordMember.objects)
-                emit(parser, .beginArray)
-            }
+            beginObjects(parser, RecordMember.objects)
             beginObject(parser, attributes)
         case ("object", .toMany): beginObject(parser, attributes)
         case ("object", .toOne(isEmpty: true)):
@@ -118,7 +126,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
             guard let key = XMLText.unescaped(attributes["key"] ?? "") else {
                 return fail(parser, .syntax, "A key has an escape that is none.")
             }
-            emit(parser, .key, key.hasPrefix("$") ? "$" + key : key)
+            emit(parser, .key, isTree ? key : TreeDocument.escapedKey(key))
             open.append(.entry)
         default:
             fail(parser, .syntax, "An element <\(name)> may not stand here.")
@@ -128,9 +136,17 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
     /// Whether a tree may begin here.
     private var holdsTrees: Bool {
         switch open.last {
-        case .header, .readable, .array, .entry: true
+        case .header, .readable, .array, .entry, .change, .tree: true
         default: false
         }
+    }
+
+    /// Opens the array of the document's objects or changes, with the first.
+    private func beginObjects(_ parser: XMLParser, _ key: String) {
+        guard !hasObjects else { return }
+        hasObjects = true
+        emit(parser, .key, key)
+        emit(parser, .beginArray)
     }
 
     private func beginObject(_ parser: XMLParser, _ attributes: [String: String]) {
@@ -213,17 +229,18 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
         guard error == nil, let element = open.popLast() else { return }
         switch element {
-        case .graph:
+        case .graph, .changes:
             if hasObjects { emit(parser, .endArray) }
             emit(parser, .endObject)
             isComplete = true
+        case .tree: isComplete = true
         case .object, .dictionary, .transformable: emit(parser, .endObject)
         case .array, .toMany: emit(parser, .endArray)
         case .toOne(let isEmpty): if isEmpty { emit(parser, .null) }
         case .composite(let closing): for _ in 0..<closing { emit(parser, .endObject) }
         case .archive: endText(parser, closing: 0)
         case .scalar(let closing): endText(parser, closing: closing)
-        case .header, .entry, .readable, .reference, .null: break
+        case .header, .entry, .readable, .reference, .null, .change: break
         }
     }
 

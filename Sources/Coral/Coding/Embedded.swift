@@ -1,0 +1,102 @@
+import CoreData
+import GraphDocuments
+
+/// A managed object inside a Codable value, that is written with all that belongs to it and made, or found and updated, when
+/// the value is read.
+///
+///     struct Parcel: Codable {
+///         var sender: String
+///         @Embedded var note: Note?
+///         var others: [Embedded<Note>]
+///     }
+///     let data = try GraphEncoder().encode(parcel)
+///     let same = try GraphDecoder(context).decode(Parcel.self, from: data)
+///
+/// With coders that know nothing of graphs, such as `JSONEncoder`, it is a reference, as `Referenced` is.
+@propertyWrapper
+public struct Embedded<Object: NSManagedObject>: Codable {
+    public var wrappedValue: Object?
+
+    public init(wrappedValue: Object?) {
+        self.wrappedValue = wrappedValue
+    }
+
+    /// An object, for use in collections.
+    public init(_ object: Object?) {
+        self.init(wrappedValue: object)
+    }
+
+    /// Throws `PlainObjectError` where the document does not have the object, or has one of another class.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard !container.decodeNil() else {
+            self.init(wrappedValue: nil)
+            return
+        }
+        guard let index = decoder.userInfo[.embeddedObjects] as? EmbeddedObjects else {
+            self.init(wrappedValue: try Referenced<Object>(from: decoder).wrappedValue)
+            return
+        }
+        let id = RecordID(try container.decode(EmbeddedReference.self).id)
+        guard let object = index.objects[id] as? Object else {
+            throw PlainObjectError(
+                .unknownReference, "The document has no \(Object.self) with the id \"\(id)\".",
+                at: PlainPath(decoder.codingPath))
+        }
+        self.init(wrappedValue: object)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        guard let object = wrappedValue else { return try container.encodeNil() }
+        if let index = encoder.userInfo[.embeddedObjects] as? EmbeddedObjects {
+            try container.encode(EmbeddedReference(id: try index.id(of: object).text))
+        } else {
+            try container.encode(ManagedObjectReference(object))
+        }
+    }
+}
+
+/// How an embedded object stands in a value: the id of its record.
+private struct EmbeddedReference: Codable {
+    var id: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id = "object"
+    }
+}
+
+/// Who is who in one document: the objects that a value holds, and the records that they are.
+final class EmbeddedObjects {
+    /// In the order in which they were met.
+    private(set) var roots: [NSManagedObject] = []
+    private var names: RecordNames?
+    private var met: Set<NSManagedObjectID> = []
+    /// The objects of a document that is read.
+    let objects: [RecordID: NSManagedObject]
+
+    init(_ objects: [RecordID: NSManagedObject] = [:]) { self.objects = objects }
+
+    /// The id of an object's record. Objects that were never saved get their permanent IDs first.
+    func id(of object: NSManagedObject) throws -> RecordID {
+        guard let context = object.managedObjectContext else {
+            throw ReferenceError(.noContext, "An object that belongs to no context cannot be embedded.")
+        }
+        if object.objectID.isTemporaryID { try context.obtainPermanentIDs(for: [object]) }
+        // The exporter names objects by the store of the first.
+        let names = names ?? RecordNames(store: object.objectID.persistentStore?.identifier)
+        self.names = names
+        if met.insert(object.objectID).inserted { roots.append(object) }
+        return names.name(of: object.objectID)
+    }
+}
+
+extension CodingUserInfoKey {
+    /// The identity index of a document that is being written or read.
+    static let embeddedObjects: CodingUserInfoKey = {
+        guard let key = CodingUserInfoKey(rawValue: "coral.embeddedObjects") else {
+            preconditionFailure("Any text is a key.")
+        }
+        return key
+    }()
+}

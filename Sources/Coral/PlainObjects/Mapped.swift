@@ -1,0 +1,31 @@
+import GraphDocuments
+
+/// A class whose instances can be made and filled from documents, property by property.
+///
+///     final class Person: Mapped {
+///         var name = ""
+///         var address: String?
+///         var children: [Person] = []
+///         init() {}
+///
+///         class var mappedProperties: [MappedProperty] {
+///             [
+///                 MappedProperty("name", \Person.name),
+///                 MappedProperty("address", \Person.address, keys: ["kAddress"]),
+///                 MappedProperty("children", \Person.children),
+///             ]
+///         }
+///     }
+///
+///     let person = try PlainImporter().make(Person.self, from: json)
+///     try PlainImporter().fill(person, from: later)      // what `later` does not mention stays as it is
+///     let data = try PlainExporter().data(person)
+///
+/// The macro `@Mapped` writes the list and the initialiser. A subclass that adds properties overrides the list with
+/// `super.mappedProperties + […]`. Structures need none of this: they are `Codable`.
+public protocol Mapped: AnyObject {
+    /// Makes an instance that is filled afterwards.
+    init()
+    /// The properties that documents have, in the order in which they are written.
+    static var mappedProperties: [MappedProperty] { get }
+}

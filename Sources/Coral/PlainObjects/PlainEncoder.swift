@@ -1,0 +1,160 @@
+import Foundation
+import GraphDocuments
+
+/// Encodes `Encodable` values as trees of plain values, which keep the types that documents know.
+///
+/// Each part is put in its place when it is complete: an encoder and its containers share a `Slot`.
+struct PlainEncoder: Encoder {
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any]
+    fileprivate let slot: Slot
+
+    /// The tree of a value. Throws `PlainObjectError` below the depth that documents may have, and what the value throws.
+    static func tree(_ value: some Encodable, userInfo: [CodingUserInfoKey: Any] = [:]) throws -> ReadableValue {
+        try tree(value, userInfo: userInfo, at: [])
+    }
+
+    fileprivate static func tree(
+        _ value: any Encodable, userInfo: [CodingUserInfoKey: Any], at path: [any CodingKey]
+    ) throws -> ReadableValue {
+        if let scalar = GraphValue(foundationObject: value) { return .value(scalar) }
+        if let number = value as? UInt64 { return .value(.decimal(Decimal(number))) }
+        // Values hold values of their own type, so that a class may hold itself: without the limit for ever.
+        guard path.count < TreeDocument.depthLimit else {
+            throw PlainObjectError(
+                .limit, "The value nests deeper than \(TreeDocument.depthLimit) levels, or in a circle.",
+                at: PlainPath(Array(path.prefix(8))))
+        }
+        let slot = Slot()
+        try value.encode(to: PlainEncoder(codingPath: path, userInfo: userInfo, slot: slot))
+        return slot.tree
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        slot.begin(.members([]))
+        return KeyedEncodingContainer(KeyedWriter(codingPath: codingPath, userInfo: userInfo, slot: slot))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        slot.begin(.elements([]))
+        return UnkeyedWriter(codingPath: codingPath, userInfo: userInfo, slot: slot)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+extension PlainEncoder: SingleValueEncodingContainer {
+    func encodeNil() throws { slot.content = .leaf(.value(.null)) }
+
+    func encode(_ value: some Encodable) throws {
+        slot.content = .leaf(try PlainEncoder.tree(value, userInfo: userInfo, at: codingPath))
+    }
+}
+
+/// The place of one value in a tree that is being built.
+private final class Slot {
+    enum Content {
+        case leaf(ReadableValue)
+        case members([(String, Slot)])
+        case elements([Slot])
+    }
+
+    /// Null where a value encodes nothing.
+    var content = Content.leaf(.value(.null))
+
+    init(_ tree: ReadableValue = .value(.null)) { content = .leaf(tree) }
+
+    /// Begins a container, or goes on with the one of its kind: a class and its superclass may share one.
+    func begin(_ empty: Content) {
+        switch (content, empty) {
+        case (.members, .members), (.elements, .elements): break
+        default: content = empty
+        }
+    }
+
+    func set(_ key: String, _ slot: Slot) {
+        guard case .members(var members) = content else { return }
+        content = .leaf(.value(.null))  // so that the array is not copied
+        if let index = members.firstIndex(where: { $0.0 == key }) {
+            members[index].1 = slot
+        } else {
+            members.append((key, slot))
+        }
+        content = .members(members)
+    }
+
+    func append(_ slot: Slot) {
+        guard case .elements(var elements) = content else { return }
+        content = .leaf(.value(.null))  // so that the array is not copied
+        elements.append(slot)
+        content = .elements(elements)
+    }
+
+    var count: Int { if case .elements(let elements) = content { elements.count } else { 0 } }
+
+    var tree: ReadableValue {
+        switch content {
+        case .leaf(let tree): tree
+        case .members(let members):
+            .dictionary(members.map { .init(name: TreeDocument.escapedKey($0.0), value: $0.1.tree) })
+        case .elements(let elements): .array(elements.map(\.tree))
+        }
+    }
+}
+
+private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any]
+    let slot: Slot
+
+    func encodeNil(forKey key: Key) throws { slot.set(key.stringValue, Slot()) }
+
+    func encode(_ value: some Encodable, forKey key: Key) throws {
+        let tree = try PlainEncoder.tree(value, userInfo: userInfo, at: codingPath + [key])
+        slot.set(key.stringValue, Slot(tree))
+    }
+
+    private func encoder(_ key: any CodingKey) -> PlainEncoder {
+        let inner = Slot()
+        slot.set(key.stringValue, inner)
+        return PlainEncoder(codingPath: codingPath + [key], userInfo: userInfo, slot: inner)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        encoder(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
+    func superEncoder() -> any Encoder { encoder(PlainKey("super")) }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+}
+
+private struct UnkeyedWriter: UnkeyedEncodingContainer {
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any]
+    let slot: Slot
+
+    var count: Int { slot.count }
+
+    func encodeNil() throws { slot.append(Slot()) }
+
+    func encode(_ value: some Encodable) throws {
+        slot.append(Slot(try PlainEncoder.tree(value, userInfo: userInfo, at: codingPath + [PlainKey(count)])))
+    }
+
+    private func encoder() -> PlainEncoder {
+        let inner = Slot()
+        let path = codingPath + [PlainKey(count)]
+        slot.append(inner)
+        return PlainEncoder(codingPath: path, userInfo: userInfo, slot: inner)
+    }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        encoder().container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
+    func superEncoder() -> any Encoder { encoder() }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import GraphDocuments
+
+/// Writes plain Swift objects and values, which need not be managed objects, to documents.
+///
+///     let json = try PlainExporter().data(settings)                  // `settings` is Encodable
+///     let xml = try PlainExporter(format: .xml).data(reflecting: game) // any object
+///
+/// Values that a format has no word for, such as dates in JSON, are written as text, by which properties of that type read
+/// them back exactly. The same value gives the same bytes. A document is in memory as a whole, and nests at most `TreeDocument.depthLimit`
+/// levels.
+public struct PlainExporter: Sendable {
+    public var format: GraphFormat
+    /// Whether such values say their type (`{"$date": …}`) for readers that do not know it, as collections of `Any` do not.
+    public var tagsTypes: Bool
+
+    public init(format: GraphFormat = .json, tagsTypes: Bool = false) {
+        self.format = format
+        self.tagsTypes = tagsTypes
+    }
+
+    // MARK: - Codable values
+
+    /// An encodable value as a document. Throws `PlainObjectError`, `DocumentError`, and what encoding throws.
+    public func data(_ value: some Encodable) throws -> Data {
+        try TreeDocument.data(PlainEncoder.tree(value), as: format, tagsTypes: tagsTypes)
+    }
+
+    /// An encodable value as Foundation's objects: a dictionary, an array or a scalar.
+    public func foundationObject(_ value: some Encodable, style: DictionaryStyle = .json) throws -> Any {
+        TreeDocument.foundationObject(try PlainEncoder.tree(value), style: style, tagsTypes: tagsTypes)
+    }
+
+    // MARK: - Any objects
+
+    /// Any object or value as a document: the properties that its class maps (`Mapped`), else its stored properties, as
+    /// `Mirror` shows them. An instance of a class that is met twice, in a circle too, is written once, with `$id`, and
+    /// referred to with `$ref` after that. Functions are left out.
+    ///
+    /// Throws `PlainObjectError` and `DocumentError`. Cost: every value is looked at twice.
+    public func data(reflecting value: Any) throws -> Data {
+        try TreeDocument.data(PlainWriting.tree(value), as: format, tagsTypes: tagsTypes)
+    }
+
+    /// An object of a mapped class as a document, as `data(reflecting:)` writes it.
+    public func data(_ object: some Mapped) throws -> Data {
+        try data(reflecting: object)
+    }
+
+    /// Any object or value as Foundation's objects, as `data(reflecting:)` writes it.
+    public func foundationObject(reflecting value: Any, style: DictionaryStyle = .json) throws -> Any {
+        TreeDocument.foundationObject(try PlainWriting.tree(value), style: style, tagsTypes: tagsTypes)
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import GraphDocuments
+
+/// One reading of plain objects from a tree: the conversions, and the objects that were met.
+final class PlainReading {
+    let options: PlainImportOptions
+    private let conversion: ValueConversion
+    /// Objects that the document names, by their `$id`.
+    private var objects: [String: AnyObject] = [:]
+    /// What is to be set, when everything is read and nothing was wrong.
+    private var assignments: [() -> Void] = []
+
+    init(_ options: PlainImportOptions) {
+        self.options = options
+        conversion = options.conversion
+    }
+
+    // MARK: - Values
+
+    /// A value of a type from a tree. Throws `PlainObjectError`, and what a type's own decoding throws.
+    func value<Value>(_ type: Value.Type, from tree: ReadableValue, at path: PlainPath) throws -> Value {
+        let made: Any
+        if let plain = type as? any PlainValue.Type {
+            made = try plain.make(from: tree, self, at: path)
+        } else if let mapped = type as? any Mapped.Type {
+            made = try object(mapped, from: tree, at: path)
+        } else if let decodable = type as? any Decodable.Type {
+            made = try decodable.init(from: PlainDecoder(tree, self, at: path))
+        } else if let raw = type as? any RawRepresentable.Type {
+            made = try self.raw(raw, from: tree, at: path)
+        } else {
+            made = TreeDocument.foundationObject(tree.unescapingKeys, style: .native)
+        }
+        guard let value = made as? Value else {
+            throw PlainObjectError(.wrongType, "The value is no \(type).", at: path)
+        }
+        return value
+    }
+
+    private func raw<Raw: RawRepresentable>(
+        _ type: Raw.Type, from tree: ReadableValue, at path: PlainPath
+    ) throws -> Raw {
+        let value = try value(Raw.RawValue.self, from: tree, at: path)
+        guard let made = Raw(rawValue: value) else {
+            throw PlainObjectError(.wrongType, "\(value) is no \(type).", at: path)
+        }
+        return made
+    }
+
+    /// A scalar of a type, converted where that loses nothing; never null.
+    func scalar(
+        _ tree: ReadableValue, as type: GraphValueType, for wanted: Any.Type, at path: PlainPath
+    ) throws -> GraphValue {
+        if case .value(.string(let text)) = tree, let value = GraphValue(documentText: text, as: type) { return value }
+        if case .value(let value) = tree, !value.isNull,
+            let converted = conversion.convert(value, to: GraphSchema.Attribute(name: "", type: type))
+        {
+            return converted
+        }
+        throw wrongType(tree, wanted, at: path)
+    }
+
+    /// That a tree is not what was wanted.
+    func wrongType(_ tree: ReadableValue, _ wanted: Any.Type, at path: PlainPath) -> PlainObjectError {
+        let found =
+            switch tree {
+            case .array: "An array"
+            case .dictionary: "An object"
+            case .value(.null): "Null"
+            case .value(let value): ValueText.text(value)
+            }
+        return PlainObjectError(.wrongType, "\(found) stands where \(wanted) is wanted.", at: path)
+    }
+
+    // MARK: - Objects
+
+    /// Sets a property later: when all is read, so that an error leaves objects as they were.
+    func assign(_ assignment: @escaping () -> Void) { assignments.append(assignment) }
+
+    /// Sets what was read.
+    func finish() {
+        for assignment in assignments { assignment() }
+        assignments = []
+    }
+
+    /// Makes an instance of a class, or finds the one that a reference means.
+    func object(_ type: any Mapped.Type, from tree: ReadableValue, at path: PlainPath) throws -> any Mapped {
+        if let reference = tree.member(PlainMember.reference)?.text {
+            guard let object = objects[reference] as? any Mapped else {
+                throw PlainObjectError(
+                    .unknownReference, "No object before has the id \"\(reference)\".", at: path)
+            }
+            return object
+        }
+        guard case .dictionary = tree else { throw wrongType(tree, type, at: path) }
+        let object = type.init()
+        try fill(object, from: tree, at: path)
+        return object
+    }
+
+    /// Whether an object that is there takes what the tree says, instead of a new one.
+    func canFill(_ object: any Mapped, from tree: ReadableValue) -> Bool {
+        guard case .dictionary = tree else { return false }
+        return tree.member(PlainMember.reference) == nil
+    }
+
+    /// Sets what the tree mentions of an object's properties.
+    func fill(_ object: any Mapped, from tree: ReadableValue, at path: PlainPath) throws {
+        guard case .dictionary(let members) = tree else { throw wrongType(tree, type(of: object), at: path) }
+        if let id = tree.member(PlainMember.id)?.text { objects[id] = object }
+        let properties = type(of: object).mappedProperties
+        if options.unknownKeys == .fail {
+            let known = Set(properties.flatMap(\.keys).map { String($0.prefix { $0 != "." }) })
+            for member in members where member.name != PlainMember.id && !known.contains(member.name) {
+                let question = NameSuggestion.question(for: member.name, in: known)
+                throw PlainObjectError(
+                    .unknownKey, "\(type(of: object)) has no property for the key \"\(member.name)\".\(question)",
+                    at: path + member.name)
+            }
+        }
+        for property in properties {
+            for key in property.keys {
+                guard let (value, place) = tree.value(atPath: key) else { continue }
+                try property.read(object, value, self, place.reduce(path) { $0 + $1 })
+                break
+            }
+        }
+    }
+}
+
+/// The members that say which object stands where.
+enum PlainMember {
+    static let id = "$id"
+    static let reference = "$ref"
+}
+
+extension ReadableValue {
+    /// What stands under a key; nil where there is no such key, or no dictionary. Linear in the number of members.
+    func member(_ name: String) -> ReadableValue? {
+        guard case .dictionary(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// The text of a scalar that names something.
+    var text: String? {
+        switch self {
+        case .value(.string(let text)): text
+        case .value(.integer(let number)): String(number)
+        default: nil
+        }
+    }
+
+    /// What stands at a path of keys and indices with dots between them, and the steps to it. A key with a dot in it comes
+    /// before a path.
+    func value(atPath path: String) -> (ReadableValue, [any CodingKey])? {
+        if let value = member(TreeDocument.escapedKey(path)) { return (value, [PlainKey(path)]) }
+        guard path.contains(".") else { return nil }
+        var tree = self
+        var keys: [any CodingKey] = []
+        for step in path.split(separator: ".").map(String.init) {
+            if case .array(let values) = tree {
+                guard let index = Int(step), values.indices.contains(index) else { return nil }
+                tree = values[index]
+                keys.append(PlainKey(index))
+            } else {
+                guard let value = tree.member(TreeDocument.escapedKey(step)) else { return nil }
+                tree = value
+                keys.append(PlainKey(step))
+            }
+        }
+        return (tree, keys)
+    }
+
+    /// The tree with its keys as they were before they were escaped.
+    var unescapingKeys: ReadableValue {
+        switch self {
+        case .value: self
+        case .array(let values): .array(values.map(\.unescapingKeys))
+        case .dictionary(let members):
+            .dictionary(
+                members.map { Member(name: TreeDocument.unescapedKey($0.name), value: $0.value.unescapingKeys) })
+        }
+    }
+}

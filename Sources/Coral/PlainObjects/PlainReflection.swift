@@ -1,0 +1,72 @@
+import CoreData
+import GraphDocuments
+
+/// What one value is made of, as reflection or its `MappedProperty` list tells.
+enum PlainParts {
+    case scalar(ReadableValue)
+    case elements([Any], isOrdered: Bool)
+    /// Keys as documents write them: paths with dots where `arePaths`.
+    case members([(key: String, value: Any)], arePaths: Bool)
+    /// A function, or something else that no document can hold.
+    case nothing
+
+    init(_ value: Any) throws {
+        if let scalar = GraphValue(foundationObject: value) {
+            self = .scalar(.value(scalar))
+        } else if let number = value as? UInt64 {
+            self = .scalar(.value(.decimal(Decimal(number))))
+        } else if let object = value as? NSManagedObject {
+            self = .scalar(try PlainEncoder.tree(ManagedObjectReference(object)))
+        } else if let mapped = value as? any Mapped {
+            let properties = type(of: mapped).mappedProperties
+            self = .members(properties.map { ($0.keys.first ?? $0.name, $0.value(mapped)) }, arePaths: true)
+        } else {
+            self = try PlainParts(reflecting: value)
+        }
+    }
+
+    private init(reflecting value: Any) throws {
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .optional:
+            self = try mirror.children.first.map { try PlainParts($0.value) } ?? .scalar(.value(.null))
+        case .collection:
+            self = .elements(mirror.children.map(\.value), isOrdered: true)
+        case .set:
+            self = .elements(mirror.children.map(\.value), isOrdered: false)
+        case .dictionary:
+            let members = mirror.children.map { child -> (key: String, value: Any) in
+                let pair = Mirror(reflecting: child.value).children.map(\.value)
+                return (pair.first.map { "\($0)" } ?? "", pair.last ?? ())
+            }
+            self = .members(members.sorted { $0.key < $1.key }, arePaths: false)
+        case .enum: self = try PlainParts(enumeration: value, mirror)
+        case .tuple where mirror.children.isEmpty: self = .nothing
+        case .tuple where mirror.children.allSatisfy({ $0.label?.hasPrefix(".") ?? true }):
+            self = .elements(mirror.children.map(\.value), isOrdered: true)
+        case .struct, .class, .tuple: self = .members(PlainParts.members(of: mirror), arePaths: false)
+        default: self = .nothing
+        }
+    }
+
+    private init(enumeration value: Any, _ mirror: Mirror) throws {
+        if let raw = value as? any RawRepresentable {
+            self = try PlainParts(raw.rawValue)
+        } else if let encodable = value as? any Encodable {
+            self = .scalar(try PlainEncoder.tree(encodable))
+        } else if let payload = mirror.children.first {
+            self = .members([(payload.label ?? "", payload.value)], arePaths: false)
+        } else {
+            self = .scalar(.value(.string("\(value)")))
+        }
+    }
+
+    /// The stored properties, those of superclasses first.
+    private static func members(of mirror: Mirror) -> [(key: String, value: Any)] {
+        sequence(first: mirror, next: \.superclassMirror).reversed().flatMap(\.children).compactMap { label, value in
+            guard let label, !label.hasPrefix("_$") else { return nil }
+            let lazyPrefix = "$__lazy_storage_$_"
+            return (label.hasPrefix(lazyPrefix) ? String(label.dropFirst(lazyPrefix.count)) : label, value)
+        }
+    }
+}

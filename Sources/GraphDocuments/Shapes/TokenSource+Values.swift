@@ -1,0 +1,168 @@
+import Foundation
+
+// Values that say their type, and trees of plain values, wherever they stand in a document.
+extension TokenSource {
+    /// Reads an attribute's value whose first token is given.
+    mutating func readValue(
+        _ token: DocumentToken, _ attribute: GraphSchema.Attribute, keepsMismatchedValues: Bool = false
+    ) throws -> GraphValue {
+        switch token {
+        case .beginObject:
+            return try readObject(attribute, keepsMismatchedValues)
+        case .beginArray:
+            guard attribute.type == .transformable else {
+                throw DocumentError(.wrongType, "An array stands where \(attribute.name) is wanted.", at: place)
+            }
+            return .transformable(TransformableValue(archive: nil, readable: try readTree(token)))
+        default:
+            return try readScalar(token, attribute, keepsMismatchedValues)
+        }
+    }
+
+    private mutating func readScalar(
+        _ token: DocumentToken, _ attribute: GraphSchema.Attribute, _ keepsMismatchedValues: Bool
+    ) throws -> GraphValue {
+        let value = try value(token, as: attribute.type)
+        if value.fits(attribute.type) || attribute.type == .undefined || keepsMismatchedValues { return value }
+        if attribute.type == .transformable {
+            return .transformable(TransformableValue(archive: nil, readable: .value(value)))
+        }
+        if case .integer(let number) = value, let range = attribute.type.integerRange {
+            throw DocumentError(
+                .outOfRange,
+                "\(attribute.name) holds \(range.lowerBound) to \(range.upperBound), not \(number).", at: place)
+        }
+        let code: DocumentError.Code = token == .number ? .outOfRange : .wrongType
+        throw DocumentError(
+            code, "The value does not fit \(attribute.name), which is of type \(attribute.type.name).", at: place
+        )
+    }
+
+    /// Reads an object in the place of a value: a composite, or a value that says its type.
+    private mutating func readObject(_ attribute: GraphSchema.Attribute, _ keepsMismatchedValues: Bool) throws
+        -> GraphValue
+    {
+        var elements: [GraphAttribute] = []
+        var tagged: GraphValue?
+        var size: Int64?
+        var members: [ReadableValue.Member] = []
+        while try next() == .key {
+            let name = tokenText()
+            if let tag = ValueTag(rawValue: name), elements.isEmpty, members.isEmpty {
+                let token = try next()
+                switch tag {
+                case .size:
+                    if case .integer(let value) = try value(token, as: .integer64) { size = value }
+                case .readable:
+                    let tree = try readTree(token)
+                    guard case .transformable(let value) = tagged else {
+                        tagged = .transformable(TransformableValue(archive: nil, readable: tree))
+                        continue
+                    }
+                    tagged = .transformable(TransformableValue(archive: value.archive, readable: tree))
+                default:
+                    guard tagged == nil else {
+                        throw DocumentError(.syntax, "A value says its type twice.", at: place)
+                    }
+                    tagged = try readTagged(tag, token, attribute, keepsMismatchedValues)
+                }
+            } else if tagged == nil, attribute.type == .composite {
+                let element =
+                    attribute.elements.first { $0.name == name }
+                    ?? GraphSchema.Attribute(name: name, type: .undefined)
+                let token = try next()
+                elements.append(
+                    GraphAttribute(
+                        name: name, value: try readValue(token, element, keepsMismatchedValues: keepsMismatchedValues)))
+            } else if tagged == nil, attribute.type == .transformable {
+                let token = try next()
+                members.append(
+                    .init(name: ReadableValue.unescaped(name), value: try readTree(token, level: 1)))
+            } else {
+                throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+            }
+        }
+        if case .file(let file) = tagged { tagged = .file(ExternalFile(path: file.path, byteCount: size)) }
+        if let tagged { return tagged }
+        if attribute.type == .composite { return .composite(elements) }
+        if attribute.type == .transformable {
+            return .transformable(TransformableValue(archive: nil, readable: .dictionary(members)))
+        }
+        throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+    }
+
+    /// Reads the value behind a tag.
+    private mutating func readTagged(
+        _ tag: ValueTag, _ token: DocumentToken, _ attribute: GraphSchema.Attribute, _ keepsMismatchedValues: Bool
+    ) throws
+        -> GraphValue
+    {
+        if tag == .composite {
+            guard token == .beginObject else { throw mistagged(tag) }
+            let elements = attribute.type == .composite ? attribute.elements : []
+            let element = GraphSchema.Attribute(name: tag.rawValue, type: .composite, elements: elements)
+            // Composites inside composites that no schema describes: as deep as the reader's limit lets them, so counted.
+            guard depth < 256 else {
+                throw DocumentError(.limit, "Values nest deeper than 256 levels.", at: place)
+            }
+            return try readObject(element, keepsMismatchedValues)
+        }
+        let value = try value(token, as: tag.type)
+        switch (tag, value) {
+        case (.null, .bool(true)): return .null
+        case (.archive, .data(let data)): return .transformable(TransformableValue(archive: data))
+        case (.file, .string(let path)): return .file(ExternalFile(path: path))
+        case (.null, _), (.archive, _), (.file, _), (.utf8, _): throw mistagged(tag)
+        default:
+            guard value.fits(tag.type), !value.isNull else { throw mistagged(tag) }
+            return value
+        }
+    }
+
+    private func mistagged(_ tag: ValueTag) -> DocumentError {
+        DocumentError(.wrongType, "What stands under `\(tag.rawValue)` is none.", at: place)
+    }
+
+    /// Reads a tree of plain values whose first token is given. `depthLimit` levels at most: trees are values, and freeing one
+    /// takes a call for every level. Keys that got a second `$` lose it, unless `keepsKeys`.
+    mutating func readTree(
+        _ token: DocumentToken, level: Int = 0, depthLimit: Int = 64, keepsKeys: Bool = false
+    ) throws -> ReadableValue {
+        guard level < depthLimit else {
+            throw DocumentError(.limit, "A tree of plain values is deeper than \(depthLimit) levels.", at: place)
+        }
+        switch token {
+        case .beginArray:
+            var values: [ReadableValue] = []
+            while case let next = try self.next(), next != .endArray {
+                values.append(try readTree(next, level: level + 1, depthLimit: depthLimit, keepsKeys: keepsKeys))
+            }
+            return .array(values)
+        case .beginObject:
+            var members: [ReadableValue.Member] = []
+            var tagged: GraphValue?
+            while try self.next() == .key {
+                let name = tokenText()
+                let next = try self.next()
+                if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil, tag != .readable, tag != .size {
+                    let untyped = GraphSchema.Attribute(name: name, type: .undefined)
+                    tagged = try readTagged(tag, next, untyped, false)
+                } else {
+                    let value = try readTree(next, level: level + 1, depthLimit: depthLimit, keepsKeys: keepsKeys)
+                    members.append(.init(name: keepsKeys ? name : ReadableValue.unescaped(name), value: value))
+                }
+            }
+            if let tagged { return .value(tagged) }
+            return .dictionary(members)
+        default:
+            return .value(try value(token, as: .undefined))
+        }
+    }
+}
+
+extension ReadableValue {
+    /// A key as it was before it got its second `$`.
+    static func unescaped(_ name: String) -> String {
+        name.hasPrefix("$$") ? String(name.dropFirst()) : name
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import KeyedArchives
+
+/// One tree of plain values as a document of its own, in any format: what a plain Swift object becomes.
+///
+/// Keys stand as they are, so whoever makes trees of others' keys sees to it that none is taken for such a member (see `escapedKey`).
+/// The document is in memory as a whole.
+public enum TreeDocument {
+    /// The levels of arrays and dictionaries inside each other at most, where no lower limit is given. Trees are values, and
+    /// freeing one takes a call for every level.
+    public static let depthLimit = 256
+
+    /// Writes a tree. With `tagsTypes` every value says its type where the format has no word for it, by a member such as
+    /// `$date`; otherwise it stands there as text, and the reader must know the type. In JSON Lines an array's elements stand one on a line, and anything else on the only line.
+    ///
+    /// Throws `DocumentError` for a tree that nests deeper than `depthLimit`, and for text that the format cannot hold.
+    public static func write(
+        _ tree: ReadableValue, as format: GraphFormat, tagsTypes: Bool = true, to output: ByteOutput
+    ) throws {
+        guard !tree.isDeeper(than: depthLimit) else {
+            throw DocumentError(.limit, "The tree is deeper than \(depthLimit) levels.")
+        }
+        let style = TreeStyle(
+            style: format == .json || format == .jsonLines ? .json : .propertyList,
+            hasWholeSecondsOnly: format == .xmlPropertyList)
+        let tree = tagsTypes || format == .xml ? tree : style.bare(tree)
+        switch format {
+        case .json, .jsonLines:
+            var writer = JSONWriter(to: output)
+            if format == .jsonLines, case .array(let values) = tree {
+                for value in values {
+                    try writer.tree(value, escapesKeys: false)
+                    try writer.endLine()
+                }
+            } else {
+                try writer.tree(tree, escapesKeys: false)
+                try writer.endLine()
+            }
+        case .propertyList:
+            try BinaryPropertyList.write(style.tree(tree, escapesKeys: false), to: output)
+        case .xmlPropertyList:
+            var writer = XMLPropertyListWriter(to: output)
+            try writer.write(style.tree(tree, escapesKeys: false))
+        case .xml:
+            let writer = XMLTreeWriter(to: output)
+            try writer.beginDocument("tree")
+            try writer.tree(tree)
+            try writer.endDocument("tree")
+        }
+        try output.finish()
+    }
+
+    /// The tree as a document in memory. Throws as `write` does.
+    public static func data(_ tree: ReadableValue, as format: GraphFormat, tagsTypes: Bool = true) throws -> Data {
+        let sink = MemorySink()
+        try write(tree, as: format, tagsTypes: tagsTypes, to: ByteOutput(to: sink))
+        return sink.data
+    }
+
+    /// The tree as Foundation's objects in one of the styles; see `write` for `tagsTypes`.
+    public static func foundationObject(
+        _ tree: ReadableValue, style: DictionaryStyle, tagsTypes: Bool = true
+    ) -> Any {
+        let style = TreeStyle(style: style)
+        return (tagsTypes ? style.tree(tree, escapesKeys: false) : style.bare(tree)).foundationObject
+    }
+
+    /// Reads the tree of a document; nil as format finds it out by the document's beginning.
+    ///
+    /// Throws `DocumentError`. The limit of depth is that of `limits`, or `depthLimit` where that is lower.
+    public static func read(
+        _ data: Data, as format: GraphFormat? = nil, options: ReadingOptions = ReadingOptions()
+    ) throws -> ReadableValue {
+        guard let format = format ?? GraphFormat.detect(data) else {
+            throw DocumentError(.syntax, "The document is of no format that is known here.")
+        }
+        let depthLimit = min(options.limits.depth, depthLimit)
+        switch format {
+        case .json, .jsonLines:
+            var reader = JSONReader(
+                data,
+                options: .init(
+                    allowsTrailingCommas: options.allowsTrailingCommas, allowsManyValues: format == .jsonLines),
+                limits: options.limits)
+            guard format == .json else { return .array(try lines(&reader, depthLimit)) }
+            return try only(&reader, depthLimit)
+        case .propertyList, .xmlPropertyList:
+            let tree = try PropertyListDocumentReader.tree(data, limits: options.limits)
+            var tokens = TreeTokens(tree, byteCount: data.count, limits: options.limits)
+            return try only(&tokens, depthLimit)
+        case .xml:
+            let stream = XMLTokenStream(
+                try XMLByteStream(MemorySource(data), limits: options.limits), depthLimit: options.limits.depth)
+            var tokens = XMLTokens(stream, byteCount: data.count, limits: options.limits)
+            return try only(&tokens, depthLimit)
+        }
+    }
+
+    /// The tree that Foundation's objects make, of any style. Throws `DocumentError` for an object that no value is.
+    public static func read(
+        foundationObject object: Any, limits: DocumentLimits = .standard
+    ) throws -> ReadableValue {
+        let tree = try ReadableValue(foundationObject: object, depthLimit: min(limits.depth, depthLimit))
+        var tokens = TreeTokens(tree, limits: limits)
+        return try only(&tokens, depthLimit)
+    }
+
+    /// A key of others, such that it is not taken for a member that says a type, a name or a reference.
+    public static func escapedKey(_ key: String) -> String { key.hasPrefix("$") ? "$" + key : key }
+
+    /// The key that `escapedKey` was given.
+    public static func unescapedKey(_ key: String) -> String { ReadableValue.unescaped(key) }
+
+    private static func only(_ source: inout some TokenSource, _ depthLimit: Int) throws -> ReadableValue {
+        let token = try source.next()
+        guard token != .end else { throw DocumentError(.truncated, "The document is empty.", at: source.place) }
+        let tree = try source.readTree(token, depthLimit: depthLimit, keepsKeys: true)
+        guard try source.next() == .end else {
+            throw DocumentError(.syntax, "Something follows the document's end.", at: source.place)
+        }
+        return tree
+    }
+
+    private static func lines(_ source: inout some TokenSource, _ depthLimit: Int) throws -> [ReadableValue] {
+        var values: [ReadableValue] = []
+        while case let token = try source.next(), token != .end {
+            values.append(try source.readTree(token, depthLimit: depthLimit, keepsKeys: true))
+        }
+        return values
+    }
+}
+
+extension ReadableValue {
+    /// Whether there are more than `limit` levels of arrays and dictionaries inside each other. Without recursion.
+    func isDeeper(than limit: Int) -> Bool {
+        var level = [self]
+        for _ in 0...limit {
+            level = level.flatMap { tree -> [ReadableValue] in
+                switch tree {
+                case .value: []
+                case .array(let values): values
+                case .dictionary(let members): members.map(\.value)
+                }
+            }
+            if level.isEmpty { return false }
+        }
+        return true
+    }
+}
+
+extension BinaryPropertyList {
+    /// Writes a tree in the style of property lists. Throws `DocumentError`.
+    static func write(_ tree: GraphDocuments.ReadableValue, to output: ByteOutput) throws {
+        var limits = BinaryPropertyList.Limits()
+        limits.depth = 4096
+        do {
+            let data = try BinaryPropertyList.write(tree.propertyList, limits: limits)
+            try data.withUnsafeBytes { try output.write($0) }
+        } catch let error as ArchiveError {
+            throw DocumentError(.notRepresentable, error.message)
+        }
+    }
+}

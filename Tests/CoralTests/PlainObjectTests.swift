@@ -1,0 +1,296 @@
+import Coral
+import Foundation
+import GraphDocuments
+import Testing
+
+/// The object of the old recipe's example.
+private final class Parent: Mapped {
+    var name = ""
+    var address: String?
+    var age = 0
+    var isAvailable = false
+    var ratio = 0.5
+    var children: [Child] = []
+    var anything: [Any] = []
+    var untyped: [Any] = []
+    var dictionary: [String: Any]?
+    var favourite: Child?
+    var city: String?
+    var born: Date?
+    var links: Set<URL> = []
+    var mood = Mood.calm
+
+    init() {}
+
+    class var mappedProperties: [MappedProperty] {
+        [
+            MappedProperty("name", \Parent.name, keys: ["kName", "name"]),
+            MappedProperty("address", \Parent.address, keys: ["kAddress"]),
+            MappedProperty("age", \Parent.age, keys: ["kAge"]),
+            MappedProperty("isAvailable", \Parent.isAvailable, keys: ["kAvailable"]),
+            MappedProperty("ratio", \Parent.ratio),
+            MappedProperty("children", \Parent.children, keys: ["kChildrenArray"]),
+            MappedProperty("anything", \Parent.anything),
+            MappedProperty("untyped", \Parent.untyped, elements: Child.self),
+            MappedProperty("dictionary", \Parent.dictionary),
+            MappedProperty("favourite", \Parent.favourite),
+            MappedProperty("city", \Parent.city, keys: ["home.city"]),
+            MappedProperty("born", \Parent.born),
+            MappedProperty("links", \Parent.links),
+            MappedProperty("mood", \Parent.mood),
+        ]
+    }
+}
+
+private enum Mood: String { case calm, cross }
+
+private final class Child: Mapped {
+    var kChildName = ""
+    var kNumValues: Int16 = 0
+    weak var parent: Child?
+
+    init() {}
+
+    class var mappedProperties: [MappedProperty] {
+        [
+            MappedProperty("kChildName", \Child.kChildName), MappedProperty("kNumValues", \Child.kNumValues),
+            MappedProperty("parent", \Child.parent),
+        ]
+    }
+}
+
+private struct Settings: Codable, Equatable {
+    struct Window: Codable, Equatable {
+        var width: Float
+        var title: String?
+    }
+    enum Theme: String, Codable { case light, dark }
+    var opened: Date
+    var token: UUID
+    var price: Decimal
+    var icon: Data
+    var page: URL
+    var theme: Theme
+    var windows: [String: Window]
+    var counts: [UInt64]
+    var ratio: Double
+    var odd: [String: [Int?]]
+}
+
+private class Node {
+    let name: String
+    var next: Node?
+    var friends: [Node] = []
+    let when = Date(timeIntervalSinceReferenceDate: 0)
+    lazy var cached = name.count
+    var action: () -> Void = {}
+    init(_ name: String) { self.name = name }
+}
+
+private final class Leaf: Node {
+    var colours: Set<String> = ["red", "green", "blue"]
+    var place: (x: Int, y: Int) = (1, 2)
+}
+
+@Suite struct PlainObjectTests {
+    static let json = """
+        {"kName": "Test name", "kAddress": "Test Addr", "kAge": "39", "kAvailable": 1, "ratio": 1,
+         "kChildrenArray": [{"kChildName": "child1", "kNumValues": 32}, {"kChildName": "child2", "kNumValues": 17}],
+         "anything": [{"kChildName": "plain"}, 4, null],
+         "untyped": [{"kChildName": "typed", "kNumValues": 1}],
+         "dictionary": {"a": {"b": [1.5, true]}}, "home": {"city": "Oslo"}, "born": "2001-01-01T00:00:01.000Z",
+         "links": ["https://example.org"], "mood": "cross", "unknown": {"x": 1}}
+        """
+
+    @Test func aMappedObjectIsMadeWithRenamesElementTypesAndConversions() throws {
+        let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
+        #expect(parent.name == "Test name")
+        #expect(parent.address == "Test Addr")
+        #expect(parent.age == 39)
+        #expect(parent.isAvailable)
+        #expect(parent.ratio == 1)
+        #expect(parent.children.map(\.kChildName) == ["child1", "child2"])
+        #expect(parent.children.map(\.kNumValues) == [32, 17])
+        #expect((parent.anything.first as? [String: Any])?["kChildName"] as? String == "plain")
+        #expect((parent.untyped as? [Child])?.first?.kChildName == "typed")
+        #expect((parent.dictionary?["a"] as? [String: Any])?["b"] as? [AnyHashable] == [1.5, true])
+        #expect(parent.city == "Oslo")
+        #expect(parent.born == Date(timeIntervalSinceReferenceDate: 1))
+        #expect(parent.links == [URL(string: "https://example.org")!])
+        #expect(parent.mood == .cross)
+    }
+
+    @Test(arguments: GraphFormat.allCases.filter { $0 != .jsonLines })
+    func everyFormatReadsBack(format: GraphFormat) throws {
+        let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
+        parent.born = Date(timeIntervalSinceReferenceDate: 0.1)
+        let data = try PlainExporter(format: format).data(parent)
+        #expect(try PlainExporter(format: format).data(parent) == data)
+        let again = try PlainImporter().make(Parent.self, from: data)
+        #expect(try PlainExporter(format: format).data(again) == data)
+        #expect(again.born == parent.born)
+        #expect(again.city == "Oslo")
+    }
+
+    @Test func fillingLeavesWhatIsAbsentAndClearsWhatIsNull() throws {
+        let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
+        let favourite = Child()
+        favourite.kChildName = "old"
+        parent.favourite = favourite
+        try PlainImporter().fill(
+            parent, from: ["kAddress": NSNull(), "kName": "New", "favourite": ["kNumValues": 3], "kAge": NSNull()])
+        #expect(parent.name == "New")
+        #expect(parent.address == nil)
+        #expect(parent.age == 39)
+        #expect(parent.favourite === favourite && favourite.kChildName == "old" && favourite.kNumValues == 3)
+    }
+
+    @Test func anErrorChangesNothingAndSaysWhere() throws {
+        let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
+        let bad = Data(
+            #"{"kName": "X", "favourite": {"kChildName": "y"}, "kChildrenArray": [{"kNumValues": 40000}]}"#.utf8)
+        let error = #expect(throws: PlainObjectError.self) { try PlainImporter().fill(parent, from: bad) }
+        #expect(error?.code == .wrongType)
+        #expect(error?.pointer == "/kChildrenArray/0/kNumValues")
+        #expect(parent.name == "Test name")
+        #expect(parent.favourite == nil)
+        var options = PlainImportOptions()
+        options.unknownKeys = .fail
+        let unknown = #expect(throws: PlainObjectError.self) {
+            try PlainImporter(options).make(Parent.self, from: ["nane": "x"])
+        }
+        #expect(unknown?.message.contains("Did you mean \"name\"") == true)
+        options = PlainImportOptions()
+        options.isStrict = true
+        #expect(throws: PlainObjectError.self) { try PlainImporter(options).make(Parent.self, from: ["kAge": "39"]) }
+    }
+
+    @Test func circlesOfMappedObjectsReadBack() throws {
+        let parent = Parent()
+        let child = Child()
+        child.parent = child
+        parent.children = [child, child]
+        let data = try PlainExporter().data(parent)
+        #expect(data.text.contains(#""kChildrenArray":[{"$id":1,"#))
+        #expect(data.text.contains(#""parent":{"$ref":1}},{"$ref":1}]"#))
+        let again = try PlainImporter().make(Parent.self, from: data)
+        #expect(again.children.count == 2)
+        #expect(again.children[0] === again.children[1] && again.children[0].parent === again.children[0])
+        #expect(throws: PlainObjectError.self) {
+            try PlainImporter().make(Parent.self, from: Data(#"{"favourite": {"$ref": 7}}"#.utf8))
+        }
+    }
+
+    @Test(arguments: GraphFormat.allCases.filter { $0 != .jsonLines })
+    func codableValuesKeepEveryType(format: GraphFormat) throws {
+        let settings = Settings(
+            opened: Date(timeIntervalSinceReferenceDate: 0.123456789), token: UUID(), price: Decimal(string: "0.1")!,
+            icon: Data([0, 255]), page: URL(string: "https://example.org/a?b")!, theme: .dark,
+            windows: ["main": .init(width: 0.1, title: nil), "$x": .init(width: .infinity, title: "\u{1}")],
+            counts: [.max, 0], ratio: -0.0, odd: ["$id": [1, nil]])
+        let data = try PlainExporter(format: format).data(settings)
+        let again = try PlainImporter().decode(Settings.self, from: data)
+        #expect(again == settings)
+        #expect(again.ratio.sign == .minus)
+        for style in DictionaryStyle.allCases {
+            let object = try PlainExporter().foundationObject(settings, style: style)
+            #expect(try PlainImporter().decode(Settings.self, fromFoundationObject: object) == settings)
+        }
+    }
+
+    @Test func jsonForOthersIsPlain() throws {
+        struct Event: Codable { var at: Date, ratio: Float, id: UUID? }
+        let event = Event(at: Date(timeIntervalSinceReferenceDate: 0), ratio: 0.1, id: nil)
+        #expect(try PlainExporter().data(event).text == "{\"at\":\"2001-01-01T00:00:00.000Z\",\"ratio\":0.1}\n")
+        #expect(
+            try PlainExporter(tagsTypes: true).data(event).text
+                == "{\"at\":{\"$date\":\"2001-01-01T00:00:00.000Z\"},\"ratio\":{\"$float\":0.1}}\n")
+    }
+
+    @Test func anyObjectIsExportedByReflection() throws {
+        let first = Leaf("first")
+        let second = Node("second")
+        first.next = second
+        second.next = first
+        second.friends = [second]
+        let text = try PlainExporter().data(reflecting: first).text
+        let expected =
+            #"{"$id":1,"name":"first","next":{"$id":2,"name":"second","next":{"$ref":1},"friends":[{"$ref":2}],"#
+            + #""when":"2001-01-01T00:00:00.000Z","cached":null},"friends":[],"when":"2001-01-01T00:00:00.000Z","#
+            + #""cached":null,"colours":["blue","green","red"],"place":{"x":1,"y":2}}"# + "\n"
+        #expect(text == expected)
+        let long = Node("0")
+        var end = long
+        for number in 1..<100_000 {
+            let next = Node("\(number)")
+            end.next = next
+            end = next
+        }
+        let error = #expect(throws: PlainObjectError.self) { try PlainExporter().data(reflecting: long) }
+        #expect(error?.code == .limit)
+        // A chain that long is let go link by link, or it would overflow the stack.
+        var link: Node? = long
+        while let next = link?.next {
+            link?.next = nil
+            link = next
+        }
+    }
+
+    @Test func aValueThatHoldsItselfIsAnError() {
+        final class Knot: Encodable {
+            var knot: Knot?
+        }
+        let knot = Knot()
+        knot.knot = knot
+        let error = #expect(throws: PlainObjectError.self) { try PlainExporter().data(knot) }
+        #expect(error?.code == .limit)
+        knot.knot = nil
+    }
+}
+
+@Suite struct EmbeddedObjectTests {
+    private struct Parcel: Codable {
+        var sender: String
+        @Embedded var note: NSManagedObject?
+        var others: [Embedded<NSManagedObject>]
+        @Referenced var pointer: NSManagedObject?
+        @Embedded var nothing: NSManagedObject?
+    }
+
+    @Test(arguments: GraphFormat.allCases.filter { $0 != .jsonLines })
+    func managedObjectsTravelInsideCodableValues(format: GraphFormat) throws {
+        let context = try makeNotesContext()
+        let note = context.insert("Note", ["title": "Shopping"])
+        let item = context.insert("Item", ["text": "Milk", "note": note])
+        try context.save()
+        let parcel = Parcel(
+            sender: "Ada", note: note, others: [Embedded(note), Embedded(item)], pointer: note, nothing: nil)
+        let data = try GraphEncoder(format: format).encode(parcel)
+        #expect(try GraphEncoder(format: format).encode(parcel) == data)
+
+        let elsewhere = try makeNotesContext()
+        let again = try GraphDecoder(elsewhere).decode(Parcel.self, from: data)
+        #expect(again.sender == "Ada")
+        #expect(again.note?.value(forKey: "title") as? String == "Shopping")
+        #expect(again.others.map(\.wrappedValue).first === again.note)
+        #expect(again.others.last?.wrappedValue?.value(forKey: "note") as? NSManagedObject === again.note)
+        #expect(again.nothing == nil)
+        #expect(elsewhere.insertedObjects.count == 2)
+
+        // Into the store they came from: the same objects, updated.
+        note.setValue("Changed", forKey: "title")
+        let back = try GraphDecoder(context).decode(Parcel.self, from: data)
+        #expect(back.note === note && back.pointer === note)
+        #expect(note.value(forKey: "title") as? String == "Shopping")
+    }
+
+    @Test func otherCodersSeeReferences() throws {
+        let context = try makeNotesContext()
+        let note = context.insert("Note", ["title": "Shopping"])
+        try context.save()
+        let data = try JSONEncoder().encode([Embedded(note)])
+        let decoder = JSONDecoder()
+        decoder.userInfo[.managedObjectContext] = context
+        #expect(try decoder.decode([Embedded<NSManagedObject>].self, from: data).first?.wrappedValue === note)
+    }
+}
