@@ -24,7 +24,9 @@ public struct GraphEncoder {
     /// and fetching throw.
     public func encode(_ value: some Encodable) throws -> Data {
         let index = EmbeddedObjects()
-        let tree = try PlainEncoder.tree(value, userInfo: userInfo.merging([.embeddedObjects: index]) { $1 })
+        var style = PlainStyle()
+        style.userInfo = userInfo.merging([.embeddedObjects: index]) { $1 }
+        let tree = try PlainEncoder.tree(value, style: style)
         var members: [ReadableValue.Member] = [.init(name: GraphCoding.value, value: tree)]
         if !index.roots.isEmpty {
             let exporter = GraphExporter(format: .json, layout: .flat, shape: shape)

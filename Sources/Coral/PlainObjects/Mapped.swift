@@ -11,7 +11,7 @@ import GraphDocuments
 ///         class var mappedProperties: [MappedProperty] {
 ///             [
 ///                 MappedProperty("name", \Person.name),
-///                 MappedProperty("address", \Person.address, keys: ["kAddress"]),
+///                 MappedProperty("address", \Person.address, mapping: PropertyMapping("kAddress")),
 ///                 MappedProperty("children", \Person.children),
 ///             ]
 ///         }

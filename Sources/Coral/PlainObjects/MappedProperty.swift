@@ -5,12 +5,14 @@ import GraphDocuments
 public struct MappedProperty {
     /// The property's name.
     public let name: String
-    /// What documents call it. The first is what is written; of those a document has, the first counts. Parts of a path have
-    /// dots between them: `address.city`; a number is an element of an array.
-    public let keys: [String]
+    /// What is said of it beside its name, by the rules that attributes of entities have: keys, dates, a transformer, a default
+    /// for new objects, whether it is read, written or both.
+    public let mapping: PropertyMapping
 
     /// Reads the property's value from a tree, and has the reading set it.
     let read: (_ object: AnyObject, _ tree: ReadableValue, _ reading: PlainReading, PlainPath) throws -> Void
+    /// Whether it holds dates, which documents may write in many ways.
+    let isDate: Bool
     /// The property's value.
     let value: (_ object: AnyObject) -> Any
 
@@ -19,14 +21,16 @@ public struct MappedProperty {
     /// of these. `Any`, and collections of it, keep plain dictionaries and arrays.
     ///
     /// - Parameters:
-    ///   - keys: What documents call it; its own name unless said otherwise.
+    ///   - mapping: What documents call it, and how they write it: `PropertyMapping("profile.name", "name")` reads the first
+    ///     that is there and writes the first. Nothing for its own name, or what the importer's key strategy makes of that.
     ///   - elements: The class of a collection's elements where its type does not say it, as `[Any]` does not.
     public init<Root: Mapped, Value>(
-        _ name: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>, keys: [String]? = nil,
-        elements: (any Mapped.Type)? = nil
+        _ name: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>,
+        mapping: PropertyMapping = PropertyMapping(), elements: (any Mapped.Type)? = nil
     ) {
         self.name = name
-        self.keys = keys ?? [name]
+        self.mapping = mapping
+        isDate = Value.self is any PlainDateHolder.Type
         value = { object in (object as? Root)?[keyPath: keyPath] as Any }
         read = { object, tree, reading, path in
             guard let root = object as? Root else {

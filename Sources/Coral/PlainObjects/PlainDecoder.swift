@@ -57,10 +57,17 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { path.keys }
     var allKeys: [Key] { members.keys.sorted().compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+    func contains(_ key: Key) -> Bool { member(key) != nil }
+
+    /// What stands under the first of the names that documents have for a key.
+    private func member(_ key: any CodingKey) -> ReadableValue? {
+        if case .same = reading.options.keys { return members[key.stringValue] }
+        let names = reading.options.keys.keys(of: key.stringValue, in: "")
+        return names.lazy.compactMap { members[$0] }.first
+    }
 
     private func tree(_ key: any CodingKey) throws -> ReadableValue {
-        guard let tree = members[key.stringValue] else {
+        guard let tree = member(key) else {
             throw PlainObjectError(.missingKey, "There is no key \"\(key.stringValue)\".", at: path)
         }
         return tree
@@ -86,7 +93,7 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
     private func decoder(_ key: any CodingKey) throws -> any Decoder {
-        PlainDecoder(members[key.stringValue] ?? .value(.null), reading, at: path + key)
+        PlainDecoder(member(key) ?? .value(.null), reading, at: path + key)
     }
 }
 

@@ -6,18 +6,20 @@ import GraphDocuments
 /// Each part is put in its place when it is complete: an encoder and its containers share a `Slot`.
 struct PlainEncoder: Encoder {
     let codingPath: [any CodingKey]
-    let userInfo: [CodingUserInfoKey: Any]
+    let style: PlainStyle
     fileprivate let slot: Slot
 
+    var userInfo: [CodingUserInfoKey: Any] { style.userInfo }
+
     /// The tree of a value. Throws `PlainObjectError` below the depth that documents may have, and what the value throws.
-    static func tree(_ value: some Encodable, userInfo: [CodingUserInfoKey: Any] = [:]) throws -> ReadableValue {
-        try tree(value, userInfo: userInfo, at: [])
+    static func tree(_ value: some Encodable, style: PlainStyle = PlainStyle()) throws -> ReadableValue {
+        try tree(value, style: style, at: [])
     }
 
     fileprivate static func tree(
-        _ value: any Encodable, userInfo: [CodingUserInfoKey: Any], at path: [any CodingKey]
+        _ value: any Encodable, style: PlainStyle, at path: [any CodingKey]
     ) throws -> ReadableValue {
-        if let scalar = GraphValue(foundationObject: value) { return .value(scalar) }
+        if let scalar = GraphValue(foundationObject: value) { return style.scalar(scalar) }
         if let number = value as? UInt64 { return .value(.decimal(Decimal(number))) }
         // Values hold values of their own type, so that a class may hold itself: without the limit for ever.
         guard path.count < TreeDocument.depthLimit else {
@@ -26,18 +28,18 @@ struct PlainEncoder: Encoder {
                 at: PlainPath(Array(path.prefix(8))))
         }
         let slot = Slot()
-        try value.encode(to: PlainEncoder(codingPath: path, userInfo: userInfo, slot: slot))
+        try value.encode(to: PlainEncoder(codingPath: path, style: style, slot: slot))
         return slot.tree
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         slot.begin(.members([]))
-        return KeyedEncodingContainer(KeyedWriter(codingPath: codingPath, userInfo: userInfo, slot: slot))
+        return KeyedEncodingContainer(KeyedWriter(codingPath: codingPath, style: style, slot: slot))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         slot.begin(.elements([]))
-        return UnkeyedWriter(codingPath: codingPath, userInfo: userInfo, slot: slot)
+        return UnkeyedWriter(codingPath: codingPath, style: style, slot: slot)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -47,7 +49,7 @@ extension PlainEncoder: SingleValueEncodingContainer {
     func encodeNil() throws { slot.content = .leaf(.value(.null)) }
 
     func encode(_ value: some Encodable) throws {
-        slot.content = .leaf(try PlainEncoder.tree(value, userInfo: userInfo, at: codingPath))
+        slot.content = .leaf(try PlainEncoder.tree(value, style: style, at: codingPath))
     }
 }
 
@@ -104,20 +106,20 @@ private final class Slot {
 
 private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let codingPath: [any CodingKey]
-    let userInfo: [CodingUserInfoKey: Any]
+    let style: PlainStyle
     let slot: Slot
 
-    func encodeNil(forKey key: Key) throws { slot.set(key.stringValue, Slot()) }
+    func encodeNil(forKey key: Key) throws { slot.set(style.key(key.stringValue), Slot()) }
 
     func encode(_ value: some Encodable, forKey key: Key) throws {
-        let tree = try PlainEncoder.tree(value, userInfo: userInfo, at: codingPath + [key])
-        slot.set(key.stringValue, Slot(tree))
+        let tree = try PlainEncoder.tree(value, style: style, at: codingPath + [key])
+        slot.set(style.key(key.stringValue), Slot(tree))
     }
 
     private func encoder(_ key: any CodingKey) -> PlainEncoder {
         let inner = Slot()
-        slot.set(key.stringValue, inner)
-        return PlainEncoder(codingPath: codingPath + [key], userInfo: userInfo, slot: inner)
+        slot.set(style.key(key.stringValue), inner)
+        return PlainEncoder(codingPath: codingPath + [key], style: style, slot: inner)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -133,7 +135,7 @@ private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 private struct UnkeyedWriter: UnkeyedEncodingContainer {
     let codingPath: [any CodingKey]
-    let userInfo: [CodingUserInfoKey: Any]
+    let style: PlainStyle
     let slot: Slot
 
     var count: Int { slot.count }
@@ -141,14 +143,14 @@ private struct UnkeyedWriter: UnkeyedEncodingContainer {
     func encodeNil() throws { slot.append(Slot()) }
 
     func encode(_ value: some Encodable) throws {
-        slot.append(Slot(try PlainEncoder.tree(value, userInfo: userInfo, at: codingPath + [PlainKey(count)])))
+        slot.append(Slot(try PlainEncoder.tree(value, style: style, at: codingPath + [PlainKey(count)])))
     }
 
     private func encoder() -> PlainEncoder {
         let inner = Slot()
         let path = codingPath + [PlainKey(count)]
         slot.append(inner)
-        return PlainEncoder(codingPath: path, userInfo: userInfo, slot: inner)
+        return PlainEncoder(codingPath: path, style: style, slot: inner)
     }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {

@@ -13,22 +13,34 @@ public struct PlainExporter: Sendable {
     public var format: GraphFormat
     /// Whether such values say their type (`{"$date": …}`) for readers that do not know it, as collections of `Any` do not.
     public var tagsTypes: Bool
+    /// What documents call the properties that say nothing of it, and the coding keys of `Encodable` types.
+    public var keys = KeyStrategy.same
+    /// How dates look, where a property does not say it; nil for ISO 8601 to the last bit.
+    public var dates: MappedDates?
 
     public init(format: GraphFormat = .json, tagsTypes: Bool = false) {
         self.format = format
         self.tagsTypes = tagsTypes
     }
 
+    private var style: PlainStyle {
+        var style = PlainStyle()
+        style.keys = keys
+        style.dates = dates
+        return style
+    }
+
     // MARK: - Codable values
 
     /// An encodable value as a document. Throws `PlainObjectError`, `DocumentError`, and what encoding throws.
     public func data(_ value: some Encodable) throws -> Data {
-        try TreeDocument.data(PlainEncoder.tree(value), as: format, tagsTypes: tagsTypes)
+        try TreeDocument.data(PlainEncoder.tree(value, style: self.style), as: format, tagsTypes: tagsTypes)
     }
 
     /// An encodable value as Foundation's objects: a dictionary, an array or a scalar.
     public func foundationObject(_ value: some Encodable, style: DictionaryStyle = .json) throws -> Any {
-        TreeDocument.foundationObject(try PlainEncoder.tree(value), style: style, tagsTypes: tagsTypes)
+        TreeDocument.foundationObject(
+            try PlainEncoder.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)
     }
 
     // MARK: - Any objects
@@ -39,7 +51,7 @@ public struct PlainExporter: Sendable {
     ///
     /// Throws `PlainObjectError` and `DocumentError`. Cost: every value is looked at twice.
     public func data(reflecting value: Any) throws -> Data {
-        try TreeDocument.data(PlainWriting.tree(value), as: format, tagsTypes: tagsTypes)
+        try TreeDocument.data(PlainWriting.tree(value, style: self.style), as: format, tagsTypes: tagsTypes)
     }
 
     /// An object of a mapped class as a document, as `data(reflecting:)` writes it.
@@ -49,6 +61,7 @@ public struct PlainExporter: Sendable {
 
     /// Any object or value as Foundation's objects, as `data(reflecting:)` writes it.
     public func foundationObject(reflecting value: Any, style: DictionaryStyle = .json) throws -> Any {
-        TreeDocument.foundationObject(try PlainWriting.tree(value), style: style, tagsTypes: tagsTypes)
+        TreeDocument.foundationObject(
+            try PlainWriting.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)
     }
 }

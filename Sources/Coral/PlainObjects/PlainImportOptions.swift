@@ -6,14 +6,18 @@ public struct PlainImportOptions {
     /// Whether values must be of the type that the property has. Otherwise they are converted where that loses nothing, as
     /// `ImportOptions` says it for managed objects.
     public var isStrict = false
-    /// Date formats, as `DateFormatter` has them, that are tried before the usual ones. Read in UTC.
-    public var dateFormats: [String] = []
+    /// What documents call the properties that say nothing of it, and the coding keys of `Decodable` types.
+    public var keys = KeyStrategy.same
+    /// How dates look besides ISO 8601, where a property does not say it.
+    public var dates: MappedDates?
     /// What a number means where a date is wanted.
     public var numericDates = NumericDates.unix
     /// What becomes of keys that no property has: left out, or an error. To record them is to leave them out.
     public var unknownKeys = UnknownKeyPolicy.ignore
     /// What `Decodable` types find in their decoder's user info.
     public var userInfo: [CodingUserInfoKey: Any] = [:]
+    /// Finds transformers by the names that mappings give them.
+    var transformers: MappedFunctionLookup = { _ in nil }
     /// How documents are read: limits, trailing commas.
     public var reading = ReadingOptions()
 
@@ -23,7 +27,6 @@ public struct PlainImportOptions {
     var conversion: ValueConversion {
         var options = ImportOptions()
         options.isStrict = isStrict
-        options.dateFormats = dateFormats
         options.numericDates = numericDates
         return ValueConversion(options)
     }

@@ -55,7 +55,7 @@ public struct PlainImporter {
 
     private func make<Object: Mapped>(_ type: Object.Type, from source: Source) throws -> Object {
         let object = Object()
-        try fill(object, from: source)
+        try fill(object, from: source, isNew: true)
         return object
     }
 
@@ -77,9 +77,9 @@ public struct PlainImporter {
         try fill(object, from: .object(dictionary))
     }
 
-    private func fill(_ object: some Mapped, from source: Source) throws {
+    private func fill(_ object: some Mapped, from source: Source, isNew: Bool = false) throws {
         let tree = try tree(source)
-        try read { try $0.fill(object, from: tree, at: PlainPath()) }
+        try read { try $0.fill(object, from: tree, isNew: isNew, at: PlainPath()) }
     }
 
     // MARK: - Reading

@@ -5,6 +5,9 @@ import GraphDocuments
 final class PlainReading {
     let options: PlainImportOptions
     private let conversion: ValueConversion
+    private let dates: PlainDates?
+    /// The mappings of classes that were met.
+    private var mappings: [ObjectIdentifier: [PlainPropertyMapping]] = [:]
     /// Objects that the document names, by their `$id`.
     private var objects: [String: AnyObject] = [:]
     /// What is to be set, when everything is read and nothing was wrong.
@@ -13,6 +16,7 @@ final class PlainReading {
     init(_ options: PlainImportOptions) {
         self.options = options
         conversion = options.conversion
+        dates = options.dates.map(PlainDates.init)
     }
 
     // MARK: - Values
@@ -51,6 +55,7 @@ final class PlainReading {
     func scalar(
         _ tree: ReadableValue, as type: GraphValueType, for wanted: Any.Type, at path: PlainPath
     ) throws -> GraphValue {
+        if type == .date, let dates, case .value(let value) = tree, let date = dates.read(value) { return date }
         if case .value(.string(let text)) = tree, let value = GraphValue(documentText: text, as: type) { return value }
         if case .value(let value) = tree, !value.isNull,
             let converted = conversion.convert(value, to: GraphSchema.Attribute(name: "", type: type))
@@ -94,7 +99,7 @@ final class PlainReading {
         }
         guard case .dictionary = tree else { throw wrongType(tree, type, at: path) }
         let object = type.init()
-        try fill(object, from: tree, at: path)
+        try fill(object, from: tree, isNew: true, at: path)
         return object
     }
 
@@ -105,12 +110,13 @@ final class PlainReading {
     }
 
     /// Sets what the tree mentions of an object's properties.
-    func fill(_ object: any Mapped, from tree: ReadableValue, at path: PlainPath) throws {
+    func fill(_ object: any Mapped, from tree: ReadableValue, isNew: Bool = false, at path: PlainPath) throws {
         guard case .dictionary(let members) = tree else { throw wrongType(tree, type(of: object), at: path) }
         if let id = tree.member(PlainMember.id)?.text { objects[id] = object }
         let properties = type(of: object).mappedProperties
+        let mappings = try mappings(of: type(of: object), properties)
         if options.unknownKeys == .fail {
-            let known = Set(properties.flatMap(\.keys).map { String($0.prefix { $0 != "." }) })
+            let known = Set(mappings.flatMap(\.firstMembers))
             for member in members where member.name != PlainMember.id && !known.contains(member.name) {
                 let question = NameSuggestion.question(for: member.name, in: known)
                 throw PlainObjectError(
@@ -118,13 +124,23 @@ final class PlainReading {
                     at: path + member.name)
             }
         }
-        for property in properties {
-            for key in property.keys {
-                guard let (value, place) = tree.value(atPath: key) else { continue }
-                try property.read(object, value, self, place.reduce(path) { $0 + $1 })
-                break
-            }
+        for (property, mapping) in zip(properties, mappings) where mapping.isRead {
+            guard let (value, key) = try mapping.value(in: tree, isNew: isNew) else { continue }
+            try property.read(object, property.isDate ? mapping.readingDates(value) : value, self, path + key)
         }
+    }
+
+    private func mappings(
+        of type: any Mapped.Type, _ properties: [MappedProperty]
+    ) throws -> [PlainPropertyMapping] {
+        if let known = mappings[ObjectIdentifier(type)] { return known }
+        let made = try properties.map { property in
+            try PlainPropertyMapping(
+                property.mapping, of: property.name, in: "\(type)", keys: options.keys, dates: options.dates,
+                transformers: options.transformers)
+        }
+        mappings[ObjectIdentifier(type)] = made
+        return made
     }
 }
 
@@ -135,12 +151,6 @@ enum PlainMember {
 }
 
 extension ReadableValue {
-    /// What stands under a key; nil where there is no such key, or no dictionary. Linear in the number of members.
-    func member(_ name: String) -> ReadableValue? {
-        guard case .dictionary(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
-    }
-
     /// The text of a scalar that names something.
     var text: String? {
         switch self {
@@ -148,27 +158,6 @@ extension ReadableValue {
         case .value(.integer(let number)): String(number)
         default: nil
         }
-    }
-
-    /// What stands at a path of keys and indices with dots between them, and the steps to it. A key with a dot in it comes
-    /// before a path.
-    func value(atPath path: String) -> (ReadableValue, [any CodingKey])? {
-        if let value = member(TreeDocument.escapedKey(path)) { return (value, [PlainKey(path)]) }
-        guard path.contains(".") else { return nil }
-        var tree = self
-        var keys: [any CodingKey] = []
-        for step in path.split(separator: ".").map(String.init) {
-            if case .array(let values) = tree {
-                guard let index = Int(step), values.indices.contains(index) else { return nil }
-                tree = values[index]
-                keys.append(PlainKey(index))
-            } else {
-                guard let value = tree.member(TreeDocument.escapedKey(step)) else { return nil }
-                tree = value
-                keys.append(PlainKey(step))
-            }
-        }
-        return (tree, keys)
     }
 
     /// The tree with its keys as they were before they were escaped.

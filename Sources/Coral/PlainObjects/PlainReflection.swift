@@ -3,23 +3,24 @@ import GraphDocuments
 
 /// What one value is made of, as reflection or its `MappedProperty` list tells.
 enum PlainParts {
-    case scalar(ReadableValue)
+    case scalar(GraphValue)
+    case tree(ReadableValue)
     case elements([Any], isOrdered: Bool)
-    /// Keys as documents write them: paths with dots where `arePaths`.
-    case members([(key: String, value: Any)], arePaths: Bool)
+    /// The properties of a mapped class.
+    case properties(any Mapped, [MappedProperty])
+    case members([(key: String, value: Any)])
     /// A function, or something else that no document can hold.
     case nothing
 
     init(_ value: Any) throws {
         if let scalar = GraphValue(foundationObject: value) {
-            self = .scalar(.value(scalar))
+            self = .scalar(scalar)
         } else if let number = value as? UInt64 {
-            self = .scalar(.value(.decimal(Decimal(number))))
+            self = .scalar(.decimal(Decimal(number)))
         } else if let object = value as? NSManagedObject {
-            self = .scalar(try PlainEncoder.tree(ManagedObjectReference(object)))
+            self = .tree(try PlainEncoder.tree(ManagedObjectReference(object)))
         } else if let mapped = value as? any Mapped {
-            let properties = type(of: mapped).mappedProperties
-            self = .members(properties.map { ($0.keys.first ?? $0.name, $0.value(mapped)) }, arePaths: true)
+            self = .properties(mapped, type(of: mapped).mappedProperties)
         } else {
             self = try PlainParts(reflecting: value)
         }
@@ -29,7 +30,7 @@ enum PlainParts {
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
         case .optional:
-            self = try mirror.children.first.map { try PlainParts($0.value) } ?? .scalar(.value(.null))
+            self = try mirror.children.first.map { try PlainParts($0.value) } ?? .scalar(.null)
         case .collection:
             self = .elements(mirror.children.map(\.value), isOrdered: true)
         case .set:
@@ -39,12 +40,12 @@ enum PlainParts {
                 let pair = Mirror(reflecting: child.value).children.map(\.value)
                 return (pair.first.map { "\($0)" } ?? "", pair.last ?? ())
             }
-            self = .members(members.sorted { $0.key < $1.key }, arePaths: false)
+            self = .members(members.sorted { $0.key < $1.key })
         case .enum: self = try PlainParts(enumeration: value, mirror)
         case .tuple where mirror.children.isEmpty: self = .nothing
         case .tuple where mirror.children.allSatisfy({ $0.label?.hasPrefix(".") ?? true }):
             self = .elements(mirror.children.map(\.value), isOrdered: true)
-        case .struct, .class, .tuple: self = .members(PlainParts.members(of: mirror), arePaths: false)
+        case .struct, .class, .tuple: self = .members(PlainParts.members(of: mirror))
         default: self = .nothing
         }
     }
@@ -53,11 +54,11 @@ enum PlainParts {
         if let raw = value as? any RawRepresentable {
             self = try PlainParts(raw.rawValue)
         } else if let encodable = value as? any Encodable {
-            self = .scalar(try PlainEncoder.tree(encodable))
+            self = .tree(try PlainEncoder.tree(encodable))
         } else if let payload = mirror.children.first {
-            self = .members([(payload.label ?? "", payload.value)], arePaths: false)
+            self = .members([(payload.label ?? "", payload.value)])
         } else {
-            self = .scalar(.value(.string("\(value)")))
+            self = .scalar(.string("\(value)"))
         }
     }
 

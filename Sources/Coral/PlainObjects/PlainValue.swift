@@ -6,6 +6,14 @@ protocol PlainValue {
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self
 }
 
+/// Dates, and collections of them.
+protocol PlainDateHolder {}
+
+extension Date: PlainDateHolder {}
+extension Optional: PlainDateHolder where Wrapped: PlainDateHolder {}
+extension Array: PlainDateHolder where Element: PlainDateHolder {}
+extension Set: PlainDateHolder where Element: PlainDateHolder {}
+
 /// A type that null is a value of.
 protocol PlainOptional {}
 

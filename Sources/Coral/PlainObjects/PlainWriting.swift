@@ -3,14 +3,17 @@ import GraphDocuments
 
 /// Makes a tree of any value, by reflection. An instance of a class that is met twice is written once and referred to after.
 struct PlainWriting {
-    /// Class instances in the order in which they are met; those that are met again.
+    private let style: PlainStyle
+    /// Class instances that are met; those that are met again; the numbers of these.
     private var met: Set<ObjectIdentifier> = []
     private var shared: Set<ObjectIdentifier> = []
     private var numbers: [ObjectIdentifier: Int] = [:]
 
+    private init(style: PlainStyle) { self.style = style }
+
     /// The tree of a value. Throws `PlainObjectError` for what nests deeper than a document may.
-    static func tree(_ value: Any) throws -> ReadableValue {
-        var writing = PlainWriting()
+    static func tree(_ value: Any, style: PlainStyle = PlainStyle()) throws -> ReadableValue {
+        var writing = PlainWriting(style: style)
         try writing.findShared(value)
         return try writing.tree(value, level: 0, at: PlainPath()) ?? .value(.null)
     }
@@ -25,8 +28,10 @@ struct PlainWriting {
             }
             switch try PlainParts(next) {
             case .elements(let values, _): pending += values
-            case .members(let members, _): pending += members.map(\.value)
-            case .scalar, .nothing: break
+            case .members(let members): pending += members.map(\.value)
+            case .properties(let object, let properties):
+                pending += properties.filter(\.mapping.direction.isWritten).map { $0.value(object) }
+            case .scalar, .tree, .nothing: break
             }
         }
     }
@@ -62,7 +67,8 @@ struct PlainWriting {
         }
         switch try PlainParts(value) {
         case .nothing: return nil
-        case .scalar(let tree): return tree
+        case .scalar(let value): return style.scalar(value)
+        case .tree(let tree): return tree
         case .elements(let values, let isOrdered):
             var trees: [ReadableValue] = []
             for (index, value) in values.enumerated() {
@@ -70,30 +76,29 @@ struct PlainWriting {
             }
             // A set has no order that is the same twice.
             return .array(isOrdered ? trees : trees.map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1))
-        case .members(let parts, let arePaths):
+        case .members(let parts):
             for (key, value) in parts {
                 guard let tree = try tree(value, level: level + 1, at: path + key) else { continue }
-                PlainWriting.set(arePaths ? key.split(separator: ".").map(String.init) : [key], tree, in: &members)
+                members.append(.init(name: TreeDocument.escapedKey(style.key(key)), value: tree))
+            }
+            return .dictionary(members)
+        case .properties(let object, let properties):
+            for property in properties {
+                let mapping = try style.mapping(property, of: type(of: object))
+                guard mapping.isWritten,
+                    let tree = try valueTree(of: property, object, level: level + 1, at: path + property.name)
+                else { continue }
+                try mapping.put(tree, into: &members)
             }
             return .dictionary(members)
         }
     }
 
-    /// Puts a tree where a path of keys leads, making dictionaries on the way.
-    private static func set(_ path: [String], _ tree: ReadableValue, in members: inout [ReadableValue.Member]) {
-        guard let first = path.first.map(TreeDocument.escapedKey) else { return }
-        let index = members.firstIndex { $0.name == first }
-        guard path.count > 1 else {
-            if let index { members[index].value = tree } else { members.append(.init(name: first, value: tree)) }
-            return
-        }
-        var inner: [ReadableValue.Member] = []
-        if let index, case .dictionary(let known) = members[index].value { inner = known }
-        set(Array(path.dropFirst()), tree, in: &inner)
-        if let index {
-            members[index].value = .dictionary(inner)
-        } else {
-            members.append(.init(name: first, value: .dictionary(inner)))
-        }
+    /// A property's value. Its dates are its mapping's to write.
+    private mutating func valueTree(
+        of property: MappedProperty, _ object: any Mapped, level: Int, at path: PlainPath
+    ) throws -> ReadableValue? {
+        guard property.isDate else { return try tree(property.value(object), level: level, at: path) }
+        return try PlainWriting.tree(property.value(object))
     }
 }

@@ -24,8 +24,8 @@ public struct PropertyMapping: Sendable {
     public enum Direction: String, Sendable, Hashable, CaseIterable {
         case both, read, write, none
 
-        var isRead: Bool { self == .both || self == .read }
-        var isWritten: Bool { self == .both || self == .write }
+        package var isRead: Bool { self == .both || self == .read }
+        package var isWritten: Bool { self == .both || self == .write }
     }
 
     /// What is said of a property: the keys, the first that is there being read, and nothing else.
