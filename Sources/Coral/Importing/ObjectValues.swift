@@ -48,21 +48,7 @@ struct ObjectValues {
     }
 
     private func contents(of file: ExternalFile) throws -> Data {
-        let parts = file.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard let folder, !file.path.hasPrefix("/"), !parts.contains(".."), !parts.contains(""),
-            !file.path.contains("\0")
-        else { throw ImportError(.file, "The file \"\(file.path)\" is not one that may be read.") }
-        let url = folder.appendingPathComponent(file.path)
-        // A link could lead out of the folder.
-        let path = url.resolvingSymlinksInPath().path
-        guard path.hasPrefix(folder.resolvingSymlinksInPath().path + "/") else {
-            throw ImportError(.file, "The file \"\(file.path)\" lies outside the document's folder.")
-        }
-        do {
-            return try Data(contentsOf: url)
-        } catch {
-            throw ImportError(.file, "The file \"\(file.path)\" cannot be read.")
-        }
+        try DocumentFolder(folder).contents(of: file)
     }
 
     private func transformed(_ value: TransformableValue, for attribute: AttributeImport) throws -> Any? {

@@ -17,7 +17,7 @@ public struct PlainImportOptions {
     /// What `Decodable` types find in their decoder's user info.
     public var userInfo: [CodingUserInfoKey: Any] = [:]
     /// Finds transformers by the names that mappings give them.
-    var transformers: MappedFunctionLookup = { _ in nil }
+    var transformers: MappedFunctionLookup = MappedFunctions.registered(named:)
     /// How documents are read: limits, trailing commas.
     public var reading = ReadingOptions()
 

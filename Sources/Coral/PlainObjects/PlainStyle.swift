@@ -8,7 +8,7 @@ struct PlainStyle {
         didSet { coder = dates.map(PlainDates.init) }
     }
     /// Finds transformers by the names that mappings give them.
-    var transformers: MappedFunctionLookup = { _ in nil }
+    var transformers: MappedFunctionLookup = MappedFunctions.registered(named:)
     /// What values find in their encoder's user info.
     var userInfo: [CodingUserInfoKey: Any] = [:]
     private var coder: PlainDates?

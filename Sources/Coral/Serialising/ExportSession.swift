@@ -220,7 +220,8 @@ final class ExportSession {
             countsRows: countsRows)
     }
 
-    private func makeWriter(to sink: any ByteSink) throws -> any GraphWriter {
+    /// A writer of the exporter's format. A document in a file may have files beside it.
+    func makeWriter(to sink: any ByteSink, document: URL? = nil) throws -> any GraphWriter {
         let output = ByteOutput(to: sink)
         if let mapping { return try exporter.format.graphWriter(to: output, plan: mapping, byEntity: layout == .flat) }
         if let plainLayout {
@@ -230,7 +231,9 @@ final class ExportSession {
             }
             return try PlainJSONWriter(to: output, layout: plainLayout, schema: plan.schema)
         }
-        return try exporter.format.graphWriter(to: output, shape: layout)
+        let writer = try exporter.format.graphWriter(to: output, shape: layout)
+        guard let threshold = exporter.externalFileThreshold, let document else { return writer }
+        return ExternalFileWriter(writer, threshold: threshold, folder: ExternalFileFolder(for: document))
     }
 }
 

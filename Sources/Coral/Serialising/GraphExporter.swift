@@ -28,6 +28,10 @@ public struct GraphExporter: Sendable {
     public var plainDecimals = PlainLayout.DecimalForm.string
     /// The number of objects that are loaded together, and at most held in memory by a flat or line export.
     public var batchSize: Int
+    /// The size in bytes from which binary and transformable values stand in files of their own, in a folder beside the
+    /// document (`notes.json.files` beside `notes.json`); nil for in the document. Documents in memory have no folder and
+    /// hold everything.
+    public var externalFileThreshold: Int?
 
     public init(
         format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
@@ -49,7 +53,9 @@ public struct GraphExporter: Sendable {
     public func export(
         _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
     ) throws -> ExportResult {
-        try export(objects, to: AtomicFile(path: url.path), progress: progress)
+        let session = try session(for: objects)
+        var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
+        return try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
     }
 
     /// Objects and what the shape embeds as a document in memory. Throws as `export(_:to:progress:)` does.
@@ -99,7 +105,7 @@ public struct GraphExporter: Sendable {
         return (writer as? MappedDictionaryWriter)?.document ?? []
     }
 
-    private func session(for objects: [NSManagedObject]) throws -> ExportSession {
+    func session(for objects: [NSManagedObject]) throws -> ExportSession {
         let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
         guard contexts.count <= 1, let context = objects.first?.managedObjectContext else {
             throw ExportError(.noContext, "Objects to export must be of one context, and there must be one.")
@@ -127,7 +133,10 @@ public struct GraphExporter: Sendable {
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to url: URL, progress: Progress? = nil
     ) throws -> ExportResult {
-        try exportStore(of: coordinator, to: AtomicFile(path: url.path), progress: progress)
+        try exportStore(of: coordinator) { session in
+            var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
+            return try session.exportStore(to: &writer, progress: progress)
+        }
     }
 
     /// Writes all that the coordinator's stores hold, entity by entity, in the order of names and keys, through a context of
@@ -139,12 +148,18 @@ public struct GraphExporter: Sendable {
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
+        try exportStore(of: coordinator) { try $0.exportStore(to: sink, progress: progress) }
+    }
+
+    /// Runs an export of whole stores in a context of its own.
+    func exportStore<Result>(
+        of coordinator: NSPersistentStoreCoordinator, _ body: (ExportSession) throws -> Result
+    ) throws -> Result {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
         return try context.performAndWait {
-            let session = try ExportSession(self, context: context, store: coordinator.persistentStores.first)
-            return try session.exportStore(to: sink, progress: progress)
+            try body(ExportSession(self, context: context, store: coordinator.persistentStores.first))
         }
     }
 }

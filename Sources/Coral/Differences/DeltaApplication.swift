@@ -1,0 +1,190 @@
+import CoreData
+import GraphDocuments
+
+extension GraphDelta {
+    /// Makes the delta's changes to the objects of a context, all or none, unsaved. Records are found by object URI, by primary
+    /// key (of the context's first store) or by natural key, as the delta names them. To revert, apply `inverse`.
+    ///
+    /// With `checking`, throws `DeltaError` where objects are not what the delta says they were; without it, objects that are
+    /// missing are passed over. Throws `ImportError` where a value does not fit the model. Call it where the context may be
+    /// used. Cost: one fetch for each entity and batch of objects that the delta names.
+    public func apply(
+        to context: NSManagedObjectContext, checking: Bool = true, identity: ImportIdentity = ImportIdentity(),
+        folder: URL? = nil
+    ) throws {
+        // Of the same kind as its parent: a private queue below the main one could be waited for, but not the reverse.
+        let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
+        own.parent = context
+        own.undoManager = nil
+        try own.performAndWait {
+            var application = DeltaApplication(
+                own, targets: try DeltaTargets(own, identity: identity), isChecking: checking,
+                values: ObjectValues(folder: folder))
+            try application.apply(changes)
+            if own.hasChanges { try own.save() }
+        }
+    }
+}
+
+/// One application of a delta, in a context of its own: everything is found and checked before anything is changed.
+private struct DeltaApplication {
+    let context: NSManagedObjectContext
+    var targets: DeltaTargets
+    let isChecking: Bool
+    let values: ObjectValues
+
+    init(_ context: NSManagedObjectContext, targets: DeltaTargets, isChecking: Bool, values: ObjectValues) {
+        self.context = context
+        self.targets = targets
+        self.isChecking = isChecking
+        self.values = values
+    }
+
+    mutating func apply(_ changes: [RecordChange]) throws {
+        try targets.load(changes.map(\.subject))
+        for case .updated(let update) in changes where isChecking { try check(update) }
+        for change in changes {
+            guard case .inserted(let record) = change else { continue }
+            let entity = try targets.entity(record.entity)
+            if isChecking, try targets.object(record.id, in: record.entity) != nil {
+                throw DeltaError(.exists, "\(change.subject) is there already.", change.subject)
+            }
+            let known = try targets.object(record.id, in: record.entity)
+            let object =
+                known ?? NSEntityDescription.insertNewObject(forEntityName: entity.name, into: context)
+            targets.add(object, as: record.id)
+        }
+        for change in changes { try setValues(change) }
+        for change in changes { try setLinks(change) }
+        for case .deleted(let record) in changes {
+            guard let object = try found(RecordSubject(entity: record.entity, id: record.id)) else { continue }
+            context.delete(object)
+        }
+        context.processPendingChanges()
+    }
+
+    /// The object of a record; nil where it is missing and nobody minds.
+    private mutating func found(_ subject: RecordSubject) throws -> NSManagedObject? {
+        let object = try targets.object(subject.id, in: subject.entity)
+        if object == nil, isChecking { throw DeltaError(.missing, "\(subject) is not there.", subject) }
+        return object
+    }
+
+    // MARK: - Checking
+
+    private mutating func check(_ update: RecordUpdate) throws {
+        let subject = RecordSubject(entity: update.entity, id: update.id)
+        guard let object = try found(subject) else { return }
+        let entity = try targets.entity(update.entity)
+        for change in update.attributes {
+            guard let attribute = entity.attributes[change.name], let old = change.old else { continue }
+            guard try values.current(object, attribute) == old else {
+                throw DeltaError(.mismatch, "\(subject).\(change.name) is not what the delta says it was.", subject)
+            }
+        }
+        for change in update.relationships {
+            guard let relationship = entity.relationships[change.name] else { continue }
+            let now = members(of: object, relationship)
+            let isRight: Bool
+            switch change.change {
+            case .members(let removed, let added):
+                let lost = try removed.map { try targets.object($0, in: relationship.destination) }
+                let got = try added.compactMap { try targets.object($0, in: relationship.destination) }
+                isRight = lost.allSatisfy { $0.map(now.contains) ?? false } && !got.contains(where: now.contains)
+            case .replaced(let old?, _):
+                let was = try old.ids.compactMap { try targets.object($0, in: relationship.destination) }
+                isRight = relationship.isOrdered ? was == now : Set(was) == Set(now)
+            case .replaced(nil, _): isRight = true
+            }
+            if !isRight {
+                throw DeltaError(
+                    .mismatch, "\(subject).\(change.name) does not lead where the delta says it did.", subject)
+            }
+        }
+    }
+
+    private func members(of object: NSManagedObject, _ relationship: RelationshipImport) -> [NSManagedObject] {
+        switch object.value(forKey: relationship.name) {
+        case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
+        case let set as NSSet: set.allObjects.compactMap { $0 as? NSManagedObject }
+        case let target as NSManagedObject: [target]
+        default: []
+        }
+    }
+
+    // MARK: - Changing
+
+    private mutating func setValues(_ change: RecordChange) throws {
+        let attributes: [(String, GraphValue)]
+        switch change {
+        case .inserted(let record): attributes = record.attributes.map { ($0.name, $0.value) }
+        case .updated(let update): attributes = update.attributes.map { ($0.name, $0.new ?? .null) }
+        case .deleted: return
+        }
+        let subject = change.subject
+        let entity = try targets.entity(subject.entity)
+        guard let object = try found(subject) else { return }
+        for (name, value) in attributes {
+            guard let attribute = entity.attributes[name] else {
+                throw ImportError(
+                    .unknownKey, "\(entity.name) has no attribute \"\(name)\".", record: subject.id,
+                    entity: entity.name, property: name)
+            }
+            if !attribute.isDerived {
+                object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+            }
+        }
+    }
+
+    private mutating func setLinks(_ change: RecordChange) throws {
+        let subject = change.subject
+        let entity = try targets.entity(subject.entity)
+        switch change {
+        case .inserted(let record):
+            for relationship in record.relationships {
+                try set(relationship.name, of: subject, entity, to: relationship.target)
+            }
+        case .updated(let update):
+            for relationship in update.relationships {
+                switch relationship.change {
+                case .replaced(_, let new): try set(relationship.name, of: subject, entity, to: new ?? .nullToMany)
+                case .members(let removed, let added):
+                    guard let object = try found(subject), let known = entity.relationships[relationship.name] else {
+                        continue
+                    }
+                    let members = object.mutableSetValue(forKey: known.name)
+                    for id in removed {
+                        if let target = try targets.object(id, in: known.destination) { members.remove(target) }
+                    }
+                    for id in added {
+                        if let target = try target(id, in: known.destination) { members.add(target) }
+                    }
+                }
+            }
+        case .deleted: break
+        }
+    }
+
+    private mutating func target(_ id: RecordID, in destination: String) throws -> NSManagedObject? {
+        try found(RecordSubject(entity: destination, id: id))
+    }
+
+    private mutating func set(
+        _ name: String, of subject: RecordSubject, _ entity: EntityImport, to target: RelationshipTarget
+    ) throws {
+        guard let relationship = entity.relationships[name] else {
+            throw ImportError(
+                .unknownKey, "\(entity.name) has no relationship \"\(name)\".", record: subject.id,
+                entity: entity.name, property: name)
+        }
+        guard let object = try found(subject) else { return }
+        let objects = try target.ids.compactMap { try self.target($0, in: relationship.destination) }
+        if !relationship.isToMany {
+            object.setValue(objects.first, forKey: relationship.name)
+        } else if relationship.isOrdered {
+            object.setValue(NSOrderedSet(array: objects), forKey: relationship.name)
+        } else {
+            object.setValue(NSSet(array: objects), forKey: relationship.name)
+        }
+    }
+}

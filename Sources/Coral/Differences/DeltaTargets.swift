@@ -1,0 +1,118 @@
+import CoreData
+import GraphDocuments
+
+/// Finds the objects that a delta speaks of, by what the records are called: object URIs, primary keys, natural keys.
+struct DeltaTargets {
+    private let context: NSManagedObjectContext
+    private let coordinator: NSPersistentStoreCoordinator
+    private let model: ImportModel
+    private let lookup: IdentityLookup
+    private let conversion = ValueConversion(ImportOptions())
+    private var objects: [RecordID: NSManagedObject] = [:]
+    private var missing: Set<RecordID> = []
+    /// Objects that are loaded ahead and must not be let go before they are used.
+    private var held: [NSManagedObject] = []
+
+    init(_ context: NSManagedObjectContext, identity: ImportIdentity) throws {
+        guard let coordinator = context.rootCoordinator else {
+            throw ImportError(.misuse, "The context has no persistent store coordinator.")
+        }
+        var options = ImportOptions()
+        options.identity = identity
+        self.context = context
+        self.coordinator = coordinator
+        model = try ImportModel(coordinator.managedObjectModel, options: options)
+        lookup = IdentityLookup(context: context, model: model, batchSize: options.batchSize)
+    }
+
+    /// The entity of that name. Throws `ImportError` where the model has none.
+    func entity(_ name: String) throws -> EntityImport {
+        guard let entity = model.entity(name) else {
+            throw ImportError(.wrongEntity, "The model has no entity \"\(name)\".", entity: name)
+        }
+        return entity
+    }
+
+    /// Takes an object that was made.
+    mutating func add(_ object: NSManagedObject, as id: RecordID) {
+        objects[id] = object
+        missing.remove(id)
+    }
+
+    /// Looks objects up together: one fetch for each key and batch, and for those named by primary key one for each entity.
+    mutating func load(_ subjects: some Sequence<RecordSubject>) throws {
+        var ids: [(RecordID, NSManagedObjectID)] = []
+        var keys: [IdentityRule: [(RecordID, IdentityKey)]] = [:]
+        for subject in Set(subjects) where objects[subject.id] == nil {
+            if let id = objectID(subject.id) {
+                ids.append((subject.id, id))
+            } else if let (rule, key) = try identityKey(subject.id, in: try entity(subject.entity), generation: 0) {
+                keys[rule, default: []].append((subject.id, key))
+            }
+        }
+        held += try lookup.objects(with: ids.map(\.1))
+        for (record, id) in ids {
+            if let object = try? context.existingObject(with: id) { objects[record] = object }
+        }
+        for (rule, wanted) in keys {
+            let names = Dictionary(wanted.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+            for (key, found) in try lookup.objects(with: wanted.map(\.1), of: rule) {
+                // Of several with one key none is meant.
+                if found.count == 1, let name = names[key] { objects[name] = found[0] }
+            }
+        }
+    }
+
+    /// The object of a record; nil where there is none. `entity` is the one that a relationship leads to.
+    mutating func object(_ id: RecordID, in entity: String) throws -> NSManagedObject? {
+        if objects[id] == nil, missing.insert(id).inserted {
+            try load([RecordSubject(entity: entity, id: id)])
+        }
+        return objects[id]
+    }
+
+    private func objectID(_ id: RecordID) -> NSManagedObjectID? {
+        var uri = URL(string: id.text)
+        if let entity = id.entity, let key = id.primaryKey {
+            let store = coordinator.persistentStores.first?.identifier ?? ""
+            uri = URL(string: "x-coredata://\(store)/\(entity)/p\(key)")
+        }
+        guard let uri, ManagedObjectReference.isObjectURI(uri) else { return nil }
+        return coordinator.managedObjectID(forURIRepresentation: uri)
+    }
+
+    private func identityKey(
+        _ id: RecordID, in entity: EntityImport, generation: Int
+    ) throws -> (IdentityRule, IdentityKey)? {
+        guard let rule = entity.rules.first, let values = id.keyValues else { return nil }
+        var rest = ArraySlice(values)
+        guard let key = try identityKey(&rest, rule, entity, generation: generation), rest.isEmpty else { return nil }
+        return (rule, key)
+    }
+
+    private func identityKey(
+        _ values: inout ArraySlice<String>, _ rule: IdentityRule, _ entity: EntityImport, generation: Int
+    ) throws -> IdentityKey? {
+        // A key that leads through more entities than the model has leads in a circle.
+        guard generation < 16 else { return nil }
+        var key = IdentityKey(rule: rule, parts: [])
+        for part in rule.parts {
+            switch part {
+            case .attribute(let name):
+                guard let text = values.popFirst(), let type = entity.attributes[name]?.type,
+                    let value = GraphValue(documentText: text, as: type.type)
+                        ?? conversion.convert(.string(text), to: type)
+                else { return nil }
+                key.parts.append(.value(value))
+            case .relationship(let name):
+                guard let destination = entity.relationships[name].flatMap({ model.entity($0.destination) }),
+                    let inner = destination.rules.first,
+                    let innerKey = try identityKey(&values, inner, destination, generation: generation + 1),
+                    let target = try lookup.objects(with: [innerKey], of: inner).first?.1.first
+                else { return nil }
+                key.parts.append(.object(target.objectID))
+            }
+        }
+        return key
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import KeyedArchives
+
+/// Documents of changes, in any format: `$header`, then `$changes`, one object each; in JSON Lines each on a line. JSON,
+/// JSON Lines and XML stream; property lists are in memory as a whole.
+public enum DeltaDocument {
+    /// The name by which documents of changes are known.
+    public static let formatName = "coral-delta"
+    /// The newest version that this library writes.
+    public static let currentVersion = 1
+
+    /// Writes a delta. The same delta gives the same bytes. Throws `DocumentError`.
+    public static func write(_ delta: GraphDelta, as format: GraphFormat, to output: ByteOutput) throws {
+        let header = headerTree(delta)
+        switch format {
+        case .json, .jsonLines:
+            var writer = JSONWriter(to: output)
+            try writer.beginObject()
+            try writer.key(RecordMember.header)
+            try writer.tree(header)
+            if format == .jsonLines {
+                try writer.endObject()
+                try writer.endLine()
+                for change in delta.changes {
+                    try writer.tree(change.tree)
+                    try writer.endLine()
+                }
+            } else {
+                try writer.lineBreak()
+                try writer.key(RecordMember.changes)
+                try writer.beginArray()
+                for change in delta.changes {
+                    try writer.lineBreak()
+                    try writer.tree(change.tree)
+                }
+                try writer.endArray()
+                try writer.endObject()
+                try writer.endLine()
+            }
+        case .propertyList, .xmlPropertyList:
+            let style = TreeStyle(style: .propertyList, hasWholeSecondsOnly: format == .xmlPropertyList)
+            let tree = ReadableValue.dictionary([
+                .init(name: RecordMember.header, value: style.tree(header)),
+                .init(name: RecordMember.changes, value: .array(delta.changes.map { style.tree($0.tree) })),
+            ])
+            if format == .propertyList {
+                try BinaryPropertyList.write(tree, to: output)
+            } else {
+                var writer = XMLPropertyListWriter(to: output)
+                try writer.write(tree)
+            }
+        case .xml:
+            let writer = XMLTreeWriter(to: output)
+            try writer.beginDocument("changes")
+            try output.write(literal: "<header>")
+            try writer.tree(header)
+            try output.write(literal: "</header>\n")
+            for change in delta.changes {
+                try output.write(literal: "<change>")
+                try writer.tree(change.tree)
+                try output.write(literal: "</change>\n")
+            }
+            try writer.endDocument("changes")
+        }
+        try output.finish()
+    }
+
+    /// Reads a delta. Throws `DocumentError`, also for a document of records.
+    public static func read(
+        _ data: Data, as format: GraphFormat? = nil, limits: DocumentLimits = .standard
+    ) throws -> GraphDelta {
+        guard let format = format ?? GraphFormat.detect(data) else {
+            throw DocumentError(.syntax, "The document is of no format that is known here.")
+        }
+        switch format {
+        case .json, .jsonLines:
+            return try read(JSONReader(data, options: .init(allowsManyValues: true), limits: limits), limits)
+        case .propertyList, .xmlPropertyList:
+            let tree = try PropertyListDocumentReader.tree(data, limits: limits)
+            return try read(TreeTokens(tree, byteCount: data.count, limits: limits), limits)
+        case .xml:
+            let stream = XMLTokenStream(
+                try XMLByteStream(MemorySource(data), limits: limits), depthLimit: limits.depth)
+            return try read(XMLTokens(stream, byteCount: data.count, limits: limits), limits)
+        }
+    }
+
+    // MARK: - Reading
+
+    private static func read(_ source: some TokenSource, _ limits: DocumentLimits) throws -> GraphDelta {
+        var source = source
+        guard try source.next() == .beginObject, try source.next() == .key, source.tokenText() == RecordMember.header
+        else { throw DocumentError(.unsupported, "The document is no delta.", at: source.place) }
+        let headerPlace = source.place
+        let headers = try self.headers(source.readTree(source.next()), at: headerPlace)
+        var changes: [RecordChange] = []
+        var known: Set<RecordSubject> = []
+        func add(_ token: DocumentToken) throws {
+            let place = source.place
+            guard changes.count < limits.recordCount else {
+                throw DocumentError(.limit, "The document has more than \(limits.recordCount) changes.", at: place)
+            }
+            let change = try RecordChange(source.readTree(token), at: place)
+            guard known.insert(change.subject).inserted else {
+                throw DocumentError(.duplicateKey, "\(change.subject) has two changes.", at: place)
+            }
+            changes.append(change)
+        }
+        switch try source.next() {
+        case .key where source.tokenText() == RecordMember.changes:
+            guard try source.next() == .beginArray else {
+                throw DocumentError(.syntax, "The changes are no array.", at: source.place)
+            }
+            while case let token = try source.next(), token != .endArray { try add(token) }
+            guard try source.next() == .endObject, try source.next() == .end else {
+                throw DocumentError(.syntax, "Something follows the changes.", at: source.place)
+            }
+        case .endObject:
+            // Lines, or a delta without changes.
+            while case let token = try source.next(), token != .end { try add(token) }
+        default:
+            throw DocumentError(.syntax, "After the header come the changes.", at: source.place)
+        }
+        return GraphDelta(changes, oldHeader: headers.old, newHeader: headers.new)
+    }
+
+    // MARK: - The header
+
+    private static func headerTree(_ delta: GraphDelta) -> ReadableValue {
+        var members: [ReadableValue.Member] = [
+            .init(name: "format", value: .value(.string(formatName))),
+            .init(name: "version", value: .value(.integer(Int64(currentVersion)))),
+        ]
+        if let old = delta.oldHeader { members.append(.init(name: "old", value: old.tree)) }
+        if let new = delta.newHeader { members.append(.init(name: "new", value: new.tree)) }
+        return .dictionary(members)
+    }
+
+    private static func headers(
+        _ tree: ReadableValue, at place: DocumentPlace
+    ) throws -> (old: DocumentHeader?, new: DocumentHeader?) {
+        guard case .value(.string(formatName))? = tree.member("format") else {
+            throw DocumentError(.unsupported, "The document is no delta.", at: place)
+        }
+        guard case .value(.integer(let version))? = tree.member("version"), version <= currentVersion else {
+            throw DocumentError(
+                .unsupported, "The delta is of a newer version; this library reads up to \(currentVersion).", at: place)
+        }
+        return (
+            try tree.member("old").map { try DocumentHeader(tree: $0, at: place) },
+            try tree.member("new").map { try DocumentHeader(tree: $0, at: place) }
+        )
+    }
+}
+
+extension GraphDelta {
+    /// The delta as a document in memory. Throws `DocumentError`.
+    public func data(as format: GraphFormat = .json) throws -> Data {
+        let sink = MemorySink()
+        try DeltaDocument.write(self, as: format, to: ByteOutput(to: sink))
+        return sink.data
+    }
+
+    /// The delta that a document says, of any format. Throws `DocumentError`.
+    public init(_ data: Data, limits: DocumentLimits = .standard) throws {
+        self = try DeltaDocument.read(data, limits: limits)
+    }
+}

@@ -1,0 +1,141 @@
+/// What has become of one record between two states of a graph.
+public enum RecordChange: Sendable, Hashable {
+    /// A record that was not there, as it is now.
+    case inserted(GraphRecord)
+    /// A record that has changed: what was, and what is.
+    case updated(RecordUpdate)
+    /// A record that is no longer there, as it was.
+    case deleted(GraphRecord)
+
+    /// Which record it is about.
+    public var subject: RecordSubject {
+        switch self {
+        case .inserted(let record), .deleted(let record): RecordSubject(entity: record.entity, id: record.id)
+        case .updated(let update): RecordSubject(entity: update.entity, id: update.id)
+        }
+    }
+
+    /// The change back.
+    public var inverse: RecordChange {
+        switch self {
+        case .inserted(let record): .deleted(record)
+        case .updated(let update): .updated(update.inverse)
+        case .deleted(let record): .inserted(record)
+        }
+    }
+}
+
+/// Which record a change is about. One id in two entities is two records.
+public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public var entity: String
+    public var id: RecordID
+
+    public init(entity: String, id: RecordID) {
+        self.entity = entity
+        self.id = id
+    }
+
+    public var description: String { id.entity == nil ? "\(entity) \(id)" : "\(id)" }
+
+    /// By entity, then by primary key as a number, then by text.
+    public static func < (left: RecordSubject, right: RecordSubject) -> Bool {
+        if left.entity != right.entity { return left.entity < right.entity }
+        return left.id.precedes(right.id)
+    }
+}
+
+extension RecordID {
+    /// Whether the id comes before another where nothing else gives an order: primary keys as numbers, then texts.
+    func precedes(_ other: RecordID) -> Bool {
+        switch (primaryKey, other.primaryKey) {
+        case (let mine?, let theirs?) where mine != theirs: mine < theirs
+        case (_?, nil): true
+        case (nil, _?): false
+        default: text < other.text
+        }
+    }
+}
+
+/// The changes of a record that is there before and after.
+public struct RecordUpdate: Sendable, Hashable {
+    public var id: RecordID
+    public var entity: String
+    /// Sorted by name.
+    public var attributes: [AttributeChange]
+    /// Sorted by name.
+    public var relationships: [RelationshipChange]
+
+    public init(
+        id: RecordID, entity: String, attributes: [AttributeChange] = [], relationships: [RelationshipChange] = []
+    ) {
+        self.id = id
+        self.entity = entity
+        self.attributes = attributes
+        self.relationships = relationships
+    }
+
+    /// Whether nothing changes.
+    public var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty }
+
+    var inverse: RecordUpdate {
+        RecordUpdate(
+            id: id, entity: entity, attributes: attributes.map(\.inverse), relationships: relationships.map(\.inverse))
+    }
+}
+
+/// The old and the new value of an attribute; nil where the record does not mention it.
+public struct AttributeChange: Sendable, Hashable {
+    public var name: String
+    public var old: GraphValue?
+    public var new: GraphValue?
+
+    public init(name: String, old: GraphValue?, new: GraphValue?) {
+        self.name = name
+        self.old = old
+        self.new = new
+    }
+
+    var inverse: AttributeChange { AttributeChange(name: name, old: new, new: old) }
+}
+
+/// How a relationship has changed.
+public struct RelationshipChange: Sendable, Hashable {
+    public var name: String
+    public var isOrdered: Bool
+    public var change: Change
+
+    public enum Change: Sendable, Hashable {
+        /// Where it led and where it leads; nil where the record does not mention it.
+        case replaced(old: RelationshipTarget?, new: RelationshipTarget?)
+        /// Which members an unordered to-many has lost and got, each sorted.
+        case members(removed: [RecordID], added: [RecordID])
+    }
+
+    public init(name: String, isOrdered: Bool, change: Change) {
+        self.name = name
+        self.isOrdered = isOrdered
+        self.change = change
+    }
+
+    /// The change between two targets; nil where there is none.
+    init?(name: String, isOrdered: Bool, from old: RelationshipTarget?, to new: RelationshipTarget?) {
+        guard old != new else { return nil }
+        self.name = name
+        self.isOrdered = isOrdered
+        if !isOrdered, case .toMany(let before)? = old, case .toMany(let after)? = new {
+            let (was, isNow) = (Set(before), Set(after))
+            change = .members(removed: before.filter { !isNow.contains($0) }, added: after.filter { !was.contains($0) })
+        } else {
+            change = .replaced(old: old, new: new)
+        }
+    }
+
+    var inverse: RelationshipChange {
+        var inverse = self
+        switch change {
+        case .replaced(let old, let new): inverse.change = .replaced(old: new, new: old)
+        case .members(let removed, let added): inverse.change = .members(removed: added, added: removed)
+        }
+        return inverse
+    }
+}

@@ -1,0 +1,96 @@
+/// Names records by their natural keys (`Tag/=home`), so that two graphs that do not share primary keys can be compared.
+///
+/// A record whose key is incomplete, or that another record has too, keeps the id it has. Memory holds an id for each record
+/// of an entity with a key.
+public struct RecordKeys: Sendable {
+    private let entities: [String: PlainLayout.Entity]
+    private var names: [RecordID: RecordID] = [:]
+
+    /// Reads the keys of all records.
+    ///
+    /// - Parameters:
+    ///   - entities: For each entity with a key its attributes and to-one relationships, and the entity under whose name the
+    ///     key is known.
+    ///   - records: Hands all records to what it is given.
+    public init(
+        entities: [PlainLayout.Entity], records: ((GraphRecord) throws -> Void) throws -> Void
+    ) rethrows {
+        self.entities = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        guard !entities.isEmpty else { return }
+        var parts: [RecordID: (entity: String, parts: [Part])] = [:]
+        try records { record in
+            if let key = self.parts(of: record) { parts[record.id] = (record.entity, key) }
+        }
+        var texts: [RecordID: [String]] = [:]
+        for id in parts.keys { _ = RecordKeys.text(of: id, parts, &texts, generation: 0) }
+        var owners: [RecordID: RecordID] = [:]
+        var shared: Set<RecordID> = []
+        for (id, values) in texts {
+            let entity = parts[id]?.entity ?? ""
+            let name = RecordID.key(entity: self.entities[entity]?.keyEntity ?? entity, values: values)
+            if owners.updateValue(id, forKey: name) != nil { shared.insert(name) }
+            names[id] = name
+        }
+        names = names.filter { !shared.contains($0.value) }
+    }
+
+    private enum Part {
+        case text(String)
+        case record(RecordID)
+    }
+
+    /// Nil where the record's entity has no key, or a part of it is missing.
+    private func parts(of record: GraphRecord) -> [Part]? {
+        guard let entity = entities[record.entity], !entity.key.isEmpty else { return nil }
+        var parts: [Part] = []
+        for name in entity.key {
+            if let value = record.value(of: name) {
+                guard let text = TextValue.text(of: value) else { return nil }
+                parts.append(.text(text))
+            } else if case .toOne(let target?)? = record.target(of: name) {
+                parts.append(.record(target))
+            } else {
+                return nil
+            }
+        }
+        return parts
+    }
+
+    /// The texts of a key whose relationships are followed to their ends. Nil where these have no key, or lead in a circle.
+    private static func text(
+        of id: RecordID, _ all: [RecordID: (entity: String, parts: [Part])], _ known: inout [RecordID: [String]],
+        generation: Int
+    ) -> [String]? {
+        if let known = known[id] { return known }
+        guard generation < 16, let parts = all[id]?.parts else { return nil }
+        var texts: [String] = []
+        for part in parts {
+            switch part {
+            case .text(let text): texts.append(text)
+            case .record(let target):
+                guard let inner = text(of: target, all, &known, generation: generation + 1) else { return nil }
+                texts += inner
+            }
+        }
+        known[id] = texts
+        return texts
+    }
+
+    /// The record's name: by its key, else the one it has.
+    public func name(of id: RecordID) -> RecordID { names[id] ?? id }
+
+    /// The record with all names by keys.
+    public func renamed(_ record: GraphRecord) -> GraphRecord {
+        guard !names.isEmpty else { return record }
+        var record = record
+        record.id = name(of: record.id)
+        for index in record.relationships.indices {
+            switch record.relationships[index].target {
+            case .toOne(let id?): record.relationships[index].target = .toOne(name(of: id))
+            case .toMany(let ids): record.relationships[index].target = .toMany(ids.map(name))
+            case .toOne(nil), .nullToMany: break
+            }
+        }
+        return record
+    }
+}

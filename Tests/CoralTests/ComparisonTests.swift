@@ -1,0 +1,179 @@
+import Coral
+import Foundation
+import GraphDocuments
+import NotesModel
+import Testing
+
+@Suite struct ComparisonTests {
+    private func sampleContext() throws -> NSManagedObjectContext {
+        let context = try makeNotesContext()
+        let note = context.insert("Note", ["title": "Shopping", "rank": 1.5])
+        let items = ["Milk", "Bread"].map { context.insert("Item", ["name": $0, "note": note]) }
+        note.setValue(NSOrderedSet(array: items), forKey: "items")
+        let tags = ["home", "work"].map { context.insert("Tag", ["name": $0]) }
+        note.setValue(NSSet(array: tags), forKey: "tags")
+        context.insert("Note", ["title": "Other"])
+        try context.save()
+        return context
+    }
+
+    private func objects(_ entity: String, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        return try context.fetch(request).sorted {
+            $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path
+        }
+    }
+
+    private func change(_ context: NSManagedObjectContext) throws {
+        let notes = try objects("Note", context)
+        let note = try #require(notes.first { $0.value(forKey: "title") as? String == "Shopping" })
+        note.setValue("Groceries", forKey: "title")
+        let items = try #require((note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject])
+        let butter = context.insert("Item", ["name": "Butter"])
+        note.setValue(NSOrderedSet(array: [butter] + items.reversed()), forKey: "items")
+        let tags = try #require((note.value(forKey: "tags") as? NSSet)?.allObjects as? [NSManagedObject])
+        let home = try #require(tags.first { $0.value(forKey: "name") as? String == "home" })
+        note.mutableSetValue(forKey: "tags").remove(home)
+        context.delete(try #require(notes.first { $0 !== note }))
+        try context.save()
+    }
+
+    @Test func whatHasChangedSinceADocumentIsAppliedElsewhereAndReverted() throws {
+        let context = try sampleContext()
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let sink = MemorySink()
+        try GraphExporter().exportStore(of: coordinator, to: sink)
+        #expect(try coordinator.changes(since: sink.data).isEmpty)
+        try change(context)
+
+        let delta = try coordinator.changes(since: sink.data)
+        #expect(
+            delta.summary == "1 inserted, 5 updated, 1 deleted" || delta.summary == "1 inserted, 4 updated, 1 deleted")
+        guard
+            case .updated(let update)? = delta[RecordSubject(entity: "Note", id: "Note/p1")]
+                ?? delta[RecordSubject(entity: "Note", id: "Note/p2")]
+        else {
+            Issue.record("The note has no update.")
+            return
+        }
+        #expect(update.attributes.map(\.new) == [.string("Groceries")])
+        #expect(update.relationships.map(\.name) == ["items", "tags"])
+
+        // Back, and there again: through a document.
+        let again = try GraphDelta(delta.data(as: .xml))
+        try again.inverse.apply(to: context)
+        #expect(context.hasChanges)
+        try context.save()
+        let notes = try objects("Note", context)
+        #expect(Set(notes.compactMap { $0.value(forKey: "title") as? String }) == ["Shopping", "Other"])
+        let shopping = try #require(notes.first { $0.value(forKey: "title") as? String == "Shopping" })
+        let names = (shopping.value(forKey: "items") as? NSOrderedSet)?.array.compactMap {
+            ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+        }
+        #expect(names == ["Milk", "Bread"])
+        #expect((shopping.value(forKey: "tags") as? NSSet)?.count == 2)
+    }
+
+    @Test func aDeltaThatDoesNotFitChangesNothing() throws {
+        let context = try sampleContext()
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let sink = MemorySink()
+        try GraphExporter().exportStore(of: coordinator, to: sink)
+        try change(context)
+        let delta = try coordinator.changes(since: sink.data)
+        #expect(throws: DeltaError.self) { try delta.apply(to: context) }
+        #expect(!context.hasChanges)
+    }
+
+    @Test func twoStoresAreComparedByNaturalKeys() throws {
+        let one = try makeNotesContext()
+        for name in ["home", "work", "fun"] { one.insert("Tag", ["name": name]) }
+        try one.save()
+        let other = try makeNotesContext()
+        for name in ["fun", "idle", "home"] { other.insert("Tag", ["name": name]) }
+        try other.save()
+        let (from, to) = (try #require(one.persistentStoreCoordinator), try #require(other.persistentStoreCoordinator))
+        let delta = try GraphComparison(from.managedObjectModel).delta(from: .stores(from), to: .stores(to))
+        #expect(delta.changes.map(\.subject.id) == ["Tag/=idle", "Tag/=work"])
+        #expect(delta.summary == "1 inserted, 0 updated, 1 deleted")
+        try delta.apply(to: one)
+        try one.save()
+        #expect(try GraphComparison(from.managedObjectModel).delta(from: .stores(from), to: .stores(to)).isEmpty)
+    }
+
+    @Test func objectsAreComparedAsTheyAreInTheirContext() throws {
+        let context = try sampleContext()
+        let note = try #require(try objects("Note", context).first)
+        let exporter = GraphExporter(shape: .ownership)
+        let before = try exporter.data([note])
+        #expect(try exporter.changes(of: [note], since: before).isEmpty)
+        note.setValue("Unsaved", forKey: "title")
+        let delta = try exporter.changes(of: [note], since: before)
+        #expect(delta.summary == "0 inserted, 1 updated, 0 deleted")
+    }
+
+    @Test func largeValuesStandInFilesBesideTheDocument() throws {
+        let model = NSManagedObjectModel.notes()
+        let photo = NSAttributeDescription()
+        photo.name = "photo"
+        photo.attributeType = .binaryDataAttributeType
+        photo.isOptional = true
+        model.entitiesByName["Note"]?.properties.append(photo)
+        let context = try makeContext(model)
+        let large = Data((0..<5000).map { UInt8(truncatingIfNeeded: $0) })
+        context.insert("Note", ["title": "large", "photo": large])
+        context.insert("Note", ["title": "small", "photo": Data([1, 2, 3])])
+        try context.save()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        for format in GraphFormat.allCases {
+            let url = folder.appendingPathComponent("notes.\(format.rawValue)")
+            var exporter = GraphExporter(format: format)
+            exporter.externalFileThreshold = 1000
+            try exporter.exportStore(of: coordinator, to: url)
+            #expect(try Data(contentsOf: url).count < 3000)
+            let file = url.appendingPathExtension("files").appendingPathComponent("1")
+            #expect(try Data(contentsOf: file) == large)
+
+            let elsewhere = try makeContext(model)
+            let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: elsewhere).plan(contentsOf: url)
+            try plan.apply()
+            #expect(try objects("Note", elsewhere).contains { $0.value(forKey: "photo") as? Data == large })
+            // In the document or beside it: no difference.
+            var comparison = GraphComparison(model)
+            comparison.folder = folder
+            #expect(try comparison.delta(from: .document(.file(url)), to: .stores(coordinator)).isEmpty)
+            // Shorter than the document says, it is refused.
+            try Data([1]).write(to: file)
+            let damaged: ImportPlan<NSManagedObject> = try GraphImporter(into: try makeContext(model)).plan(
+                contentsOf: url)
+            #expect(damaged.errors.count == 1)
+        }
+    }
+
+    @Test(arguments: ["../secret", "/etc/passwd", "a/../../secret", "./x", "", "link/secret", "a//b", "none"])
+    func pathsOutOfTheFolderAreRefused(path: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
+        let inner = folder.appendingPathComponent("documents")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("secret".utf8).write(to: folder.appendingPathComponent("secret"))
+        try FileManager.default.createSymbolicLink(
+            at: inner.appendingPathComponent("link"), withDestinationURL: folder)
+        let model = NSManagedObjectModel.notes()
+        let photo = NSAttributeDescription()
+        photo.name = "photo"
+        photo.attributeType = .binaryDataAttributeType
+        photo.isOptional = true
+        model.entitiesByName["Note"]?.properties.append(photo)
+        let context = try makeContext(model)
+        let url = inner.appendingPathComponent("evil.json")
+        try Data("{\"Note\":[{\"photo\":{\"$file\":\"\(path)\"}}]}".utf8).write(to: url)
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context).plan(contentsOf: url)
+        #expect(plan.errors.kept.first?.code == .file)
+        #expect(throws: ImportError.self) { try plan.apply() }
+        #expect(!context.hasChanges)
+    }
+}

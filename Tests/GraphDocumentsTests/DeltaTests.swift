@@ -1,0 +1,212 @@
+import Foundation
+import Testing
+
+@testable import GraphDocuments
+
+/// Properties of deltas, on random graphs: each seed is a story of its own.
+@Suite struct DeltaTests {
+    /// A state of a graph, in the form that deltas have.
+    private func state(_ graph: inout RandomGraph, count: Int = 14) -> [GraphRecord] {
+        graph.records(count: count).filter { !$0.isDeleted }.map(\.canonical).sorted { $0.subject < $1.subject }
+    }
+
+    /// Another state: some records gone, some changed, some new.
+    private func successor(of records: [GraphRecord], _ graph: inout RandomGraph) -> [GraphRecord] {
+        let other = Dictionary(state(&graph, count: 18).map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
+        var result = records.filter { _ in Int.random(in: 0..<6, using: &graph.generator) > 0 }.map { record in
+            guard let new = other[record.subject], Bool.random(using: &graph.generator) else { return record }
+            var changed = record
+            // A few properties of the record are another's.
+            changed.attributes = record.attributes.map { attribute in
+                guard Bool.random(using: &graph.generator) else { return attribute }
+                return GraphAttribute(name: attribute.name, value: new.value(of: attribute.name) ?? attribute.value)
+            }
+            if Bool.random(using: &graph.generator) { changed.relationships = new.relationships }
+            return changed.canonical
+        }
+        let known = Set(result.map(\.subject))
+        result += other.values.filter { !known.contains($0.subject) }.sorted { $0.subject < $1.subject }.prefix(3)
+        return result.sorted { $0.subject < $1.subject }
+    }
+
+    @Test(arguments: 1...40)
+    func whatIsAppliedToTheOldIsTheNewAndBack(seed: UInt64) throws {
+        var graph = RandomGraph(seed: seed)
+        let old = state(&graph)
+        let new = successor(of: old, &graph)
+        let delta = GraphDelta(from: old, to: new)
+        #expect(try delta.applied(to: old) == new)
+        #expect(try delta.inverse.applied(to: new) == old)
+        #expect(delta.inverse.inverse == delta)
+        #expect(GraphDelta(from: old, to: old).isEmpty)
+        // Record by record, in any order, it is the same.
+        let streamed = try GraphDelta(
+            from: { body in for record in old.reversed() { try body(record) } },
+            to: { body in for record in new.shuffled(using: &graph.generator) { try body(record) } })
+        #expect(streamed == delta)
+    }
+
+    @Test(arguments: 1...40)
+    func joiningIsAssociative(seed: UInt64) throws {
+        var graph = RandomGraph(seed: seed &* 77)
+        let states = (0..<3).reduce(into: [state(&graph)]) { states, _ in
+            states.append(successor(of: states[states.count - 1], &graph))
+        }
+        let steps = zip(states, states.dropFirst()).map { GraphDelta(from: $0, to: $1) }
+        let left = try steps[0].followed(by: steps[1]).followed(by: steps[2])
+        let right = try steps[0].followed(by: steps[1].followed(by: steps[2]))
+        #expect(left == right)
+        #expect(left == GraphDelta(from: states[0], to: states[3]))
+        #expect(try left.applied(to: states[0]) == states[3])
+        #expect(try steps[0].followed(by: steps[0].inverse).isEmpty)
+    }
+
+    @Test(arguments: GraphFormat.allCases)
+    func everyFormatKeepsADelta(format: GraphFormat) throws {
+        for seed: UInt64 in 1...8 {
+            var graph = RandomGraph(seed: seed &* 5)
+            let old = state(&graph)
+            var delta = GraphDelta(from: old, to: successor(of: old, &graph))
+            delta.oldHeader = fullHeader
+            let data = try delta.data(as: format)
+            #expect(try GraphDelta(data) == delta, "seed \(seed)")
+            #expect(try GraphDelta(data).data(as: format) == data)
+        }
+        let empty = GraphDelta()
+        #expect(try GraphDelta(empty.data(as: format)) == empty)
+    }
+
+    private func update(_ id: RecordID, _ name: String, _ old: GraphValue?, _ new: GraphValue?) -> RecordChange {
+        .updated(RecordUpdate(id: id, entity: "Thing", attributes: [.init(name: name, old: old, new: new)]))
+    }
+
+    @Test(arguments: 1...30)
+    func editsApartAreBothMerged(seed: UInt64) throws {
+        var graph = RandomGraph(seed: seed &* 13)
+        let base = state(&graph).map { record in
+            var record = record
+            // Links to what the other side deletes are a conflict of their own.
+            record.relationships = []
+            return record
+        }
+        let all = GraphDelta(
+            from: base,
+            to: successor(of: base, &graph).map { record in
+                var record = record
+                record.relationships = []
+                return record
+            })
+        let ours = GraphDelta(all.changes.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element))
+        let theirs = GraphDelta(all.changes.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element))
+        let merge = try DeltaMerge(ours, theirs)
+        #expect(merge.conflicts.isEmpty)
+        #expect(merge.delta == all)
+        #expect(try DeltaMerge(theirs, ours).delta == all)
+        #expect(try merge.delta.applied(to: base) == theirs.applied(to: ours.applied(to: base)))
+        #expect(try DeltaMerge(all, all).delta == all)
+    }
+
+    @Test func membersAreMergedOneByOneAndOrdersAreNot() throws {
+        func links(_ name: String, _ ids: [RecordID], isOrdered: Bool) -> GraphRecord {
+            GraphRecord(
+                id: "Thing/p1", entity: "Thing",
+                relationships: [.init(name: name, target: .toMany(ids), isOrdered: isOrdered)])
+        }
+        let base = [links("children", ["a", "b", "c"], isOrdered: false)]
+        let ours = GraphDelta(from: base, to: [links("children", ["a", "b", "c", "d"], isOrdered: false)])
+        let theirs = GraphDelta(from: base, to: [links("children", ["b", "c", "e"], isOrdered: false)])
+        let merged = try DeltaMerge(ours, theirs).delta.applied(to: base)
+        #expect(merged.first?.target(of: "children") == .toMany(["b", "c", "d", "e"]))
+
+        let steps = [links("steps", ["a", "b"], isOrdered: true)]
+        let one = GraphDelta(from: steps, to: [links("steps", ["b", "a"], isOrdered: true)])
+        let other = GraphDelta(from: steps, to: [links("steps", ["a", "b", "c"], isOrdered: true)])
+        #expect(throws: DeltaError.self) { try DeltaMerge(one, other) }
+        let chosen = try DeltaMerge(one, other, policy: .theirs)
+        #expect(chosen.conflicts.map(\.property) == ["steps"])
+        #expect(try chosen.delta.applied(to: steps).first?.target(of: "steps") == .toMany(["a", "b", "c"]))
+    }
+
+    @Test func conflictsAreListedAndSettledByThePolicy() throws {
+        let base = [
+            GraphRecord(id: "Thing/p1", entity: "Thing", attributes: [.init(name: "title", value: .string("a"))]),
+            GraphRecord(id: "Thing/p2", entity: "Thing", attributes: [.init(name: "title", value: .string("x"))]),
+        ]
+        let ours = GraphDelta([update("Thing/p1", "title", .string("a"), .string("b")), .deleted(base[1])])
+        let theirs = GraphDelta([
+            update("Thing/p1", "title", .string("a"), .string("c")), update("Thing/p2", "title", .string("x"), .null),
+        ])
+        let error = #expect(throws: DeltaError.self) { try DeltaMerge(ours, theirs) }
+        #expect(error?.code == .conflict)
+        #expect(try DeltaMerge(ours, theirs, policy: .ours).delta == ours)
+        #expect(try DeltaMerge(ours, theirs, policy: .theirs).delta == theirs)
+        #expect(try DeltaMerge(ours, theirs, policy: .neither).delta.isEmpty)
+        let merge = try DeltaMerge(ours, theirs, policy: .decide { $0.kind == .bothUpdated ? .theirs : .ours })
+        #expect(merge.conflicts.map(\.kind) == [.bothUpdated, .updatedAndDeleted])
+        #expect(merge.conflicts.first?.description == "Thing/p1.title is changed by both sides; theirs counts.")
+        #expect(try merge.delta.applied(to: base).map { $0.value(of: "title") } == [.string("c")])
+    }
+
+    @Test func linksToWhatTheOtherSideDeletesAreLeftOut() throws {
+        let gone = GraphRecord(id: "Thing/p2", entity: "Thing")
+        let link = RecordUpdate(
+            id: "Thing/p1", entity: "Thing",
+            relationships: [
+                .init(name: "parent", isOrdered: false, change: .replaced(old: .toOne(nil), new: .toOne("Thing/p2")))
+            ])
+        let merge = try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)]), policy: .ours)
+        #expect(merge.conflicts.map(\.kind) == [.linkedAndDeleted])
+        #expect(merge.conflicts.first?.choice == .theirs)
+        #expect(throws: DeltaError.self) {
+            try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)]))
+        }
+    }
+
+    @Test func aDeltaKnowsWhatItWasMadeFor() throws {
+        let record = GraphRecord(
+            id: "Thing/p1", entity: "Thing", attributes: [.init(name: "title", value: .string("a"))])
+        let delta = GraphDelta([update("Thing/p1", "title", .string("b"), .string("c"))])
+        #expect(throws: DeltaError.self) { try delta.applied(to: [record]) }
+        #expect(throws: DeltaError.self) { try delta.applied(to: []) }
+        #expect(try delta.applied(to: [record], checking: false).first?.value(of: "title") == .string("c"))
+        #expect(throws: DeltaError.self) { try GraphDelta([.inserted(record)]).applied(to: [record]) }
+        #expect(throws: DeltaError.self) { try delta.followed(by: delta) }
+    }
+
+    @Test func keysNameRecordsAlikeInTwoStores() throws {
+        func tag(_ key: Int64, _ name: String?, parent: RecordID? = nil) -> GraphRecord {
+            GraphRecord(
+                id: .stored(entity: "Thing", primaryKey: key), entity: "Thing",
+                attributes: [.init(name: "title", value: name.map { .string($0) } ?? .null)],
+                relationships: [.init(name: "parent", target: .toOne(parent))])
+        }
+        let layout = [PlainLayout.Entity(name: "Thing", key: ["title"])]
+        let here = [tag(1, "home"), tag(2, "work", parent: "Thing/p1"), tag(3, nil), tag(4, "same"), tag(5, "same")]
+        let keys = try RecordKeys(entities: layout) { body in for record in here { try body(record) } }
+        #expect(here.map { keys.renamed($0).id } == ["Thing/=home", "Thing/=work", "Thing/p3", "Thing/p4", "Thing/p5"])
+        let there = [tag(7, "work", parent: "Thing/p9"), tag(9, "home")]
+        let other = try RecordKeys(entities: layout) { body in for record in there { try body(record) } }
+        #expect(
+            GraphDelta(from: here.prefix(2).map(keys.renamed), to: there.map(other.renamed)).isEmpty)
+    }
+
+    @Test(arguments: GraphFormat.allCases)
+    func damagedDeltasAreRefused(format: GraphFormat) throws {
+        var graph = RandomGraph(seed: 3)
+        let old = state(&graph)
+        let data = try GraphDelta(from: old, to: successor(of: old, &graph)).data(as: format)
+        for length in stride(from: 0, to: data.count - 2, by: 101) where format != .jsonLines {
+            #expect(throws: DocumentError.self) { try DeltaDocument.read(data.prefix(length), as: format) }
+        }
+        var generator = SeededGenerator(seed: 9)
+        for _ in 0..<300 {
+            var bytes = data
+            bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            do { _ = try DeltaDocument.read(bytes, as: format) } catch { #expect(error is DocumentError) }
+        }
+        #expect(throws: DocumentError.self) { try GraphDelta(Data("{\"$header\":{\"format\":\"coral-graph\"}}".utf8)) }
+        var limits = DocumentLimits()
+        limits.recordCount = 1
+        #expect(throws: DocumentError.self) { try DeltaDocument.read(data, as: format, limits: limits) }
+    }
+}
