@@ -141,10 +141,18 @@ extension TokenSource {
         case .beginObject:
             var members: [ReadableValue.Member] = []
             var tagged: GraphValue?
+            var size: Int64?
             while try self.next() == .key {
                 let name = tokenText()
                 let next = try self.next()
-                if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil, tag != .readable, tag != .size {
+                if name == ValueTag.readable.rawValue, members.isEmpty {
+                    var value = TransformableValue(archive: nil)
+                    if case .transformable(let known) = tagged { value = known }
+                    value.readable = try readTree(next, level: level + 1, depthLimit: depthLimit)
+                    tagged = .transformable(value)
+                } else if name == ValueTag.size.rawValue, members.isEmpty {
+                    if case .integer(let count) = try value(next, as: .integer64) { size = count }
+                } else if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil {
                     let untyped = GraphSchema.Attribute(name: name, type: .undefined)
                     tagged = try readTagged(tag, next, untyped, false)
                 } else {
@@ -152,6 +160,7 @@ extension TokenSource {
                     members.append(.init(name: keepsKeys ? name : ReadableValue.unescaped(name), value: value))
                 }
             }
+            if case .file(let file) = tagged { tagged = .file(ExternalFile(path: file.path, byteCount: size)) }
             if let tagged { return .value(tagged) }
             return .dictionary(members)
         default:

@@ -8,7 +8,17 @@ public enum XMLDocumentSchema {
         # Graph documents, version 1.
         default namespace = "urn:coral:graph:1"
 
-        start = element graph { header?, object* }
+        start = graph | changes | plain
+
+        # A graph: records.
+        graph = element graph { header?, object* }
+
+        # What has changed between two states of a graph. Each change is a tree: "insert", "update" or "delete" with the id,
+        # "entity", "attributes" and "relationships".
+        changes = element changes { header?, element change { tree }* }
+
+        # A plain Swift value or object.
+        plain = element tree { tree }
 
         # What the document says of itself, as a tree: format, version, shape, ids, store, modelIdentifiers,
         # entityHashes, metadata.
