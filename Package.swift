@@ -93,6 +93,10 @@ targets += [
     // Makes the store of the demonstration.
     .executableTarget(
         name: "MakeExampleStore", dependencies: coreData + ["NotesModel"], path: "Examples/MakeExampleStore"),
+    // Seeding, sending, updating, reverting: what people ask first. CI compares what it prints.
+    .executableTarget(
+        name: "FirstQuestions", dependencies: ["Coral", "NotesModel"], path: "Examples/FirstQuestions",
+        exclude: ["expected.txt"]),
 ]
 
 // MARK: - Tests
@@ -101,7 +105,7 @@ targets += [
     .testTarget(name: "KeyedArchivesTests", dependencies: ["KeyedArchives"]),
     .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
-    .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments"]),
+    .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments", "KeyedArchives"]),
     .testTarget(
         name: "ManagedMacrosTests",
         dependencies: ["ManagedMacroExpansion"] + ["SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),

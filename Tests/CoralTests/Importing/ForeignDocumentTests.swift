@@ -1,0 +1,56 @@
+import Coral
+import Foundation
+import GraphDocuments
+import NotesModel
+import Testing
+
+/// What older libraries wrote is read.
+@Suite struct ForeignDocumentTests {
+    private func importNotes(_ json: String) throws -> (NSManagedObjectContext, [NSManagedObject]) {
+        let context = try makeNotesContext()
+        let source = try ImportSource.foreign(Data(json.utf8), model: .notes())
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context).plan(source)
+        return (context, try plan.apply())
+    }
+
+    @Test func extendedManagedObjectWithTheDatesOfItsForks() throws {
+        let (context, objects) = try importNotes(
+            """
+            {"class": "App.Note", "title": "Shopping", "dAtEaTtr:createdAt": 12.5, "unknown": 1,
+             "items": [{"class": "Item", "name": "Milk", "quantity": "2"}, {"class": "Item", "name": "Bread"}],
+             "author": {"class": "Person", "name": "Ada"}, "tags": []}
+            """)
+        let note = try #require(objects.first)
+        #expect(note.value(forKey: "createdAt") as? Date == Date(timeIntervalSinceReferenceDate: 12.5))
+        let items = (note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject]
+        #expect(items?.map { $0.value(forKey: "name") as? String } == ["Milk", "Bread"])
+        #expect(items?.first?.value(forKey: "quantity") as? Int == 2)
+        #expect((note.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Ada")
+        #expect(context.insertedObjects.count == 4)
+    }
+
+    @Test func cdSerializationWithCirclesAndEpochs() throws {
+        let (context, objects) = try importNotes(
+            """
+            {"CDSerializationTopReferences": ["A"],
+             "CDSerializationReferences": {
+               "A": {"entity": "Note", "properties": {"title": "Shopping", "createdAt": 978307200, "items": ["B"]}},
+               "B": {"entity": "Item", "properties": {"name": "Milk", "note": "A"}}}}
+            """)
+        let note = try #require(objects.first)
+        #expect(note.value(forKey: "title") as? String == "Shopping")
+        #expect(note.value(forKey: "createdAt") as? Date == Date(timeIntervalSinceReferenceDate: 0))
+        #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 1)
+        #expect(context.insertedObjects.count == 2)
+    }
+
+    @Test(arguments: [
+        "{}", "[1]", "{\"class\": \"Nobody\"}", "{\"class\": \"Note\", \"items\": {\"class\": \"Item\"}}",
+        "{\"class\": \"Note\", \"items\": [3]}", "{\"class\": \"Note\", \"dAtEaTtr:createdAt\": \"x\"}",
+        "{\"CDSerializationReferences\": []}", "{\"CDSerializationReferences\": {\"A\": {}}}",
+        "{\"CDSerializationReferences\": {\"A\": {\"entity\": \"Note\", \"properties\": {\"author\": \"B\"}}}}",
+    ])
+    func whatIsNoneOfTheseIsRefused(json: String) {
+        #expect(throws: DocumentError.self) { try ImportSource.foreign(Data(json.utf8), model: .notes()) }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import KeyedArchives
+import Testing
+
+@testable import GraphDocuments
+
+/// The inputs of the fuzzers in `Fuzz`, those that once were fatal among them, are read or refused.
+@Suite struct FuzzCorpusTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fuzz/Corpus")
+
+    private static func files(_ reader: String) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(
+            at: folder.appendingPathComponent(reader), includingPropertiesForKeys: nil)
+    }
+
+    @Test(arguments: [
+        ("JSON", GraphFormat.json), ("Lines", .jsonLines), ("XML", .xml), ("PropertyList", .propertyList),
+    ])
+    func documents(reader: String, format: GraphFormat) throws {
+        for file in try Self.files(reader) {
+            let data = try Data(contentsOf: file)
+            do {
+                var reader = try format.reader(of: data, schema: RandomGraph.schema)
+                while try reader.nextPlaced() != nil {}
+            } catch {
+                #expect(error is DocumentError, "\(file.lastPathComponent)")
+            }
+            do { _ = try TreeDocument.read(data) } catch { #expect(error is DocumentError) }
+            do { _ = try GraphDelta(data) } catch { #expect(error is DocumentError) }
+        }
+    }
+
+    @Test func archives() throws {
+        for file in try Self.files("KeyedArchive") + Self.files("PropertyList") {
+            let data = try Data(contentsOf: file)
+            do { _ = try KeyedArchives.ReadableValue(archive: data) } catch { #expect(error is ArchiveError) }
+            do { _ = try PropertyListValue(propertyList: data) } catch { #expect(error is ArchiveError) }
+        }
+    }
+}
