@@ -15,16 +15,13 @@ let readers: [(name: String, dependencies: [Target.Dependency])] = [
 let package = Package(
     name: "coral-fuzz",
     platforms: [.macOS(.v12)],
-    dependencies: [.package(url: "https://github.com/apple/swift-crypto", from: "4.0.0")],
     targets: [
         .target(name: "KeyedArchives"),
         .target(name: "PredicateLanguage"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ModelFiles",
-            dependencies: [
-                "KeyedArchives", "PredicateLanguage", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            dependencies: ["KeyedArchives", "PredicateLanguage", "CZlib"]),
         .target(name: "GraphDocuments", dependencies: ["KeyedArchives"]),
         .target(name: "FuzzSupport", dependencies: ["GraphDocuments"]),
     ]
