@@ -31,6 +31,7 @@ struct CoralCommand: ParsableCommand {
             ExportCommand.self,
             ImportCommand.self,
             CopyCommand.self,
+            DiffCommand.self,
             CheckCommand.self,
             VerifyCommand.self,
             ModelCommand.self,

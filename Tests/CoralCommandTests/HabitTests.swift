@@ -9,7 +9,8 @@ import Testing
     init() throws { store = try NotesStore() }
 
     @Test(arguments: [
-        ["info"], ["query"], ["export"], ["import"], ["copy"], ["check"], ["verify"], ["model"], ["model", "show"],
+        ["info"], ["query"], ["export"], ["import"], ["copy"], ["diff"], ["check"], ["verify"], ["model"],
+        ["model", "show"],
         ["model", "check"], ["model", "diff"], ["model", "convert"], ["model", "diagram"], ["model", "schema"],
     ])
     func `help shows how a command is used`(_ command: [String]) throws {

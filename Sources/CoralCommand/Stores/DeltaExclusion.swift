@@ -1,0 +1,57 @@
+import Coral
+
+/// What `--exclude` leaves out of differences, where a side is a document that holds more than was asked for.
+struct DeltaExclusion {
+    private let entities: [String: NSEntityDescription]
+    private let names: Set<String>
+
+    /// Throws `CommandError` with a suggestion for a name that the model does not have.
+    init(_ names: [String], in model: NSManagedObjectModel) throws {
+        entities = model.entitiesByName
+        self.names = Set(names)
+        for name in names {
+            let keys = name.split(separator: ".").map(String.init)
+            guard let first = keys.first else { continue }
+            let entity = try OpenStore.entity(named: first, in: model)
+            if keys.count > 1 { try KeyPathCheck(entity).check(Array(keys.dropFirst()), in: name) }
+        }
+    }
+
+    /// The differences without what is left out.
+    func applied(to delta: GraphDelta) -> GraphDelta {
+        guard !names.isEmpty else { return delta }
+        let changes = delta.changes.compactMap { change -> RecordChange? in
+            let name = change.subject.entity
+            guard !isExcluded(entity: name) else { return nil }
+            switch change {
+            case .inserted(let record): return .inserted(stripped(record))
+            case .deleted(let record): return .deleted(stripped(record))
+            case .updated(var update):
+                update.attributes.removeAll { isExcluded($0.name, of: name) }
+                update.relationships.removeAll { isExcluded($0.name, of: name) }
+                return update.isEmpty ? nil : .updated(update)
+            }
+        }
+        return GraphDelta(changes, oldHeader: delta.oldHeader, newHeader: delta.newHeader)
+    }
+
+    private func stripped(_ record: GraphRecord) -> GraphRecord {
+        var record = record
+        record.attributes.removeAll { isExcluded($0.name, of: record.entity) }
+        record.relationships.removeAll { isExcluded($0.name, of: record.entity) }
+        return record
+    }
+
+    private func lineage(_ entity: String) -> [String] {
+        sequence(first: entities[entity]) { $0?.superentity }.prefix { $0 != nil }.compactMap { $0?.name }
+    }
+
+    private func isExcluded(entity: String) -> Bool { lineage(entity).contains(where: names.contains) }
+
+    /// A property, by itself or because of the entity that it leads to.
+    private func isExcluded(_ property: String, of entity: String) -> Bool {
+        if lineage(entity).contains(where: { names.contains("\($0).\(property)") }) { return true }
+        let destination = entities[entity]?.relationshipsByName[property]?.destinationEntity?.name
+        return destination.map(isExcluded(entity:)) ?? false
+    }
+}

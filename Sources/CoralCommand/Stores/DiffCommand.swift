@@ -1,0 +1,107 @@
+import ArgumentParser
+import Coral
+
+/// `coral diff`: what differs between two stores or documents, object by object.
+struct DiffCommand: ParsableCommand {
+    /// Who is compared with whom.
+    enum Match: String, ExpressibleByArgument, CaseIterable {
+        case automatic, keys, ids
+
+        var naming: GraphComparison.Naming {
+            switch self {
+            case .automatic: .automatic
+            case .keys: .keys
+            case .ids: .ids
+            }
+        }
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Compares two stores or documents, object by object.",
+        discussion: """
+            Each side is a store or a document of any format. Objects of one store and its documents are matched by their \
+            keys in the store; others by what identifies them: --key, the model's user info (coral.identity), uniqueness \
+            constraints. --match decides otherwise. Exit code 2 says that there are differences.
+
+            A line begins with + for an object that only the new side has, with - for one that only the old side has, with \
+            ~ for a value and with > for a relationship that differs. With --output the differences are written as a \
+            document, which a program can apply and revert; --json prints it.
+
+            EXAMPLES:
+              coral diff Before.sqlite After.sqlite
+              coral diff backup.json Notes.sqlite --exclude Note.modifiedAt
+              coral diff Mine.sqlite Yours.sqlite --key Note=id -o changes.json
+            """)
+
+    @Argument(help: "The old side: a store, or a document.", completion: .file())
+    var old: InputDocument
+
+    @Argument(help: "The new side: a store, or a document; - for standard input.", completion: .file())
+    var new: InputDocument
+
+    @Option(name: .long, help: "Who is compared with whom: by ids, by natural keys, or what fits.")
+    var match: Match = .automatic
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "What identifies objects of an entity, such as Note=id or Line=order,number.", valueName: "key"))
+    var key: [String] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        completion: Completion.properties)
+    var exclude: [String] = []
+
+    @OptionGroup var file: OutputFile
+
+    @Flag(name: .long, help: "Print the differences as a JSON document.")
+    var json = false
+
+    @OptionGroup var source: ModelSource
+
+    func run() throws {
+        let model = try chosenModel()
+        var comparison = GraphComparison(model)
+        comparison.naming = match.naming
+        comparison.identity.keys = try KeyOption.keys(key, in: model)
+        let exclusion = try DeltaExclusion(exclude, in: model)
+        for name in exclude { comparison.shape.exclude(name) }
+        comparison.folder = (old.url ?? new.url)?.deletingLastPathComponent()
+        try file.requireFree(reading: old.url)
+        let (before, after) = (try state(old, model), try state(new, model))
+        let delta = try Work.run("Comparing", noun: nil) {
+            exclusion.applied(to: try comparison.delta(from: before, to: after, progress: $0))
+        }
+        try write(delta)
+        if !delta.isEmpty { throw CommandStatus.findings.exitCode }
+    }
+
+    private func write(_ delta: GraphDelta) throws {
+        if file.url != nil {
+            let format = GraphFormat(fileExtension: file.fileExtension) ?? .json
+            try file.write(try delta.data(as: format), reading: new.url)
+            file.report(delta.summary)
+        } else if json {
+            try file.write(try delta.data(as: .json))
+        } else {
+            StandardOutput.write(delta.isEmpty ? "The two sides hold the same.\n" : DeltaReport.text(of: delta))
+        }
+    }
+
+    // MARK: - The sides
+
+    /// The model that was given, else that of the first side that is a store.
+    private func chosenModel() throws -> NSManagedObjectModel {
+        if let path = source.model { return try ModelSource.model(at: path).keepingStoredArchives() }
+        guard let store = [old, new].first(where: \.isStore)?.url else {
+            throw CommandError("Neither side is a store: give the model of the documents with --model.")
+        }
+        return try ModelSource.ownModel(of: store).keepingStoredArchives()
+    }
+
+    private func state(_ side: InputDocument, _ model: NSManagedObjectModel) throws -> GraphState {
+        guard side.isStore, let url = side.url else { return .document(try side.source()) }
+        return .stores(try OpenStore(url: url, model: model).coordinator)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// `coral diff`: what differs, a line for each thing.
+@Suite struct DiffCommandTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    /// The store as it was, as a document; then the store changes.
+    private func change() throws -> String {
+        let before = store.file("before.json")
+        #expect(try CommandRun("export", store.path, "-o", before).status == 0)
+        let document = Data(
+            #"{"Note":[{"$id":"Note/p1","title":"Shopping"}],"Tag":[{"name":"garden"}]}"#.utf8)
+        let change = try CommandRun(
+            ["import", "-", "--into", store.path, "--no-backup", "--key", "Note=title"], input: document)
+        #expect(change.status == 0)
+        return before
+    }
+
+    @Test func `a store is the same as its document`() throws {
+        let document = store.file("notes.xml")
+        #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+        for sides in [[store.path, document], [document, store.path], [store.path, store.path]] {
+            let run = try CommandRun(["diff"] + sides)
+            #expect(run.status == 0)
+            #expect(run.output == "The two sides hold the same.\n")
+        }
+    }
+
+    @Test func `what was added is told, and written as a document`() throws {
+        let before = try change()
+        let run = try CommandRun("diff", before, store.path)
+        #expect(run.status == 2)
+        #expect(run.output.contains(#"+ Tag/p2  name = "garden""#))
+        #expect(run.output.contains("Shopping"))
+        #expect(run.output.hasSuffix(" deleted\n"))
+        let file = store.file("changes.json")
+        #expect(try CommandRun("diff", before, store.path, "-o", file).status == 2)
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains(#""format":"coral-delta""#))
+    }
+
+    @Test func `what is excluded is in neither side`() throws {
+        let before = try change()
+        let run = try CommandRun("diff", before, store.path, "--exclude", "Note", "--exclude", "Tag")
+        #expect(run.output == "The two sides hold the same.\n")
+        let wrong = try CommandRun("diff", before, store.path, "--exclude", "Note.titel")
+        #expect(wrong.errors.contains(#"Did you mean "title"?"#))
+    }
+
+    @Test func `documents alone want a model`() throws {
+        let before = try change()
+        let run = try CommandRun("diff", before, before)
+        #expect(run.status == 1)
+        #expect(run.errors.contains("--model"))
+        #expect(try CommandRun("diff", before, before, "--model", store.path).status == 0)
+    }
+}
