@@ -70,7 +70,9 @@ let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects"] : []
 
 targets += [
     // The toolkit, on Core Data's public API.
-    .target(name: "Coral", dependencies: coreData + engine + ["GraphDocuments", "KeyedArchives"]),
+    .target(name: "Coral", dependencies: coreData + engine + ["GraphDocuments", "KeyedArchives", "ModelFiles"]),
+    // Random graphs of any model, and what must be true of them: for the tests of those who use the toolkit.
+    .target(name: "CoralTesting", dependencies: ["Coral"]),
     // The command `coral`. Named apart from the library by more than case, which macOS would not tell apart.
     .executableTarget(
         name: "CoralCommand",
@@ -81,6 +83,7 @@ targets += [
 ]
 products += [
     .library(name: "Coral", targets: ["Coral"]),
+    .library(name: "CoralTesting", targets: ["CoralTesting"]),
     .executable(name: "coral", targets: ["CoralCommand"]),
 ]
 
@@ -112,7 +115,8 @@ targets += [
     .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "ModelFiles"]),
     .testTarget(
         name: "CoralTests",
-        dependencies: ["Coral", "NotesModel"] + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
+        dependencies: ["Coral", "CoralTesting", "NotesModel"]
+            + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
     .testTarget(
         name: "CoralCommandTests",
         dependencies: ["Coral", "CoralCommand", "NotesModel", .product(name: "GRDB", package: "GRDB.swift")]),

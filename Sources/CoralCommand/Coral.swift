@@ -32,6 +32,7 @@ struct CoralCommand: ParsableCommand {
             ImportCommand.self,
             CopyCommand.self,
             DiffCommand.self,
+            SubsetCommand.self,
             CheckCommand.self,
             VerifyCommand.self,
             ModelCommand.self,

@@ -4,10 +4,10 @@ import Foundation
 ///
 /// Ours, because nothing else here needs a library of ciphers, whose C sources take longer to build than this package,
 /// and everyone who compiles a model would build them twice: for the program, and for the tool that runs at build time.
-/// Nothing secret is hashed.
-enum SecureHash {
+/// Its time depends on the length of what is hashed and on nothing else.
+package enum SecureHash {
     /// The 32 bytes of SHA-256.
-    static func sha256(_ data: Data) -> Data {
+    package static func sha256(_ data: Data) -> Data {
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
@@ -25,6 +25,13 @@ enum SecureHash {
         let message = padded(data, blockSize: 128)
         for start in stride(from: 0, to: message.count, by: 128) { add512(message[start..<start + 128], to: &state) }
         return Data(state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
+    }
+
+    /// The 32 bytes of HMAC-SHA256 (RFC 2104).
+    package static func authenticationCode(for data: Data, key: Data) -> Data {
+        let key = key.count > 64 ? sha256(key) : key
+        let block = key + Data(repeating: 0, count: 64 - key.count)
+        return sha256(Data(block.map { $0 ^ 0x5C }) + sha256(Data(block.map { $0 ^ 0x36 }) + data))
     }
 
     /// The message with a bit, zeros, and its length in bits in the last eighth of a block.

@@ -58,3 +58,51 @@ import Testing
         }
     }
 }
+
+/// `coral subset`: a part of a store, with values replaced.
+@Suite struct SubsetCommandTests {
+    @Test func `a subset is a store of its own, and values are replaced alike in every run`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = folder.appendingPathComponent("Notes.sqlite")
+        let context = try NSManagedObjectContext.overNewStore(at: store)
+        try context.performAndWait {
+            for title in ["Groceries", "Garden", "Garden"] {
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                note.setValue(title, forKey: "title")
+                let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                item.setValue(note, forKey: "note")
+            }
+            try context.save()
+        }
+        let part = folder.appendingPathComponent("Part.sqlite").path
+        let arguments = [
+            "subset", store.path, "--entity", "Note", "--where", "title == 'Garden'", "--output", part,
+            "--redact", "Note.title=token",
+        ]
+        let dry = try CommandRun(arguments + ["--dry-run"])
+        #expect(dry.output == "Would write 4 objects (2 Item, 2 Note), 0 links\n")
+        #expect(!FileManager.default.fileExists(atPath: part))
+        let run = try CommandRun(arguments)
+        #expect(run.output == "Wrote 4 objects (2 Item, 2 Note), 0 links\n")
+        let export = try CommandRun("export", part, "--entity", "Note")
+        #expect(!export.output.contains("Garden"))
+        let again = try CommandRun(arguments)
+        #expect(again.status == 1)
+        #expect(again.errors.contains("Say --force"))
+        let wrong = try CommandRun(Array(arguments.dropLast()) + ["Note.title=tokne", "--force"])
+        #expect(wrong.errors.contains("Did you mean \"token\"?"))
+    }
+}
+
+extension NSManagedObjectContext {
+    fileprivate static func overNewStore(at url: URL) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+}

@@ -7,8 +7,8 @@ extension GraphCopier {
     ///
     /// Where the rules allow it the store makes the copies itself, in one transaction and without objects; see
     /// `RowCopying`. Else all copies are saved together. With `inBatches` each batch is saved by itself and let go, so that memory holds
-    /// one batch and IDs; where that fails, what was saved is deleted again. Mandatory to-one relationships that lead
-    /// to objects of later batches cannot be copied so.
+    /// one batch and IDs; where that fails, what was saved is deleted again. Objects that cannot be saved without each
+    /// other are in one batch, however many they are.
     ///
     /// Throws as `copy(_:into:store:progress:)` does; cancelling the task throws `CocoaError.userCancelled`.
     ///
@@ -59,43 +59,12 @@ extension GraphCopier {
         guard !ids.isEmpty else { return [:] }
         let session = try CopySession(
             self, roots: ids, source: context, target: context, store: nil, progress: progress)
-        let cleaner = CopyCleaner(context)
         do {
-            for range in session.batches {
-                try session.make(range)
-                session.connectMandatory(range, cleaner: cleaner)
-                try session.saveAndForget(range)
-            }
-            for isOrdered in [false, true] {
-                for range in session.batches {
-                    try session.connect(range, isOrdered: isOrdered, cleaner: cleaner)
-                    try session.saveAndForget(range)
-                }
-            }
-            try session.callConnectHooks()
-            try context.save()
+            let copies = try session.runInBatches()
+            return Dictionary(zip(session.graph.nodes.map(\.id), copies), uniquingKeysWith: { first, _ in first })
         } catch {
-            context.rollback()
-            try delete(session.madeIDs.filter { !$0.isTemporaryID }, relationships: session, in: context)
+            try session.removeSaved()
             throw error
-        }
-        return Dictionary(zip(session.graph.nodes.map(\.id), session.madeIDs), uniquingKeysWith: { first, _ in first })
-    }
-
-    /// Takes back saved copies, batch by batch. They let go of what they are related to first.
-    private func delete(
-        _ ids: [NSManagedObjectID], relationships session: CopySession, in context: NSManagedObjectContext
-    ) throws {
-        for start in stride(from: 0, to: ids.count, by: max(batchSize, 1)) {
-            for number in start..<min(start + max(batchSize, 1), ids.count) {
-                let copy = context.object(with: ids[number])
-                for relationship in session.graph.nodes[number].entity.relationships {
-                    copy.setValue(nil, forKey: relationship.target.name)
-                }
-                context.delete(copy)
-            }
-            try context.save()
-            context.reset()
         }
     }
 }

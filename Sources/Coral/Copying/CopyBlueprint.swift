@@ -61,7 +61,7 @@ final class CopyBlueprint {
             guard includes(entity), met.insert(entity.name ?? "").inserted else { continue }
             if !entity.isAbstract {
                 for relationship in try copy(of: entity).relationships
-                where relationship.rule == .copy || relationship.choice != nil {
+                where relationship.rule == .copy || relationship.choice != nil || rules.takesNeighbours {
                     if let destination = relationship.relationship.destinationEntity { pending.append(destination) }
                 }
             }
@@ -125,7 +125,7 @@ final class CopyBlueprint {
         let closure = lineage(entity).lazy.compactMap { self.values["\($0.name ?? "").\(attribute.name)"] }.first
         let source =
             try closure.map { .closure($0) }
-            ?? (rules.honoursUserInfo ? directives.source(of: attribute, at: place) : .original)
+            ?? (rules.honoursUserInfo && !rules.isSubset ? directives.source(of: attribute, at: place) : .original)
         guard let source else { return nil }
         guard let counterpart = counterpart(of: attribute, in: target) as? NSAttributeDescription else {
             missingProperties.insert(place)
@@ -164,6 +164,7 @@ final class CopyBlueprint {
         let isExclusive = inverse.map { !$0.isToMany } ?? false
         // Without a mandatory object the copy could never be saved.
         let isMandatory = !counterpart.isOptional && !counterpart.isToMany
+        if rule == .link, isMandatory, rules.isSubset { rule = .copy }
         if rule == .link, isExclusive, isMandatory || rules.exclusiveLinks == .copy { rule = .copy }
         return RelationshipCopy(
             relationship: relationship, rule: rule, choice: choice,

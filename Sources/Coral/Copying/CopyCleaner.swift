@@ -19,13 +19,15 @@ final class CopyCleaner {
 
     /// Deletes copies that are not saved. They let go of what they are related to first: no delete rule shall reach
     /// what was there before.
-    func remove(_ copies: [NSManagedObject], graph: CopyGraph) {
+    ///
+    /// - Parameter copies: In the order of the graph's objects; nil for what was not made.
+    func remove(_ copies: [NSManagedObject?], graph: CopyGraph) {
         for (copy, node) in zip(copies, graph.nodes) {
             for relationship in node.entity.relationships {
-                copy.setValue(nil, forKey: relationship.target.name)
+                copy?.setValue(nil, forKey: relationship.target.name)
             }
         }
-        for copy in copies { context.delete(copy) }
+        for case let copy? in copies { context.delete(copy) }
         context.processPendingChanges()
         for object in unchanged.values where object.isUpdated { context.refresh(object, mergeChanges: false) }
     }

@@ -21,6 +21,7 @@ final class CopyGraph {
 
     private let blueprint: CopyBlueprint
     private var roots: Set<NSManagedObjectID> = []
+    private var isAmongNeighbours = false
     private var parents: [NSManagedObjectID: Int] = [:]
 
     init(_ blueprint: CopyBlueprint) {
@@ -33,6 +34,7 @@ final class CopyGraph {
     func walk(from roots: [NSManagedObjectID], loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void) throws {
         self.roots = Set(roots)
         try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: roots)
+        if blueprint.rules.takesNeighbours { try walkToNeighbours(loader, willLoad) }
         parents = [:]
         for root in roots where index[root] == nil {
             throw CopyError(
@@ -41,9 +43,22 @@ final class CopyGraph {
         }
     }
 
+    /// Walks on to what the objects found are linked to, and from there to what must not be missing.
+    private func walkToNeighbours(_ loader: ObjectLoader, _ willLoad: @escaping (Int) throws -> Void) throws {
+        var outside: [NSManagedObjectID] = []
+        var met: Set<NSManagedObjectID> = []
+        for id in nodes.lazy.flatMap(\.targets).joined() where index[id] == nil && met.insert(id).inserted {
+            outside.append(id)
+        }
+        isAmongNeighbours = true
+        try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: outside)
+    }
+
     /// Notes an object, and says which others are copied because of it.
     private func visit(_ object: NSManagedObject) throws -> [NSManagedObject] {
         let id = object.objectID
+        // A neighbour may lead back to what is copied already.
+        guard index[id] == nil else { return [] }
         let isRoot = roots.contains(id)
         let entity = try blueprint.copy(of: object.entity)
         if !isRoot, let condition = entity.condition, try !condition(object) { return [] }
@@ -61,7 +76,7 @@ final class CopyGraph {
                 let rules = try objects.map { try choice(object, $0) }
                 copied += zip(objects, rules).filter { $0.1 == .copy }.map(\.0)
                 objects = zip(objects, rules).filter { $0.1 != .leaveOut }.map(\.0)
-            } else if relationship.rule == .copy {
+            } else if isAmongNeighbours ? relationship.isMandatory : relationship.rule == .copy {
                 copied += objects
             }
             targets.append(objects.map(\.objectID))

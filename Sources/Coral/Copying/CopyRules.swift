@@ -6,8 +6,9 @@ import CoreData
 ///     var rules = CopyRules.ownership.with("Note.tags", .link)
 ///     rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
 ///
-/// For each relationship the first of these decides that has something to say: a rule given in code, the directives
-/// in the model's user info (see `CopyDirectiveKeys`), the `base`. Transient and derived attributes are not copied.
+/// For each relationship the first of these decides that has something to say: a rule given in code, which is closest to
+/// the call; the directives in the model's user info (see `CopyDirectiveKeys`); the `base`. So it is for the values of
+/// attributes. Transient and derived attributes are not copied.
 public struct CopyRules: Sendable {
     /// What becomes of a relationship that no rule and no directive names.
     public enum Base: String, Sendable, Hashable, CaseIterable {
@@ -53,6 +54,9 @@ public struct CopyRules: Sendable {
     public var directiveKeys = CopyDirectiveKeys()
     public var exclusiveLinks = ExclusiveLinks.leaveOut
     public var uniqueness = Uniqueness.suffix(" copy", limit: 1000)
+    /// Whether whole numbers of uniqueness constraints get the next free number, the one after the largest, in place of
+    /// an error. Where a constraint has a UUID that is made anew instead. Cost: one fetch for each constraint.
+    public var countsUpNumbers = false
     /// Whether links that change the object at their other end are left out: then nothing that exists is changed.
     public var leavesOthersUntouched = false
     /// Finds the object that stands for an original's neighbour where the copies live in another store or model.
@@ -71,6 +75,11 @@ public struct CopyRules: Sendable {
     var excludedProperties: Set<String> = []
     var excludedNames: Set<String> = []
     var excludedRootNames: Set<String> = []
+    /// Whether the copies are the beginning of a store of their own: values stay as they are, and nobody may lack what is
+    /// mandatory.
+    var isSubset = false
+    /// Whether objects that rules link to are copied too, without what belongs to them.
+    var takesNeighbours = false
 
     public init(_ base: Base = .ownership) {
         self.base = base

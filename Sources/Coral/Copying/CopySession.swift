@@ -17,7 +17,7 @@ final class CopySession {
     private let unique: UniqueValues
     /// The copies, in the order of the graph's objects. Those that were let go are known by their IDs.
     private var made: [NSManagedObject?] = []
-    private(set) var madeIDs: [NSManagedObjectID] = []
+    private var madeIDs: [NSManagedObjectID?] = []
     private let now = Date()
 
     /// Walks, and finds out what copying would do. Changes nothing.
@@ -38,13 +38,15 @@ final class CopySession {
         loader = ObjectLoader(
             context: source, plan: try ShapePlan(try blueprint.shape(), model: model), batchSize: copier.batchSize,
             storeIdentifier: nil, countsRows: false)
-        unique = UniqueValues(context: target, model: targetModel, rule: copier.rules.uniqueness)
+        unique = UniqueValues(context: target, model: targetModel, rules: copier.rules)
         graph = CopyGraph(blueprint)
         links = CopyLinks(graph, source: source, target: target, store: store, rules: copier.rules)
         try graph.walk(from: roots, loader: loader) { _ in
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
         }
         try links.settle(loader: loader)
+        made = Array(repeating: nil, count: graph.nodes.count)
+        madeIDs = Array(repeating: nil, count: graph.nodes.count)
         progress?.totalUnitCount = Int64(graph.nodes.count * 2)
     }
 
@@ -63,25 +65,19 @@ final class CopySession {
 
     /// Makes and connects all copies; leaves nothing behind where that fails.
     func run(roots: [NSManagedObjectID]) throws -> CopyMap {
-        target.processPendingChanges()
-        target.undoManager?.beginUndoGrouping()
-        defer {
-            target.processPendingChanges()
-            target.undoManager?.endUndoGrouping()
-        }
         let cleaner = CopyCleaner(target)
-        do {
-            for range in batches { try make(range) }
+        try UndoStep(target).perform {
+            let portions = consecutivePortions
+            for portion in portions { try make(portion) }
             for isOrdered in [false, true] {
-                for range in batches { try connect(range, isOrdered: isOrdered, cleaner: cleaner) }
+                for portion in portions { try connect(portion, isOrdered: isOrdered, cleaner: cleaner) }
             }
             try callConnectHooks()
             if copier.validates { for case let copy? in made { try copy.validateForInsert() } }
             try checkCancelled()
             if copier.saves { try target.save() }
-        } catch {
-            cleaner.remove(made.compactMap { $0 }, graph: graph)
-            throw error
+        } takingBack: {
+            cleaner.remove(made, graph: graph)
         }
         return CopyMap(
             originals: graph.nodes.map(\.id), copies: made.compactMap { $0 }, index: graph.index,
@@ -89,20 +85,61 @@ final class CopySession {
             omissions: links.omissions, missingProperties: blueprint.missingProperties)
     }
 
-    /// The numbers of the graph's objects, in portions.
-    var batches: [Range<Int>] {
+    /// The numbers of the graph's objects, in portions, in the order of the walk.
+    private var consecutivePortions: [[Int]] {
         let size = max(copier.batchSize, 1)
-        return stride(from: 0, to: graph.nodes.count, by: size).map { $0..<min($0 + size, graph.nodes.count) }
+        return stride(from: 0, to: graph.nodes.count, by: size).map { Array($0..<min($0 + size, graph.nodes.count)) }
+    }
+
+    // MARK: - Making, in batches
+
+    /// Makes and connects all copies, saving each batch and letting it go.
+    ///
+    /// - Returns: The IDs of the copies, in the order of the graph's objects.
+    func runInBatches() throws -> [NSManagedObjectID] {
+        let cleaner = CopyCleaner(target)
+        let portions = CopyBatches.portions(of: graph, size: max(copier.batchSize, 1))
+        for portion in portions {
+            try make(portion)
+            connectMandatory(portion, cleaner: cleaner)
+            try saveAndForget(portion)
+        }
+        for isOrdered in [false, true] {
+            for portion in portions {
+                try connect(portion, isOrdered: isOrdered, cleaner: cleaner)
+                try saveAndForget(portion)
+            }
+        }
+        try callConnectHooks()
+        try target.save()
+        return madeIDs.compactMap { $0 }
+    }
+
+    /// Takes back what was saved, batch by batch. Copies let go of what they are related to first.
+    func removeSaved() throws {
+        target.rollback()
+        for portion in consecutivePortions {
+            for number in portion {
+                guard let id = madeIDs[number], !id.isTemporaryID else { continue }
+                let copy = target.object(with: id)
+                for relationship in graph.nodes[number].entity.relationships {
+                    copy.setValue(nil, forKey: relationship.target.name)
+                }
+                target.delete(copy)
+            }
+            try target.save()
+            target.reset()
+        }
     }
 
     // MARK: - One batch
 
     /// Makes the copies of some objects, with their attributes.
-    func make(_ range: Range<Int>) throws {
+    private func make(_ portion: [Int]) throws {
         try checkCancelled()
-        let originals = try loader.objects(with: graph.nodes[range].map(\.id))
+        let originals = try loader.objects(with: portion.map { graph.nodes[$0].id })
         var drafts: [CopyDraft] = []
-        for (number, original) in zip(range, originals) {
+        for (number, original) in zip(portion, originals) {
             let node = graph.nodes[number]
             guard let original else {
                 throw CopyError(
@@ -113,17 +150,17 @@ final class CopySession {
             drafts.append(try CopyDraft(original, node: number, entity: node.entity, now: now))
         }
         try unique.settle(drafts, followed: false)
-        let parents = ParentValues(graph: graph, drafts: drafts, copy: { [unowned self] in copy(at: $0) })
+        let parents = ParentValues(graph: graph, drafts: drafts) { [unowned self] in copy(at: $0) }
         for draft in drafts { parents.follow(draft) }
         try unique.settle(drafts, followed: true)
         for draft in drafts { try make(draft) }
-        progress?.completedUnitCount += Int64(range.count)
+        progress?.completedUnitCount += Int64(portion.count)
     }
 
     private func make(_ draft: CopyDraft) throws {
         let copy = NSEntityDescription.insertNewObject(forEntityName: draft.entity.target.name ?? "", into: target)
-        made.append(copy)
-        madeIDs.append(copy.objectID)
+        made[draft.node] = copy
+        madeIDs[draft.node] = copy.objectID
         // Where several stores have the entity, a copy belongs where its original is.
         if let store {
             target.assign(copy, to: store)
@@ -142,30 +179,30 @@ final class CopySession {
     /// Relates copies to copies, and to what they are linked to.
     ///
     /// - Parameter isOrdered: Whether the ordered relationships are meant, which come last, or the others.
-    func connect(_ range: Range<Int>, isOrdered: Bool, cleaner: CopyCleaner) throws {
+    private func connect(_ portion: [Int], isOrdered: Bool, cleaner: CopyCleaner) throws {
         try checkCancelled()
-        for number in range {
+        for number in portion {
             let node = graph.nodes[number]
-            let copy = copy(at: number)
+            guard let copy = copy(at: number) else { continue }
             for (relationship, targets) in zip(node.entity.relationships, node.targets)
             where relationship.target.isOrdered == isOrdered && !targets.isEmpty {
                 let objects = targets.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
                 CopySession.set(objects, relationship.target, of: copy)
             }
         }
-        if !isOrdered { progress?.completedUnitCount += Int64(range.count) }
+        if !isOrdered { progress?.completedUnitCount += Int64(portion.count) }
     }
 
-    /// Relates a copy to those objects of a relationship that must not be missing when it is saved, as far as they
-    /// are made.
-    func connectMandatory(_ range: Range<Int>, cleaner: CopyCleaner) {
-        for number in range {
+    /// Relates copies to those objects that must not be missing when they are saved: the batches are such that all of
+    /// them are made.
+    private func connectMandatory(_ portion: [Int], cleaner: CopyCleaner) {
+        for number in portion {
             let node = graph.nodes[number]
-            for (relationship, targets) in zip(node.entity.relationships, node.targets)
-            where !relationship.target.isOptional && !relationship.target.isToMany {
-                let known = targets.filter { (graph.index[$0] ?? -1) < madeIDs.count }
-                let objects = known.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
-                if !objects.isEmpty { CopySession.set(objects, relationship.target, of: copy(at: number)) }
+            for (relationship, targets) in zip(node.entity.relationships, node.targets) where relationship.isMandatory {
+                let objects = targets.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
+                if !objects.isEmpty, let copy = copy(at: number) {
+                    CopySession.set(objects, relationship.target, of: copy)
+                }
             }
         }
     }
@@ -201,15 +238,17 @@ final class CopySession {
         return object
     }
 
-    private func copy(at number: Int) -> NSManagedObject {
-        made[number] ?? target.object(with: madeIDs[number])
+    private func copy(at number: Int) -> NSManagedObject? {
+        made[number] ?? madeIDs[number].map(target.object(with:))
     }
 
-    func callConnectHooks() throws {
+    private func callConnectHooks() throws {
         guard let hook = copier.rules.didConnect else { return }
-        for range in batches {
-            let originals = try loader.objects(with: graph.nodes[range].map(\.id))
-            for case (let number, let original?) in zip(range, originals) { try hook(original, copy(at: number)) }
+        for portion in consecutivePortions {
+            let originals = try loader.objects(with: portion.map { graph.nodes[$0].id })
+            for case (let number, let original?) in zip(portion, originals) {
+                if let copy = copy(at: number) { try hook(original, copy) }
+            }
         }
     }
 
@@ -220,9 +259,9 @@ final class CopySession {
     // MARK: - Batches
 
     /// Saves what a batch has made or connected and lets all objects go. Their IDs stay.
-    func saveAndForget(_ range: Range<Int>) throws {
+    private func saveAndForget(_ portion: [Int]) throws {
         try target.save()
-        for number in range {
+        for number in portion {
             if let copy = made[number] { madeIDs[number] = copy.objectID }
             made[number] = nil
         }

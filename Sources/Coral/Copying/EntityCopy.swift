@@ -24,6 +24,9 @@ final class EntityCopy {
     }
 
     var name: String { entity.name ?? "" }
+
+    /// Whether values come from objects higher up.
+    var followsParent: Bool { attributes.contains(where: \.followsParent) }
 }
 
 /// How one attribute of a copy gets its value.
@@ -71,6 +74,9 @@ struct RelationshipCopy {
     var permitsLinks: Bool
 
     var name: String { relationship.name }
+
+    /// Whether a copy without such an object could not be saved.
+    var isMandatory: Bool { !target.isOptional && (!target.isToMany || target.minCount > 0) }
 
     /// Whether objects that are no copies would be taken from where they are.
     var isExclusive: Bool { target.inverseRelationship.map { !$0.isToMany } ?? false }

@@ -12,7 +12,7 @@ import CoreData
 /// is entered from there. Every method takes a `Progress`, counted in objects made and objects connected; cancelling
 /// it makes the method throw `CocoaError.userCancelled`.
 ///
-/// With an undo manager, copying is one step. A failed run leaves a step that changes nothing.
+/// With an undo manager, copying is one step, and a failed run leaves none.
 public struct GraphCopier: Sendable {
     public var rules: CopyRules
     /// The number of originals that are loaded together.
@@ -42,7 +42,7 @@ public struct GraphCopier: Sendable {
         progress: Progress? = nil
     ) throws -> CopyPlan {
         guard !objects.isEmpty else { return CopyPlan() }
-        return try run(objects, into: context, store: store, progress: progress) { session, _ in session.plan }
+        return try withSession(objects, into: context, store: store, progress: progress) { session, _ in session.plan }
     }
 
     /// Copies objects, and what the rules say belongs to them.
@@ -66,7 +66,7 @@ public struct GraphCopier: Sendable {
                 originals: [], copies: [], index: [:], unsaved: [], roots: [], omissions: CopyOmissions(),
                 missingProperties: [])
         }
-        return try run(objects, into: context, store: store, progress: progress) { session, roots in
+        return try withSession(objects, into: context, store: store, progress: progress) { session, roots in
             try session.run(roots: roots)
         }
     }
@@ -87,7 +87,8 @@ public struct GraphCopier: Sendable {
         return copy
     }
 
-    private func run<Result>(
+    /// Walks, and hands on what has found out what there is to do.
+    func withSession<Result>(
         _ objects: [NSManagedObject], into context: NSManagedObjectContext?, store: NSPersistentStore?,
         progress: Progress?, _ body: (CopySession, [NSManagedObjectID]) throws -> Result
     ) throws -> Result {

@@ -5,9 +5,9 @@ struct ParentValues {
     private let graph: CopyGraph
     /// Copies of this batch that are not made yet, by the numbers of their objects.
     private let drafts: [Int: CopyDraft]
-    private let copy: (Int) -> NSManagedObject
+    private let copy: (Int) -> NSManagedObject?
 
-    init(graph: CopyGraph, drafts: [CopyDraft], copy: @escaping (Int) -> NSManagedObject) {
+    init(graph: CopyGraph, drafts: [CopyDraft], copy: @escaping (Int) -> NSManagedObject?) {
         self.graph = graph
         self.drafts = Dictionary(drafts.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
         self.copy = copy
@@ -40,7 +40,7 @@ struct ParentValues {
                 return (entity.entity.attributesByName[parent.attribute]?.defaultValue, ())
             }
             if let draft = drafts[number] { return (draft.value(attribute.target.name), ()) }
-            return (copy(number).value(forKey: attribute.target.name), ())
+            return (copy(number)?.value(forKey: attribute.target.name), ())
         }
         return nil
     }

@@ -6,15 +6,19 @@ import GraphDocuments
 final class UniqueValues {
     private let context: NSManagedObjectContext
     private let rule: CopyRules.Uniqueness
+    private let countsUpNumbers: Bool
     private let schema: GraphSchema
+    /// The last number given out for an attribute of a constraint.
+    private var lastNumbers: [UniquenessConstraint: Int64] = [:]
     /// The keys of copies that are not made yet, or made in this run.
     private var own: [UniquenessConstraint: Set<Key>] = [:]
 
     typealias Key = [GraphValue]
 
-    init(context: NSManagedObjectContext, model: NSManagedObjectModel, rule: CopyRules.Uniqueness) {
+    init(context: NSManagedObjectContext, model: NSManagedObjectModel, rules: CopyRules) {
         self.context = context
-        self.rule = rule
+        rule = rules.uniqueness
+        countsUpNumbers = rules.countsUpNumbers
         schema = GraphSchema(model)
     }
 
@@ -73,10 +77,40 @@ final class UniqueValues {
             if let key = key(of: draft, constraint) { own[constraint, default: []].insert(key) }
             return nil
         }
+        if countsUpNumbers, let part = parts.last(where: \.isWholeNumber) {
+            draft.set(NSNumber(value: try nextNumber(part, constraint, draft, at: place)), for: part.name)
+            if let key = key(of: draft, constraint) { own[constraint, default: []].insert(key) }
+            return nil
+        }
         guard let part = parts.last(where: { $0.attributeType == .stringAttributeType }),
             let text = draft.value(part.name) as? String
         else { throw notUnique(draft, place, " Give it a value by a closure.") }
         return Candidate(draft: draft, attribute: part.name, stem: UniqueValues.stem(of: text, suffix))
+    }
+
+    /// The number after the largest that any object has, saved or not.
+    private func nextNumber(
+        _ attribute: NSAttributeDescription, _ constraint: UniquenessConstraint, _ draft: CopyDraft, at place: String
+    ) throws -> Int64 {
+        var last = lastNumbers[constraint]
+        if last == nil {
+            let request = NSFetchRequest<NSManagedObject>(entityName: constraint.entity)
+            request.sortDescriptors = [NSSortDescriptor(key: attribute.name, ascending: false)]
+            request.fetchLimit = 1
+            last = (try context.fetch(request).first?.value(forKey: attribute.name) as? NSNumber)?.int64Value
+        }
+        let own = self.own[constraint, default: []].compactMap { key -> Int64? in
+            guard let position = constraint.attributes.firstIndex(of: attribute.name),
+                case .integer(let number) = key[position]
+            else { return nil }
+            return number
+        }.max()
+        let highest = max(last ?? 0, lastNumbers[constraint] == nil ? own ?? 0 : 0)
+        guard highest < attribute.largestNumber else {
+            throw notUnique(draft, place, " There is no larger number.")
+        }
+        lastNumbers[constraint] = highest + 1
+        return highest + 1
     }
 
     private func settle(_ candidates: [Candidate], _ constraint: UniquenessConstraint) throws {
@@ -166,5 +200,20 @@ final class UniqueValues {
             if let key = key(constraint, { object.value(forKey: $0) }) { keys.insert(key) }
         }
         return keys
+    }
+}
+
+extension NSAttributeDescription {
+    fileprivate var isWholeNumber: Bool {
+        [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType].contains(attributeType)
+    }
+
+    /// The largest number that the attribute can hold.
+    fileprivate var largestNumber: Int64 {
+        switch attributeType {
+        case .integer16AttributeType: Int64(Int16.max)
+        case .integer32AttributeType: Int64(Int32.max)
+        default: Int64.max
+        }
     }
 }

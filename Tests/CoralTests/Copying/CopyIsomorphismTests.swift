@@ -1,4 +1,5 @@
 import Coral
+import CoralTesting
 import Testing
 
 /// Whatever the graph: the copy is like the original, has nothing in common with it, and leaves it as it was.
@@ -8,9 +9,9 @@ import Testing
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let source = try #require(objects.first?.managedObjectContext)
-        let before = objects.map { contents(of: $0) }
+        let before = objects.map { ObjectContents($0) }
         let copies = try copier.copy(objects, into: target)
-        #expect(objects.map { contents(of: $0) } == before, sourceLocation: sourceLocation)
+        #expect(objects.map { ObjectContents($0) } == before, sourceLocation: sourceLocation)
         if objects.allSatisfy({ !$0.isInserted }) {
             #expect(source.updatedObjects.isEmpty, sourceLocation: sourceLocation)
         }
@@ -21,8 +22,8 @@ import Testing
             let copy = try #require(copies[original], sourceLocation: sourceLocation)
             #expect(!originals.contains(copy), sourceLocation: sourceLocation)
             #expect(copy.managedObjectContext === target ?? source, sourceLocation: sourceLocation)
-            let wanted = contents(of: original) { copies[$0]?.objectID.uriRepresentation().absoluteString ?? "?" }
-            let actual = (target ?? source).performAndWait { contents(of: copy) }
+            let wanted = ObjectContents(original) { copies[$0]?.objectID.uriRepresentation().absoluteString ?? "?" }
+            let actual = (target ?? source).performAndWait { ObjectContents(copy) }
             #expect(actual == wanted, sourceLocation: sourceLocation)
         }
     }
@@ -32,7 +33,7 @@ import Testing
         let context = try makeContext(model)
         try context.performAndWait {
             var generator = GraphGenerator(seed: UInt64(seed))
-            let objects = generator.objects(1 + seed, in: context, model)
+            let objects = try generator.objects(1 + seed, in: context)
             try check(objects, copiedBy: GraphCopier(rules: .everything, batchSize: 1 + seed % 7))
         }
     }
@@ -42,7 +43,7 @@ import Testing
         let context = try makeContext(model)
         try context.performAndWait {
             var generator = GraphGenerator(seed: UInt64(seed))
-            let objects = generator.objects(1 + seed, in: context, model)
+            let objects = try generator.objects(1 + seed, in: context)
             try context.save()
             if seed % 2 == 0 { context.refreshAllObjects() }
             try check(objects, copiedBy: GraphCopier(rules: .everything, batchSize: 1 + seed % 7))
@@ -58,7 +59,7 @@ import Testing
         let (context, other) = (try makeContext(model), try makeContext(WebModel.make()))
         try context.performAndWait {
             var generator = GraphGenerator(seed: UInt64(100 + seed))
-            let objects = generator.objects(20, in: context, model)
+            let objects = try generator.objects(20, in: context)
             if seed % 2 == 0 { try context.save() }
             try check(objects, copiedBy: GraphCopier(rules: .everything), into: other)
             #expect(

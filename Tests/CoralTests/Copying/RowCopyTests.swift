@@ -1,6 +1,7 @@
 #if !canImport(Darwin)
 
     import Coral
+    import CoralTesting
     import GRDB
     import Testing
 
@@ -33,14 +34,14 @@
             }
 
             /// What the copies hold, by their originals: copies are called by those.
-            func contents(_ copies: [NSManagedObjectID: NSManagedObjectID]) -> [String: [String: String]] {
+            func contents(_ copies: [NSManagedObjectID: NSManagedObjectID]) -> [String: ObjectContents] {
                 let context = container.newBackgroundContext()
                 let names = Dictionary(
                     copies.map { ($1, Site.name($0) + "'") }, uniquingKeysWith: { first, _ in first })
                 return context.performAndWait {
-                    var result: [String: [String: String]] = [:]
+                    var result: [String: ObjectContents] = [:]
                     for (original, copy) in copies {
-                        result[Site.name(original)] = CoralTests.contents(of: context.object(with: copy)) {
+                        result[Site.name(original)] = ObjectContents(context.object(with: copy)) {
                             names[$0.objectID] ?? Site.name($0.objectID)
                         }
                     }
@@ -92,7 +93,7 @@
             tracksHistory: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
             fill: (NSManagedObjectContext) throws -> [NSManagedObject]
         ) async throws {
-            var results: [(contents: [String: [String: String]], versions: [String: Int])] = []
+            var results: [(contents: [String: ObjectContents], versions: [String: Int])] = []
             for choice in [RowCopying.never, .always] {
                 let site = try Site(model(), tracksHistory: tracksHistory, fill: fill)
                 var copier = GraphCopier(rules: rules)
@@ -109,8 +110,7 @@
         @Test(arguments: 0..<12) func `random graphs`(seed: Int) async throws {
             try await compare(WebModel.make, rules: .everything, tracksHistory: seed % 2 == 0) { context in
                 var generator = GraphGenerator(seed: UInt64(seed))
-                let model = try #require(context.persistentStoreCoordinator?.managedObjectModel)
-                return generator.objects(10 + seed * 3, in: context, model)
+                return try generator.objects(10 + seed * 3, in: context)
             }
         }
 
@@ -120,8 +120,7 @@
             let rules = CopyRules.ownership.with("Thing.friends", .leaveOut).with("Thing.friendOf", .leaveOut)
             try await compare(WebModel.make, rules: rules, roots: { $0 % 3 == 0 }, tracksHistory: true) { context in
                 var generator = GraphGenerator(seed: UInt64(100 + seed))
-                let model = try #require(context.persistentStoreCoordinator?.managedObjectModel)
-                return generator.objects(10 + seed * 3, in: context, model)
+                return try generator.objects(10 + seed * 3, in: context)
             }
         }
 

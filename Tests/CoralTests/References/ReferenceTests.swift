@@ -1,4 +1,5 @@
 import Coral
+import CoralTesting
 import Testing
 
 /// A reference finds its object again, or says why not.
@@ -107,7 +108,7 @@ import Testing
         let context = try makeContext(model)
         try context.performAndWait {
             var generator = GraphGenerator(seed: UInt64(seed))
-            let objects = generator.objects(30, in: context, model)
+            let objects = try generator.objects(30, in: context)
             let references = try ManagedObjectReference.references(to: objects)
             #expect(references.resolve(in: context).map(\.object) == objects)
             try context.save()

@@ -1,0 +1,172 @@
+import CoreData
+import ModelFiles
+
+/// Replaces attributes' values by substitutes that tell nothing: the same value always by the same substitute, so that what
+/// agreed before agrees afterwards.
+///
+///     var redaction = Redaction(secret: secret)
+///     redaction.replace("Customer.name", by: .name)
+///     redaction.replace("Customer.email", by: .email)
+///
+/// Substitutes follow from the secret and the value alone (HMAC-SHA256), in every store and every run. Who knows the
+/// secret can check guesses; keep it, or take `Redaction()` with one of its own that nobody knows.
+public struct Redaction: Sendable {
+    /// What stands in place of a value. Null stays null, but for `constant`.
+    public enum Substitute: Sendable, Hashable {
+        /// Text: letters by letters, digits by digits, the rest as it is. Two values may get the same substitute where
+        /// they are short.
+        case shape
+        /// Text: a name, by its number of words.
+        case name
+        /// Text: an address at `example.com`.
+        case email
+        /// Text: sixteen hexadecimal digits.
+        case token
+        /// A UUID.
+        case uuid
+        /// A date up to so many days earlier or later.
+        case date(withinDays: Int)
+        /// A whole number or a real one from a range.
+        case number(ClosedRange<Int64>)
+        /// The same text for all.
+        case constant(String)
+        /// Nothing.
+        case null
+    }
+
+    private let key: Data
+    private(set) var substitutes: [String: Substitute] = [:]
+
+    /// With a secret of one's own: the same for the same, in every run.
+    public init(secret: String) {
+        key = SecureHash.sha256(Data(secret.utf8))
+    }
+
+    /// With a secret that nobody knows.
+    public init() {
+        key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+    }
+
+    /// Replaces an attribute, named by its entity as `Customer.name`. Entities that inherit it follow.
+    public mutating func replace(_ attribute: String, by substitute: Substitute) {
+        substitutes[attribute] = substitute
+    }
+
+    /// The substitute for a value of an attribute of a type; nil for null, and where the type does not take it.
+    public func substitute(for value: Any?, by substitute: Substitute, of type: NSAttributeType) -> Any? {
+        switch substitute {
+        case .null: return nil
+        case .constant(let text): return text
+        default: break
+        }
+        guard let value, !(value is NSNull) else { return nil }
+        var numbers = SubstituteNumbers(key, for: value)
+        switch substitute {
+        case .shape, .name, .email, .token: return (value as? String).map { numbers.text(substitute, like: $0) }
+        case .uuid: return numbers.uuid()
+        case .date(let days):
+            let seconds = Double(max(days, 0)) * 86400
+            return (value as? Date)?.addingTimeInterval(
+                Double.random(in: -seconds...seconds, using: &numbers).rounded())
+        case .number(let range): return NSNumber(value: Int64.random(in: range, using: &numbers))
+        case .constant, .null: return nil
+        }
+    }
+
+    /// Throws `CopyError` where an attribute of a type cannot have such a substitute.
+    func check(_ substitute: Substitute, fits type: NSAttributeType, at place: String) throws {
+        let (types, kind): ([NSAttributeType], String)
+        switch substitute {
+        case .null: return
+        case .shape, .name, .email, .token, .constant: (types, kind) = ([.stringAttributeType], "text")
+        case .uuid: (types, kind) = ([.UUIDAttributeType], "a UUID")
+        case .date: (types, kind) = ([.dateAttributeType], "a date")
+        case .number:
+            types = [
+                .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+                .floatAttributeType,
+            ]
+            kind = "a number"
+        }
+        guard types.contains(type) else {
+            throw CopyError(.wrongValue, "\(place) cannot be replaced by \(kind): it is of another type.", at: place)
+        }
+    }
+}
+
+/// Numbers that follow from a secret and a value.
+private struct SubstituteNumbers: RandomNumberGenerator {
+    private let key: Data
+    private var block: [UInt8]
+    private var place = 0
+
+    init(_ key: Data, for value: Any) {
+        self.key = key
+        block = Array(SecureHash.authenticationCode(for: SubstituteNumbers.bytes(of: value), key: key))
+    }
+
+    /// What tells values apart: text as text, so that the same text is the same in every attribute.
+    private static func bytes(of value: Any) -> Data {
+        switch value {
+        case let value as Data: value
+        case let value as Date: Data("\(value.timeIntervalSinceReferenceDate)".utf8)
+        default: Data("\(value)".utf8)
+        }
+    }
+
+    mutating func next() -> UInt64 {
+        if place + 8 > block.count {
+            block = Array(SecureHash.authenticationCode(for: Data(block), key: key))
+            place = 0
+        }
+        defer { place += 8 }
+        return block[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    // MARK: - Text
+
+    private static let letters = Array("abcdefghijklmnopqrstuvwxyz")
+    private static let firstNames = [
+        "Ada", "Ben", "Clara", "David", "Emma", "Felix", "Grace", "Hugo", "Ida", "Jonas", "Kira", "Leo", "Mara", "Nils",
+        "Olga", "Paul", "Rosa", "Simon", "Tara", "Viktor",
+    ]
+    private static let lastNames = [
+        "Adler", "Brook", "Carter", "Dahl", "Ekholm", "Fischer", "Grant", "Hale", "Ivers", "Jensen", "Keller", "Lund",
+        "Moreau", "Novak", "Olsen", "Porter", "Reyes", "Sato", "Tanner", "Weiss",
+    ]
+
+    mutating func text(_ substitute: Redaction.Substitute, like text: String) -> String {
+        switch substitute {
+        case .name:
+            let isOneWord = !text.contains(" ")
+            let first = SubstituteNumbers.firstNames[index(SubstituteNumbers.firstNames.count)]
+            return isOneWord
+                ? first : first + " " + SubstituteNumbers.lastNames[index(SubstituteNumbers.lastNames.count)]
+        case .email: return "user-\(hexadecimal(10))@example.com"
+        case .token: return hexadecimal(16)
+        default: return String(text.map { shaped($0) })
+        }
+    }
+
+    private mutating func shaped(_ character: Character) -> Character {
+        if character.isNumber, character.isASCII { return Character("\(index(10))") }
+        guard character.isLetter else { return character }
+        let letter = SubstituteNumbers.letters[index(26)]
+        return character.isUppercase ? Character(letter.uppercased()) : letter
+    }
+
+    private mutating func index(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
+
+    private mutating func hexadecimal(_ count: Int) -> String {
+        String((0..<count).map { _ in Character(String(index(16), radix: 16)) })
+    }
+
+    mutating func uuid() -> UUID {
+        let (high, low) = (next(), next())
+        var bytes = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
+        // Marked as a random one.
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

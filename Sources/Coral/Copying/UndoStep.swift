@@ -1,0 +1,40 @@
+import CoreData
+
+/// Work in a context that is one step for its undo manager, or none at all where it fails.
+struct UndoStep {
+    private let context: NSManagedObjectContext
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// Does the work. Where it throws, what it has done is taken back, and the step forgotten; inside a group of
+    /// somebody else's a step remains that changes nothing.
+    func perform(_ work: () throws -> Void, takingBack: () -> Void) throws {
+        context.processPendingChanges()
+        guard let manager = context.undoManager else {
+            do { return try work() } catch {
+                takingBack()
+                throw error
+            }
+        }
+        let isOutermost = manager.groupingLevel == 0
+        manager.beginUndoGrouping()
+        do {
+            try work()
+            context.processPendingChanges()
+            manager.endUndoGrouping()
+        } catch {
+            takingBack()
+            context.processPendingChanges()
+            // The group must not be empty: it is the last one, and the one before it is the user's.
+            manager.registerUndo(withTarget: context) { _ in }
+            manager.endUndoGrouping()
+            if isOutermost {
+                // Undone while nothing is recorded, so that there is nothing to redo either.
+                manager.disableUndoRegistration()
+                manager.undo()
+                manager.enableUndoRegistration()
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Coral
+
+/// `coral subset`: a part of a store as a new store.
+struct SubsetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "subset", abstract: "Writes some objects of a store, and all they own, to a new store.",
+        discussion: """
+            What belongs to an object is decided as by coral copy, and what it must not be without comes too, so that the \
+            new store is valid. The store itself is only read.
+
+            --redact replaces an attribute's values, the same value always by the same substitute: \
+            --redact Customer.name=name --redact Customer.email=email. Substitutes are shape, name, email, token, uuid, \
+            date (up to 180 days away), number (0 to 9999), null, and text:… for a text of one's own. They follow from \
+            the secret in the environment variable CORAL_SECRET; without it from one that nobody knows.
+
+            EXAMPLES:
+              coral subset Shop.sqlite --entity Customer --where 'number IN {3, 5, 8}' -o Three.sqlite
+              coral subset Shop.sqlite --entity Customer --limit 50 --redact Customer.email=email -o Some.sqlite
+            """)
+
+    @Argument(help: "The store. It is only read.", completion: Completion.stores)
+    var store: String
+
+    @OptionGroup var output: OutputFile
+
+    @Option(name: .long, help: "The entity of the objects to begin with.", completion: Completion.entities)
+    var entity: String
+
+    @OptionGroup var condition: ObjectCondition
+
+    @Option(name: .long, help: ArgumentHelp("At most so many objects to begin with.", valueName: "count"))
+    var limit: Int?
+
+    @Option(name: .long, help: "What belongs to an object.")
+    var rules: CopyCommand.Rules = .ownership
+
+    @Option(
+        name: .long, help: ArgumentHelp("Take what a relationship leads to.", valueName: "Entity.relationship"),
+        completion: Completion.properties)
+    var copy: [String] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        completion: Completion.properties)
+    var exclude: [String] = []
+
+    @Flag(name: .long, help: "Take objects that belong to nobody in the subset too, without what is theirs.")
+    var neighbours = false
+
+    @Option(
+        name: .long, help: ArgumentHelp("Replace an attribute's values.", valueName: "Entity.attribute=substitute"),
+        completion: Completion.properties)
+    var redact: [String] = []
+
+    @Flag(name: .long, help: "Show what would be written, and do nothing.")
+    var dryRun = false
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+    }
+
+    func run() throws {
+        let open = try OpenStore(path: store, model: source)
+        guard let url = output.url else { throw CommandError("A store is written to a file: say --output.") }
+        try open.context.performAndWait {
+            let description = try open.entity(named: entity)
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = try condition.predicate(for: description)
+            let found = try open.context.fetch(request).map { (StoredName($0.objectID), $0) }
+                .sorted { $0.0 < $1.0 }.map(\.1)
+            let roots = limit.map { Array(found.prefix($0)) } ?? found
+            guard !roots.isEmpty else { throw CommandError("No object of \(entity) is meant.") }
+            let subset = try chosenSubset()
+            if dryRun { return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) }) }
+            try output.requireFree(reading: open.url)
+            if FileManager.default.fileExists(atPath: url.path) {
+                // What cannot be written shall not cost what is there.
+                _ = try subset.plan(roots)
+                StoreCreation.removeStore(at: url, model: open.model)
+            }
+            try show(try Work.run("Writing") { try subset.write(roots, to: url, progress: $0) })
+        }
+    }
+
+    private func chosenSubset() throws -> GraphSubset {
+        var chosen = CopyRules(rules.base)
+        for name in copy { chosen.set(name, .copy) }
+        for name in exclude { chosen.exclude(name) }
+        var subset = GraphSubset(rules: chosen, neighbours: neighbours ? .include : .leaveOut)
+        if !redact.isEmpty {
+            let secret = ProcessInfo.processInfo.environment["CORAL_SECRET"]
+            var redaction = secret.map(Redaction.init(secret:)) ?? Redaction()
+            for text in redact {
+                let (attribute, substitute) = try RedactOption.parse(text)
+                redaction.replace(attribute, by: substitute)
+            }
+            subset.redaction = redaction
+        }
+        return subset
+    }
+
+    private func show(_ plan: CopyPlan) throws {
+        for omission in plan.omissions.prefix(10) { StandardError.warn(omission.description) }
+        if plan.omissionCount > 10 {
+            StandardError.warn("There are \(plan.omissionCount - 10) more places like this.")
+        }
+        if json {
+            return try JSONOutput.write(
+                SubsetReport(isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissionCount))
+        }
+        StandardOutput.write("\(dryRun ? "Would write" : "Wrote") \(plan.summary)\n")
+    }
+}
+
+/// What `coral subset --json` prints.
+private struct SubsetReport: Encodable {
+    var isWritten: Bool
+    var objects: [String: Int]
+    var omissionCount: Int
+}
+
+/// Reads `Customer.name=name`.
+private enum RedactOption {
+    static func parse(_ text: String) throws -> (attribute: String, substitute: Redaction.Substitute) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            throw CommandError("\"\(text)\" is no Entity.attribute=substitute.")
+        }
+        return (parts[0], try substitute(parts[1]))
+    }
+
+    private static func substitute(_ word: String) throws -> Redaction.Substitute {
+        if word.hasPrefix("text:") { return .constant(String(word.dropFirst(5))) }
+        switch word {
+        case "shape": return .shape
+        case "name": return .name
+        case "email": return .email
+        case "token": return .token
+        case "uuid": return .uuid
+        case "date": return .date(withinDays: 180)
+        case "number": return .number(0...9999)
+        case "null": return .null
+        default:
+            let known = ["shape", "name", "email", "token", "uuid", "date", "number", "null"]
+            throw CommandError("There is no substitute \"\(word)\".\(NameSuggestion.question(for: word, in: known))")
+        }
+    }
+}
