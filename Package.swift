@@ -102,6 +102,13 @@ targets += [
         exclude: ["expected.txt"]),
 ]
 
+/// One small program for each job of the toolkit; tests compare what they print with their `Output.txt`.
+let exampleNames = ["CopyNotes", "RememberNotes", "ChangeInPlace", "ShareSubset"]
+targets += exampleNames.map { name in
+    .executableTarget(
+        name: name, dependencies: ["Coral", "NotesModel"], path: "Examples/\(name)", exclude: ["Output.txt"])
+}
+
 // MARK: - Tests
 
 targets += [
@@ -119,7 +126,8 @@ targets += [
             + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
     .testTarget(
         name: "CoralCommandTests",
-        dependencies: ["Coral", "CoralCommand", "NotesModel", .product(name: "GRDB", package: "GRDB.swift")]),
+        dependencies: ["Coral", "CoralCommand", "NotesModel", .product(name: "GRDB", package: "GRDB.swift")]
+            + exampleNames.map { .target(name: $0) }),
 ]
 
 if engineIsBuilt {

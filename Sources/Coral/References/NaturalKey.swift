@@ -87,26 +87,44 @@ public struct NaturalKey: Codable, Sendable, Hashable {
         of name: String, in context: NSManagedObjectContext, depth: Int
     ) throws -> [NSManagedObject] {
         guard depth < NaturalKey.depthLimit, !values.isEmpty,
-            let entity = context.rootCoordinator?.managedObjectModel.entitiesByName[name]
+            let entity = context.rootCoordinator?.managedObjectModel.entity(calledOnce: name)
         else { return [] }
         var parts: [NSPredicate] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            let property = entity.property(calledOnce: name)
+            let now = property?.name ?? name
             if case .object(let target, let key) = value {
-                guard let relationship = entity.relationshipsByName[name], !relationship.isToMany else { return [] }
+                guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany else {
+                    return []
+                }
                 let found = try key.objects(of: target, in: context, depth: depth + 1)
                 guard !found.isEmpty else { return [] }
-                parts.append(NSPredicate(format: "%K IN %@", argumentArray: [name, found]))
+                parts.append(NSPredicate(format: "%K IN %@", argumentArray: [now, found]))
             } else {
-                guard let attribute = entity.attributesByName[name], let object = value.object,
+                guard let attribute = property as? NSAttributeDescription, let object = value.object,
                     AttributeValue.accepts(object, attribute)
                 else { return [] }
-                parts.append(NSPredicate(format: "%K == %@", argumentArray: [name, object]))
+                parts.append(NSPredicate(format: "%K == %@", argumentArray: [now, object]))
             }
         }
-        let request = NSFetchRequest<NSManagedObject>(entityName: name)
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? name)
         request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: parts)
         request.fetchLimit = 2
         return try context.fetch(request)
+    }
+}
+
+extension NSManagedObjectModel {
+    /// The entity of a name, or the one that had it in an earlier version of the model.
+    func entity(calledOnce name: String) -> NSEntityDescription? {
+        entitiesByName[name] ?? entities.first { $0.renamingIdentifier == name }
+    }
+}
+
+extension NSEntityDescription {
+    /// The property of a name, or the one that had it in an earlier version of the model.
+    fileprivate func property(calledOnce name: String) -> NSPropertyDescription? {
+        propertiesByName[name] ?? properties.first { $0.renamingIdentifier == name }
     }
 }
 

@@ -86,7 +86,7 @@ extension ManagedObjectReference {
 
     /// The entity, by its name or by the name that it had before it was renamed.
     private func entity(in model: NSManagedObjectModel) -> NSEntityDescription? {
-        model.entitiesByName[entityName] ?? model.entities.first { $0.renamingIdentifier == entityName }
+        model.entity(calledOnce: entityName)
     }
 
     private func resolveURI(

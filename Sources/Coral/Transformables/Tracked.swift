@@ -81,7 +81,12 @@ public struct Tracked<Value> {
 
     fileprivate func read(_ object: NSManagedObject) throws -> Value {
         let place = try attribute(of: object)
-        guard let raw = object.value(forKey: key) else { return initialValue }
+        guard let raw = object.value(forKey: key) else {
+            if let attribute = object.entity.attributesByName[key] {
+                try object.requireReadable(attribute, at: place)
+            }
+            return initialValue
+        }
         guard let decode else {
             guard let value = raw as? Value else {
                 throw TransformableError(.wrongType, "\(place) holds a \(type(of: raw)), not a \(Value.self).")

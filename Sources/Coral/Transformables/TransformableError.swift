@@ -13,6 +13,8 @@ public struct TransformableError: Error, Sendable, Hashable, CustomStringConvert
         public static let wrongType = Code(rawValue: "wrongType")
         /// The value cannot be encoded.
         public static let encoding = Code(rawValue: "encoding")
+        /// The attribute's transformer is not registered.
+        public static let missingTransformer = Code(rawValue: "missingTransformer")
         /// The stored bytes cannot be decoded.
         public static let decoding = Code(rawValue: "decoding")
     }

@@ -115,4 +115,51 @@ import Testing
             #expect(references.resolve(in: context).map(\.object) == objects)
         }
     }
+
+    @Test func `a store that is copied or moved keeps its references`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Notes.sqlite")
+        let context = try makeContext(model(), at: url)
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let reference = try context.performAndWait {
+            let plain = context.insert("Plain", ["name": "a"])
+            try context.save()
+            return try ManagedObjectReference(plain)
+        }
+        let moved = folder.appendingPathComponent("Moved.sqlite")
+        try coordinator.replacePersistentStore(
+            at: moved, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
+            ofType: NSSQLiteStoreType)
+        let other = try makeContext(model(), at: moved)
+        other.performAndWait {
+            #expect(reference.resolve(in: other).object?.value(forKey: "name") as? String == "a")
+        }
+    }
+
+    @Test func `in the next version of the model the natural key finds the object under its new name`() throws {
+        let context = try makeContext(model())
+        let memo = WebModel.entity("Memo", [("title", .stringAttributeType), ("token", .UUIDAttributeType)])
+        memo.renamingIdentifier = "Note"
+        memo.attributesByName["token"]?.renamingIdentifier = "code"
+        memo.uniquenessConstraints = [["token"]]
+        let next = NSManagedObjectModel()
+        next.entities = [memo]
+        let other = try makeContext(next)
+        try context.performAndWait {
+            let notes = notes(3, in: context)
+            try context.save()
+            let references = try ManagedObjectReference.references(to: notes)
+            let codes = notes.map { $0.value(forKey: "code") as? UUID }
+            try other.performAndWait {
+                for (place, code) in codes.enumerated().reversed() {
+                    other.insert("Memo", ["title": "\(place)", "token": try #require(code)])
+                }
+                try other.save()
+                let found = references.resolve(in: other).map { $0.object?.value(forKey: "title") as? String }
+                #expect(found == ["0", "1", "2"])
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ final class Album: NSManagedObject {
 }
 
 /// Changes in place are noticed.
-@Suite struct TrackedTests {
+@Suite(.serialized) struct TrackedTests {
     private func model() -> NSManagedObjectModel {
         CodableTransformer<[String]>.register(as: "CoralTestsTags")
         let album = WebModel.entity("Album", [("name", .stringAttributeType), ("settings", .binaryDataAttributeType)])
@@ -173,4 +173,43 @@ final class Album: NSManagedObject {
             }
         }
     }
+
+    @Test(arguments: ValueCoder.allCases) func `every coder keeps values exactly`(coder: ValueCoder) throws {
+        struct Everything: Codable, Equatable {
+            var text = "a\u{0}b é"
+            var whole = Int64.max
+            var real = 0.1
+            var flag = true
+            var day = Date(timeIntervalSinceReferenceDate: 12.5)
+            var bytes = Data([0, 255])
+            var list = ["a": [1, 2], "b": []]
+            var none: String?
+        }
+        let data = try coder.encode([Everything()])
+        #expect(try coder.decode([Everything].self, from: data) == [Everything()])
+        #expect(throws: (any Error).self) { try coder.decode([Everything].self, from: Data("no".utf8)) }
+    }
+
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        @Test func `bytes that cannot be read are an error with their place, and stay what they are`() throws {
+            try withAlbum { context, album in
+                CodableTransformer<[Int]>.register(as: "CoralTestsTags")
+                defer { CodableTransformer<[String]>.register(as: "CoralTestsTags") }
+                context.refresh(album, mergeChanges: false)
+                #expect(album.value(forKey: "tags") == nil)
+                let error = #expect(throws: TransformableError.self) {
+                    try album.decodedValue(forKey: "tags", as: [Int].self)
+                }
+                #expect(error?.code == .decoding)
+                #expect(error?.message.contains("Album.tags") == true)
+                #expect((album.$tags.error as? TransformableError)?.code == .decoding)
+                album.setValue("x", forKey: "name")
+                try context.save()
+                CodableTransformer<[String]>.register(as: "CoralTestsTags")
+                context.refresh(album, mergeChanges: false)
+                #expect(try album.decodedValue(forKey: "tags", as: [String].self) == ["a"])
+                #expect(throws: TransformableError.self) { try album.decodedValue(forKey: "tags", as: Int.self) }
+            }
+        }
+    #endif
 }
