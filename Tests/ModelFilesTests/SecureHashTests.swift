@@ -31,4 +31,11 @@ import Testing
                 == "31c336adab577370612bbdd2a77b25de07ec8389de752295ba890ce160fc8065"
                 + "4d34f23f93a5819b359f2a8ef15f3f274cbfa5becc521e5728397d60265ffb21")
     }
+
+    @Test("Authentication codes are those of RFC 4231")
+    func authenticationCodes() {
+        let code = SecureHash.authenticationCode(
+            for: Data("what do ya want for nothing?".utf8), key: Data("Jefe".utf8))
+        #expect(hexadecimal(code) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    }
 }
