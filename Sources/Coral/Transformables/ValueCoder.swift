@@ -22,10 +22,10 @@ public enum ValueCoder: String, Sendable, Hashable, CaseIterable {
             encoder.outputFormat = .binary
             return try encoder.encode(value)
         case .archive:
-            // In an array, since property lists have no single values.
-            let list = try PropertyListSerialization.propertyList(
-                from: ValueCoder.propertyList.encode([value]), options: [], format: nil)
-            return try NSKeyedArchiver.archivedData(withRootObject: list, requiringSecureCoding: true)
+            // In an array, since property lists have no single values. Written by ourselves, because Foundation's archiver
+            // off Apple's platforms makes numbers of booleans.
+            let list = try BinaryPropertyList.read(ValueCoder.propertyList.encode([value]))
+            return try KeyedArchives.ReadableValue(list).archived()
         }
     }
 

@@ -15,7 +15,8 @@ open class NSManagedObject: NSObject {
     // one queue.
     @exclusivity(unchecked) final var key: ObjectKey
     final let layout: EntityLayout
-    @exclusivity(unchecked) unowned(unsafe) final var context: NSManagedObjectContext?  // a context clears it when it dies
+    /// A context clears it when it dies.
+    @exclusivity(unchecked) unowned(unsafe) final var context: NSManagedObjectContext?
     @exclusivity(unchecked) final var page: RowPage?
     @exclusivity(unchecked) final var row: Int32 = 0
     /// The slot of `page` through which a fault was reached.
