@@ -76,8 +76,8 @@ public struct GraphImporter {
         try plan(data, as: type).apply()
     }
 
-    /// Updates a given object from a document whose first record is about it, whatever key that record has; what the record
-    /// leads to is imported as usual.
+    /// Updates a given object from a document whose first record of the object's entity is about it, whatever key that
+    /// record has; all other records are imported as usual.
     public func populate(_ object: NSManagedObject, from data: Data) throws {
         let plan: ImportPlan<NSManagedObject> = try makePlan(
             .data(data), entity: object.entity.name, filling: object, progress: nil)

@@ -56,9 +56,11 @@ final class ImportSession {
         try source.read(into: payload, options: reading, progress: progress)
     }
 
-    /// Binds the document's first record to an object, whatever its key says.
+    /// Binds the document's first record of an object's entity to the object, whatever its key says. Flat documents are
+    /// ordered by entity, so that what belongs to the object may come before it.
     func bindRoot(to object: NSManagedObject) throws {
-        guard let root = payload.roots.first?.resolved else {
+        let roots = payload.roots.lazy.map(\.resolved)
+        guard let root = roots.first(where: { object.entity.isKindOf(entity: $0.entity.entity) }) ?? roots.first else {
             throw ImportError(.misuse, "The document has no record to fill the object from.")
         }
         guard object.entity.isKindOf(entity: root.entity.entity) else {

@@ -190,6 +190,18 @@ struct ImportContractTests {
         #expect(try shop.texts("Line", "text") == ["tea"])
     }
 
+    @Test func `a given object is updated from a document that is ordered by entity`() throws {
+        let shop = try Shop()
+        try shop.take(#"{"Order": [{"number": 1, "lines": [{"position": 1, "text": "tea"}]}]}"#)
+        let order = try #require(try shop.objects("Order", sortedBy: "number").first)
+        try shop.context.performAndWait {
+            let document = try GraphExporter().data([order])
+            order.setValue(2, forKey: "number")
+            try GraphImporter(into: shop.context).populate(order, from: document)
+        }
+        #expect((order.value(forKey: "number") as? NSNumber)?.intValue == 1)
+    }
+
     @Test func `the map leads from records to objects`() throws {
         let shop = try Shop()
         let plan = try shop.plan(
