@@ -100,7 +100,10 @@ targets += [
 ]
 
 /// One small program for each job of the toolkit. `Scripts/check-examples` compares what they print.
-let exampleNames = ["FirstQuestions", "CopyNotes", "RememberNotes", "ChangeInPlace", "ShareSubset"]
+let exampleNames = [
+    "FirstQuestions", "SerialiseNotes", "ImportNotes", "CopyNotes", "RememberNotes", "ChangeInPlace", "ShareSubset",
+    "OpenWithoutModel",
+]
 targets += exampleNames.map { name in
     .executableTarget(
         name: name, dependencies: ["Coral", "NotesModel"], path: "Examples/\(name)", exclude: ["expected.txt"])

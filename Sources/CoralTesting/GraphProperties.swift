@@ -18,7 +18,10 @@ public enum GraphProperties {
     ///
     /// Throws what the copier throws.
     ///
-    /// - Parameter changed: Attributes that the rules change on purpose, by name.
+    /// - Parameters:
+    ///   - objects: The objects to copy.
+    ///   - copier: Copies them.
+    ///   - changed: Attributes that the rules change on purpose, by name.
     public static func failures(
         ofCopying objects: [NSManagedObject], by copier: GraphCopier, changed: Set<String> = []
     ) throws -> [String] {
@@ -77,7 +80,10 @@ public enum GraphProperties {
     ///
     /// Throws what exporting and importing throw.
     ///
-    /// - Parameter context: Where the objects are imported: a context over an empty store, of the same model.
+    /// - Parameters:
+    ///   - objects: The objects to send.
+    ///   - context: Where the objects are imported: a context over an empty store, of the same model.
+    ///   - format: The format of the document.
     public static func failures(
         ofRoundTrip objects: [NSManagedObject], into context: NSManagedObjectContext, format: GraphFormat = .json
     ) throws -> [String] {
@@ -85,7 +91,7 @@ public enum GraphProperties {
         let wanted = GraphColours(objects)
         return try context.performAndWait {
             let imported = try GraphImporter(into: context).plan(document, as: NSManagedObject.self).apply()
-            return GraphComparison(wanted, GraphColours(imported)).differences
+            return GraphIsomorphism(wanted, GraphColours(imported)).differences
         }
     }
 }

@@ -8,9 +8,13 @@ public struct ObjectContents: Sendable, Hashable, CustomStringConvertible {
     /// The values by the names of properties; those that are null or empty are not there.
     public let values: [String: String]
 
-    /// The contents of an object, without transient and derived attributes. Call it where the object's context may be used. Cost: reads every property.
+    /// The contents of an object, without transient and derived attributes. Call it where the object's context may be used.
+    /// Cost: reads every property.
     ///
-    /// - Parameter name: What related objects are called; without it by their URIs.
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - excluding: Names of properties that do not count.
+    ///   - name: What related objects are called; without it by their URIs.
     public init(
         _ object: NSManagedObject, excluding: Set<String> = [],
         name: (NSManagedObject) -> String = { $0.objectID.uriRepresentation().absoluteString }

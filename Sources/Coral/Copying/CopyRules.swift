@@ -127,7 +127,9 @@ public struct CopyRules: Sendable {
 
     /// Leaves out all relationships of these names, whatever entity has them.
     ///
-    /// - Parameter passedDown: Whether that is so everywhere; else only at the objects that are asked for.
+    /// - Parameters:
+    ///   - names: Names of relationships.
+    ///   - passedDown: Whether that is so everywhere; else only at the objects that are asked for.
     public mutating func excludeRelationships(named names: Set<String>, passedDown: Bool = true) {
         if passedDown { excludedNames.formUnion(names) } else { excludedRootNames.formUnion(names) }
     }

@@ -54,8 +54,11 @@ public struct GraphCopier: Sendable {
     /// Cost: for each generation of the graph and batch one statement for each entity and each of its to-many
     /// relationships, and one for each uniqueness constraint. Memory holds all copies, and of the originals one batch.
     ///
-    /// - Parameter context: Where the copies are made; the objects' own without it.
-    /// - Parameter store: Which store they are for; where the originals are without it.
+    /// - Parameters:
+    ///   - objects: The originals, of one context.
+    ///   - context: Where the copies are made; the objects' own without it.
+    ///   - store: Which store they are for; where the originals are without it.
+    ///   - progress: Counts objects; cancelling it stops the copy.
     @discardableResult
     public func copy(
         _ objects: [NSManagedObject], into context: NSManagedObjectContext? = nil, store: NSPersistentStore? = nil,

@@ -62,8 +62,10 @@ public struct ModelDiagram: Sendable, Hashable {
 
     /// The diagram of a model.
     ///
-    /// - Parameter entities: The entities to show; nil for all. With some, those they are related to are shown too.
-    /// - Parameter showsAttributes: Whether boxes list attributes besides relationships.
+    /// - Parameters:
+    ///   - model: The model to draw.
+    ///   - entities: The entities to show; nil for all. With some, those they are related to are shown too.
+    ///   - showsAttributes: Whether boxes list attributes besides relationships.
     public init(_ model: NSManagedObjectModel, entities: Set<String>? = nil, showsAttributes: Bool = true) {
         let all = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         let shown = entities.map { Self.neighbourhood(of: $0, in: all) }

@@ -12,7 +12,7 @@ import GraphDocuments
 /// A member that a record does not mention stays as it is; null clears it; an empty list empties a relationship. Who is who
 /// is said by `ImportIdentity`. Call it where the context may be used: on its queue.
 ///
-/// Cost: one fetch for each key and batch of records; memory grows with the document. `StoreImporter` is for what does not
+/// Cost: one fetch for each key and batch of records; memory grows with the document. `BatchImporter` is for what does not
 /// fit.
 public struct GraphImporter {
     public let context: NSManagedObjectContext
@@ -22,7 +22,11 @@ public struct GraphImporter {
     /// rolls the context back; one that is not applied leaves its changes there.
     public var worksInPlace = false
 
-    /// - Parameter context: The context that gets the changes. It sees them when a plan is applied, all at once, unsaved.
+    /// An importer into a context.
+    ///
+    /// - Parameters:
+    ///   - context: The context that gets the changes. It sees them when a plan is applied, all at once, unsaved.
+    ///   - options: How documents are imported.
     public init(into context: NSManagedObjectContext, options: ImportOptions = ImportOptions()) {
         self.context = context
         self.options = options

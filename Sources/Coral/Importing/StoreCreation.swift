@@ -5,8 +5,12 @@ import GraphDocuments
 public enum StoreCreation {
     /// Makes an empty store at a location where there is none. The model that the store keeps of itself is the given one.
     ///
-    /// - Parameter header: The document whose UUID and metadata the store gets; nil for a UUID of its own.
     /// Throws errors of Core Data's.
+    ///
+    /// - Parameters:
+    ///   - url: Where the store is made.
+    ///   - model: The model of the store.
+    ///   - header: The document whose UUID and metadata the store gets; nil for a UUID of its own.
     public static func createStore(
         at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil
     ) throws {

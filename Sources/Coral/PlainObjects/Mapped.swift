@@ -21,7 +21,7 @@ import GraphDocuments
 ///     try PlainImporter().fill(person, from: later)      // what `later` does not mention stays as it is
 ///     let data = try PlainExporter().data(person)
 ///
-/// The macro `@Mapped` writes the list and the initialiser. A subclass that adds properties overrides the list with
+/// A subclass that adds properties overrides the list with
 /// `super.mappedProperties + […]`. Structures need none of this: they are `Codable`.
 public protocol Mapped: AnyObject {
     /// Makes an instance that is filled afterwards.

@@ -21,6 +21,8 @@ public struct MappedProperty {
     /// of these. `Any`, and collections of it, keep plain dictionaries and arrays.
     ///
     /// - Parameters:
+    ///   - name: The property's name.
+    ///   - keyPath: The property.
     ///   - mapping: What documents call it, and how they write it: `PropertyMapping("profile.name", "name")` reads the first
     ///     that is there and writes the first. Nothing for its own name, or what the importer's key strategy makes of that.
     ///   - elements: The class of a collection's elements where its type does not say it, as `[Any]` does not.

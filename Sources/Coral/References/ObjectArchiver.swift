@@ -11,7 +11,9 @@ public enum ObjectArchiver {
     /// obtaining permanent IDs throws. Cost: a statement for each object that was never saved; `archivedReferences()`
     /// of a collection asks once for all.
     ///
-    /// - Parameter requiringSecureCoding: Whether every other object must support secure coding.
+    /// - Parameters:
+    ///   - root: The object graph.
+    ///   - requiringSecureCoding: Whether every other object must support secure coding.
     public static func archivedData(_ root: Any, requiringSecureCoding: Bool = true) throws -> Data {
         let archiver = NSKeyedArchiver(requiringSecureCoding: requiringSecureCoding)
         let replacing = ReplacingArchiver(requiringSecureCoding)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A space in which objects are fetched, changed and saved: identity map and unit of work in one.
 ///
-/// A context and its objects belong to the context's queue; ``perform(_:)`` and ``performAndWait(_:)`` are the ways in.
+/// A context and its objects belong to the context's queue; `perform(_:)` and `performAndWait(_:)` are the ways in.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because its queue guards it
     // MARK: What it stands on
 

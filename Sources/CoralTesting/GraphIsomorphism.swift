@@ -5,10 +5,11 @@ import Coral
 /// By colour refinement: an object's colour says what it holds, then also what its neighbours hold, then theirs, until no
 /// more objects can be told apart. Graphs with the same colours are taken for the same; only graphs of utter symmetry
 /// could differ unnoticed.
-public struct GraphComparison: Sendable {
+public struct GraphIsomorphism: Sendable {
     /// What one graph has and the other has not, as sentences; empty where they are the same.
     public let differences: [String]
 
+    /// Whether the graphs are the same.
     public var areIsomorphic: Bool { differences.isEmpty }
 
     /// Compares two graphs. Call it where the contexts of both may be used. Relationships that lead out of a graph count

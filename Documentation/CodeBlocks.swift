@@ -1,0 +1,38 @@
+// What the code blocks of README and articles take as given: `Scripts/check-code-blocks` compiles them with this file. A
+// name that several pages use stands here once.
+
+import Coral
+
+class Note: NSManagedObject {
+    var title: String?
+    var createdAt: Date?
+    @Tracked("tags") var tags: [String] = []
+    @Tracked("settings", coder: .json) var settings = Settings()
+}
+
+final class Palette: NSManagedObject {}
+
+struct Settings: Codable, Equatable {
+    var isOpen = false
+}
+
+// Because nothing is ever run, nothing can race.
+nonisolated(unsafe) let model = NSManagedObjectModel()
+nonisolated(unsafe) let container = NSPersistentContainer(name: "Notes", managedObjectModel: model)
+nonisolated(unsafe) let context = container.viewContext
+nonisolated(unsafe) let note = Note(context: context)
+nonisolated(unsafe) let notes = [note]
+nonisolated(unsafe) let originals = notes.map(\.objectID)
+nonisolated(unsafe) let threeCustomers: [NSManagedObject] = notes
+nonisolated(unsafe) let palette = Palette(context: context)
+nonisolated(unsafe) let decoder = JSONDecoder()
+nonisolated(unsafe) let dictionary: [String: Any] = [:]
+let json = Data()
+let url = URL(fileURLWithPath: "/dev/null")
+let secret = "secret"
+nonisolated(unsafe) let notification = Notification(name: .NSManagedObjectContextDidSave)
+let ours = GraphDelta()
+let theirs = GraphDelta()
+
+func show(_ note: NSManagedObject) {}
+func union(_ one: Any?, _ other: Any?) -> Any? { one ?? other }

@@ -1,0 +1,47 @@
+import Coral
+import NotesModel
+
+// A store is opened with the model that it keeps of itself: nothing of the app that made it is needed.
+
+#if canImport(Darwin)
+    print("Only the engine that this package has off Apple's platforms reads a store's own model.")
+#else
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("Notes-\(UUID().uuidString).sqlite")
+    try makeStore(at: url)
+    defer { StoreCreation.removeStore(at: url, model: .notes()) }
+
+    let inspection = try StoreInspection(url: url)
+    guard let model = inspection.cachedModel else {
+        print("The store keeps no model.")
+        exit(1)
+    }
+    for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+        print(entity.name ?? "", entity.propertiesByName.keys.sorted().joined(separator: ", "), separator: ": ")
+    }
+
+    // Transformable values stay the bytes that they are, so that no class of the app's is needed.
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+    try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+    let sink = MemorySink()
+    let result = try GraphExporter(format: .jsonLines).exportStore(of: coordinator, to: sink)
+    print("Exported \(result.recordCount) records:")
+    // The header names the store; it is another one in every run.
+    print(String(decoding: sink.data, as: UTF8.self).split(separator: "\n").dropFirst().joined(separator: "\n"))
+
+    /// What some app does.
+    func makeStore(at url: URL) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+            person.setValue("Ada", forKey: "name")
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            note.setValue("Groceries", forKey: "title")
+            note.setValue(person, forKey: "author")
+            try context.save()
+        }
+    }
+#endif

@@ -1,0 +1,28 @@
+import Coral
+
+let model = makeModel()
+
+/// A device: a container with a store of its own.
+func makeDevice(_ name: String) throws -> NSPersistentContainer {
+    let container = NSPersistentContainer(name: name, managedObjectModel: model)
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
+    var failure: (any Error)?
+    container.loadPersistentStores { failure = $1 }
+    if let failure { throw failure }
+    return container
+}
+
+let phone = try makeDevice("Phone").viewContext
+let tablet = try makeDevice("Tablet").viewContext
+
+let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: phone)
+note.setValue("Groceries", forKey: "title")
+for name in ["Milk", "Bread"] {
+    let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: phone)
+    item.setValue(name, forKey: "name")
+    item.setValue(note, forKey: "note")
+}
+try phone.save()
+
+let document = try note.encoded(as: .json)
+print(String(decoding: document, as: UTF8.self))

@@ -1,0 +1,47 @@
+import Coral
+
+let model = makeModel()
+
+/// A device: a container with a store of its own.
+func makeDevice(_ name: String) throws -> NSPersistentContainer {
+    let container = NSPersistentContainer(name: name, managedObjectModel: model)
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
+    var failure: (any Error)?
+    container.loadPersistentStores { failure = $1 }
+    if let failure { throw failure }
+    return container
+}
+
+let phone = try makeDevice("Phone").viewContext
+let tablet = try makeDevice("Tablet").viewContext
+
+var options = ImportOptions()
+options.identity.keys = ["Note": ["title"], "Item": ["note", "name"]]
+
+let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: phone)
+note.setValue("Groceries", forKey: "title")
+for name in ["Milk", "Bread"] {
+    let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: phone)
+    item.setValue(name, forKey: "name")
+    item.setValue(note, forKey: "note")
+}
+try phone.save()
+
+let document = try note.encoded(as: .json)
+let received = try tablet.importObjects(from: document, options: options)
+try tablet.save()
+print("Received:", received.map { $0.value(forKey: "title") ?? "" })
+
+let butter = NSEntityDescription.insertNewObject(forEntityName: "Item", into: phone)
+butter.setValue("Butter", forKey: "name")
+butter.setValue(note, forKey: "note")
+try phone.save()
+
+let importer = GraphImporter(into: tablet, options: options)
+let plan = try importer.plan(note.encoded(as: .json))
+print("To do:", plan.summary)
+
+try plan.apply()
+try tablet.save()
+let items = received[0].value(forKey: "items") as? NSOrderedSet ?? []
+print("Items:", items.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String })
