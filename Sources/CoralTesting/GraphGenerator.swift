@@ -13,6 +13,7 @@ public struct GraphGenerator: Sendable {
     /// How often an optional property is left empty: 0 never, 1 always.
     public var emptiness = 0.2
 
+    /// A generator whose graphs follow from a seed.
     public init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
     /// Makes objects, and does not save them. Those beyond the count are there because others must not be without them.
@@ -184,6 +185,7 @@ public struct GraphGenerationError: Error, Sendable, Hashable, CustomStringConve
     /// What is wrong, as a sentence.
     public var message: String
 
+    /// An error with a sentence.
     public init(_ message: String) { self.message = message }
 
     public var description: String { message }

@@ -2,6 +2,7 @@
 public struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// The numbers that follow from a seed.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {

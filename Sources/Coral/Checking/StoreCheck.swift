@@ -10,7 +10,9 @@ import GraphDocuments
 /// Reading changes no file. On Apple's platforms, where a store's rows cannot be reached, values, uniqueness and references
 /// are checked through objects, and nothing is repaired.
 public struct StoreCheck {
+    /// Where the store is.
     public let url: URL
+    /// The model that the store is checked against.
     public let model: NSManagedObjectModel
     /// The number of objects that are loaded together.
     public var batchSize = 500

@@ -29,6 +29,7 @@ public struct StoreProblem: Sendable, Hashable {
         public static let forbiddenValue = Code(rawValue: "forbiddenValue")
     }
 
+    /// Which kind of problem it is.
     public var code: Code
     /// The entity; empty where it is about the file.
     public var entity: String

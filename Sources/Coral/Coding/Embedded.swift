@@ -15,8 +15,10 @@ import GraphDocuments
 /// With coders that know nothing of graphs, such as `JSONEncoder`, it is a reference, as `Referenced` is.
 @propertyWrapper
 public struct Embedded<Object: NSManagedObject>: Codable {
+    /// The object, or nil where there is none.
     public var wrappedValue: Object?
 
+    /// Embeds an object.
     public init(wrappedValue: Object?) {
         self.wrappedValue = wrappedValue
     }

@@ -4,12 +4,14 @@ import GraphDocuments
 /// Decodes values that hold managed objects, as `GraphEncoder` writes them: imports the objects into a context, by the rules
 /// of `ImportOptions`, and gives them to the value.
 public struct GraphDecoder {
+    /// The context that the objects are imported into.
     public let context: NSManagedObjectContext
     /// How objects are imported: who is who, and what may be changed.
     public var importing = ImportOptions()
     /// How the value itself is read.
     public var options = PlainImportOptions()
 
+    /// A decoder for a context. Call it where the context may be used.
     public init(_ context: NSManagedObjectContext) {
         self.context = context
     }

@@ -7,12 +7,14 @@ import GraphDocuments
 /// that `GraphExporter` writes of all of them. So an object that a value holds twice, or that belongs to two of them, is
 /// written once. `Referenced` objects are written as references and not exported.
 public struct GraphEncoder {
+    /// The format of the document.
     public var format: GraphFormat
     /// Which part of the graph belongs to the objects.
     public var shape: GraphShape
     /// What values find in their encoder's user info.
     public var userInfo: [CodingUserInfoKey: Any] = [:]
 
+    /// An encoder with a format, and a shape that says what belongs to the objects.
     public init(format: GraphFormat = .json, shape: GraphShape = .ownership) {
         self.format = format
         self.shape = shape

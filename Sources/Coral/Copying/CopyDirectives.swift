@@ -7,10 +7,15 @@ import CoreData
 /// `Note.noteID`; `withoutParent` is `keep` or `blank` and says what happens where there is none. `coral.copy` says
 /// of a relationship `copy`, `link` or `leaveOut`.
 public struct CopyDirectiveKeys: Sendable, Hashable {
+    /// Leaves an attribute or a relationship out.
     public var exclude = "exclude"
+    /// Makes an attribute's value anew: `uuid` or `now`.
     public var rebuild = "rebuild"
+    /// Takes an attribute's value from an object higher up.
     public var followParent = "followParent"
+    /// What becomes of `followParent` where there is nobody higher up: `keep` or `blank`.
     public var withoutParent = "withoutParent"
+    /// Names the rule of a relationship.
     public var rule = "coral.copy"
 
     public init() {}

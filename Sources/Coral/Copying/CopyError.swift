@@ -19,12 +19,14 @@ public struct CopyError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let wrongValue = Code(rawValue: "wrongValue")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence that names the entity and property.
     public var message: String
     /// The entity, or `Entity.property`, at fault; empty where the objects themselves are.
     public var place: String
 
+    /// An error of a kind, with a sentence, and the place in the model or graph that it is about.
     public init(_ code: Code, _ message: String, at place: String = "") {
         self.code = code
         self.message = message

@@ -24,6 +24,7 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
     public var relationship: String
     /// The object that the copy is not related to.
     public var object: NSManagedObjectID
+    /// Why the link was left out.
     public var reason: Reason
 
     public var description: String {

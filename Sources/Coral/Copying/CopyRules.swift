@@ -47,12 +47,15 @@ public struct CopyRules: Sendable {
     /// Called with an original and its copy.
     public typealias Hook = @Sendable (NSManagedObject, NSManagedObject) throws -> Void
 
+    /// What becomes of a relationship that no rule and no directive names.
     public var base: Base
     /// Whether directives in the model's user info count.
     public var honoursUserInfo = true
     /// What the directives are called.
     public var directiveKeys = CopyDirectiveKeys()
+    /// What becomes of links that would take an object away from its original.
     public var exclusiveLinks = ExclusiveLinks.leaveOut
+    /// What becomes of text in uniqueness constraints.
     public var uniqueness = Uniqueness.suffix(" copy", limit: 1000)
     /// Whether whole numbers of uniqueness constraints get the next free number, the one after the largest, in place of
     /// an error. Where a constraint has a UUID that is made anew instead. Cost: one fetch for each constraint.
@@ -81,6 +84,7 @@ public struct CopyRules: Sendable {
     /// Whether objects that rules link to are copied too, without what belongs to them.
     var takesNeighbours = false
 
+    /// Rules that say nothing but what their base says.
     public init(_ base: Base = .ownership) {
         self.base = base
     }

@@ -14,6 +14,7 @@ import CoreData
 ///
 /// With an undo manager, copying is one step, and a failed run leaves none.
 public struct GraphCopier: Sendable {
+    /// How the graph is copied.
     public var rules: CopyRules
     /// The number of originals that are loaded together.
     public var batchSize: Int
@@ -25,6 +26,7 @@ public struct GraphCopier: Sendable {
     /// Whether `copy(_:in:inBatches:progress:)` may leave the work to the store.
     public var rowCopying = RowCopying.automatic
 
+    /// A copier that copies by rules.
     public init(
         rules: CopyRules = .ownership, batchSize: Int = 500, saves: Bool = false, validates: Bool = false
     ) {

@@ -22,12 +22,14 @@ public struct GraphSubset: Sendable {
 
     /// What belongs to an object.
     public var rules: CopyRules
+    /// What becomes of objects that belong to nobody in the subset.
     public var neighbours: Neighbours
     /// What replaces values; nil keeps all.
     public var redaction: Redaction?
     /// The number of objects that are held together.
     public var batchSize = 500
 
+    /// A subset by rules: what they copy belongs to it.
     public init(rules: CopyRules = .ownership, neighbours: Neighbours = .leaveOut) {
         self.rules = rules
         self.neighbours = neighbours

@@ -13,7 +13,9 @@ import GraphDocuments
 /// What identifies objects is said as for an import: keys in code, in the model's user info, uniqueness constraints.
 /// Call it where the context may be used: on its queue.
 public struct Deduplicator {
+    /// The context whose objects are looked through.
     public let context: NSManagedObjectContext
+    /// What identifies objects.
     public var identity: ImportIdentity
     /// The entities that are looked through; nil for all that have a key.
     public var entities: [String]?
@@ -22,6 +24,7 @@ public struct Deduplicator {
     /// Whether the survivor takes the values that it lacks from the others.
     public var fillsValues = true
 
+    /// A deduplicator for the objects of a context.
     public init(_ context: NSManagedObjectContext, identity: ImportIdentity = ImportIdentity()) {
         self.context = context
         self.identity = identity

@@ -11,20 +11,27 @@ import GraphDocuments
 public struct ModelDiagram: Sendable, Hashable {
     /// An entity.
     public struct Box: Sendable, Hashable {
+        /// The entity's name.
         public var name: String
         /// The name of the entity that it inherits from, where that is in the diagram.
         public var parent: String?
+        /// Whether the entity has no objects of its own.
         public var isAbstract: Bool
+        /// The attributes that the entity declares itself.
         public var attributes: [Attribute]
+        /// The relationships that the entity declares itself.
         public var relationships: [Relationship]
     }
 
     /// An attribute of a box.
     public struct Attribute: Sendable, Hashable {
+        /// The attribute's name.
         public var name: String
         /// The type as Swift names it, with a question mark where the value is optional.
         public var type: String
+        /// Whether the attribute is not stored.
         public var isTransient: Bool
+        /// Whether the store works out the attribute's value.
         public var isDerived: Bool
         /// Whether a uniqueness constraint names it.
         public var isUnique: Bool
@@ -32,10 +39,15 @@ public struct ModelDiagram: Sendable, Hashable {
 
     /// A relationship of a box.
     public struct Relationship: Sendable, Hashable {
+        /// The relationship's name.
         public var name: String
+        /// The entity that it leads to.
         public var destination: String
+        /// Whether it leads to many.
         public var isToMany: Bool
+        /// Whether it may lead to nobody.
         public var isOptional: Bool
+        /// Whether its members have an order.
         public var isOrdered: Bool
     }
 
@@ -51,7 +63,9 @@ public struct ModelDiagram: Sendable, Hashable {
 
         /// The names of the boxes at its ends. The owner stands at the first.
         public var from: String
+        /// The box where the line ends.
         public var to: String
+        /// What the line means.
         public var kind: Kind
     }
 

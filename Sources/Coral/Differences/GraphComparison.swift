@@ -21,6 +21,7 @@ public struct GraphComparison {
         case ids
     }
 
+    /// What objects are called by.
     public var naming = Naming.automatic
     /// What identifies objects by their values: declared keys, else uniqueness constraints.
     public var identity = ImportIdentity()

@@ -24,6 +24,7 @@ public struct ImportIdentity: Sendable, Hashable {
     /// Whether keys declared in the model's user info count.
     public var usesDeclaredKeys = true
 
+    /// An identity of declared keys, and of what else identifies objects.
     public init(
         keys: [String: [String]] = [:], usesUniquenessConstraints: Bool = true, usesObjectURIs: Bool = true,
         matchesContent: Bool = false

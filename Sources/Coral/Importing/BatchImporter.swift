@@ -14,11 +14,14 @@ import GraphDocuments
 /// where that leads to a record of the same or an earlier batch, as in documents that name owners before what they own.
 /// Core Data checks each save, so on Apple's platforms relationships that the model requires cannot be imported in batches.
 public struct BatchImporter {
+    /// The coordinator of the store that is imported into.
     public let coordinator: NSPersistentStoreCoordinator
+    /// How documents are imported.
     public var options: ImportOptions
     /// The number of records that are imported together. An object at the top and what stands inside it stay together.
     public var batchSize: Int
 
+    /// An importer into the stores of a coordinator.
     public init(
         into coordinator: NSPersistentStoreCoordinator, options: ImportOptions = ImportOptions(), batchSize: Int = 5000
     ) {
@@ -30,16 +33,23 @@ public struct BatchImporter {
 
     /// What an import has done.
     public struct Result {
+        /// The records read.
         public internal(set) var recordCount = 0
+        /// The objects made.
         public internal(set) var insertCount = 0
+        /// The objects whose values were changed.
         public internal(set) var updateCount = 0
+        /// The relationships that were changed.
         public internal(set) var linkCount = 0
+        /// The objects deleted.
         public internal(set) var deletionCount = 0
+        /// What policies have settled.
         public internal(set) var conflictCount = 0
         /// The first conflicts.
         public internal(set) var conflicts: [ImportConflict] = []
         /// The first records that were left out, where `skipsInvalid` says so.
         public internal(set) var errors: [ImportError] = []
+        /// The records that were left out.
         public internal(set) var errorCount = 0
         /// The batches that were saved, both passes together.
         public internal(set) var savedBatchCount = 0

@@ -5,6 +5,7 @@ import GraphDocuments
 public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertible {
     /// The entity, as the document calls it where the document has it.
     public var entity: String
+    /// How the entity differs.
     public var kind: Kind
 
     /// How the models differ.
@@ -71,6 +72,7 @@ public enum OtherModelPolicy: String, Sendable, Hashable, CaseIterable {
 
 /// A member of a record that the model has no place for.
 public struct ImportLeftover: Sendable, Hashable {
+    /// The record, and the object that it became.
     public var subject: ImportSubject
     /// What the document calls it.
     public var member: String

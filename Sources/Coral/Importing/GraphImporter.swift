@@ -15,7 +15,9 @@ import GraphDocuments
 /// Cost: one fetch for each key and batch of records; memory grows with the document. `BatchImporter` is for what does not
 /// fit.
 public struct GraphImporter {
+    /// The context that gets the changes.
     public let context: NSManagedObjectContext
+    /// How documents are imported.
     public var options: ImportOptions
     /// Whether the changes are made in the context itself, at planning, instead of in a child of it. For a context that was
     /// made for the import and that nobody else looks at: half the work. A plan that is refused, or that cannot be made,

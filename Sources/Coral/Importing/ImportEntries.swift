@@ -11,6 +11,7 @@ public struct ImportEntries<Entry> {
 
     init(limit: Int) { self.limit = limit }
 
+    /// Whether there are no entries.
     public var isEmpty: Bool { count == 0 }
 
     mutating func add(_ entry: Entry) {
@@ -41,6 +42,7 @@ public struct ImportSubject: Sendable, Hashable {
 
 /// An object that is to be made.
 public struct ImportInsert: Sendable, Hashable {
+    /// The record that the object is made of.
     public var subject: ImportSubject
     /// The values that the record gives it.
     public var values: [GraphAttribute]
@@ -48,20 +50,27 @@ public struct ImportInsert: Sendable, Hashable {
 
 /// An object whose values are to be changed.
 public struct ImportUpdate: Sendable, Hashable {
+    /// The record, and the object that it changes.
     public var subject: ImportSubject
+    /// The values that change, in the order of the attributes' names.
     public var changes: [Change]
 
     /// A value that is to be replaced.
     public struct Change: Sendable, Hashable {
+        /// The attribute's name.
         public var attribute: String
+        /// The value before.
         public var old: GraphValue
+        /// The value after.
         public var new: GraphValue
     }
 }
 
 /// A relationship that is to be changed: which objects it is to lead to, or no more.
 public struct ImportLink: Sendable, Hashable {
+    /// The record, and the object whose relationship changes.
     public var subject: ImportSubject
+    /// The relationship's name.
     public var relationship: String
     /// The objects that are added: their ids in the document, else their keys.
     public var added: [String]
@@ -73,9 +82,12 @@ public struct ImportLink: Sendable, Hashable {
 
 /// An object that is to be deleted, and why.
 public struct ImportDeletion: Sendable, Hashable {
+    /// The object, and the record that says so where there is one.
     public var subject: ImportSubject
+    /// Why the object is deleted.
     public var reason: Reason
 
+    /// Why an object is deleted.
     public enum Reason: Sendable, Hashable {
         /// The document says so.
         case tombstone
@@ -90,7 +102,9 @@ public struct ImportDeletion: Sendable, Hashable {
 
 /// Something that was settled by a policy, and that somebody may want to know.
 public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
+    /// The record, and its object.
     public var subject: ImportSubject
+    /// The property that it is about, where it is about one.
     public var property: String?
     /// What was found and what becomes of it, as a sentence.
     public var message: String

@@ -2,13 +2,17 @@ import GraphDocuments
 
 /// Why a record cannot be imported, or an import cannot be carried out.
 public struct ImportError: Error, Sendable, Hashable {
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence.
     public var message: String
     /// Where it stands in the document.
     public var place: DocumentPlace?
+    /// The record that cannot be imported.
     public var record: RecordID?
+    /// The record's entity.
     public var entity: String?
+    /// The property at fault.
     public var property: String?
     /// The URI of the stored object, where the record was matched with one.
     public var object: String?
@@ -17,6 +21,7 @@ public struct ImportError: Error, Sendable, Hashable {
     /// The other errors, where several stopped an import; the first is told above.
     public var others: [ImportError] = []
 
+    /// An error of a kind, with a sentence, and what it is about.
     public init(
         _ code: Code, _ message: String, at place: DocumentPlace? = nil, record: RecordID? = nil, entity: String? = nil,
         property: String? = nil, object: String? = nil

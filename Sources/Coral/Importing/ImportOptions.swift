@@ -14,9 +14,11 @@ public struct ImportOptions {
         public static let update = Operations(rawValue: 2)
         /// Delete what tombstones name, and what `deletionScopes` say.
         public static let delete = Operations(rawValue: 4)
+        /// All of them.
         public static let all: Operations = [.insert, .update, .delete]
     }
 
+    /// What may be done to objects.
     public var operations: Operations = .all
     /// What may be done to objects that stand inside others in the document; nil for the same as at the top.
     public var relationshipOperations: Operations?
@@ -89,10 +91,12 @@ public enum RelationshipImportPolicy: String, Sendable, Hashable, CaseIterable {
 /// An object that what is imported belongs to: whatever stands at the top of the document becomes part of a relationship of
 /// its.
 public struct ImportOwner {
+    /// The object.
     public var object: NSManagedObject
     /// A to-many relationship of the object.
     public var relationship: String
 
+    /// Whatever stands at the top of the document becomes part of an object's relationship.
     public init(_ object: NSManagedObject, _ relationship: String) {
         self.object = object
         self.relationship = relationship
@@ -115,6 +119,7 @@ public enum DanglingReferencePolicy: Sendable, Hashable {
 
 /// What becomes of a member that the record's entity does not have.
 public enum UnknownKeyPolicy: Sendable, Hashable {
+    /// It is left out without a word.
     case ignore
     /// It is left out, and stands among the plan's conflicts.
     case record
@@ -134,10 +139,12 @@ public enum NumericDates: Sendable, Hashable {
 
 /// Objects that are deleted when the document does not have them: those of an entity that match a predicate.
 public struct DeletionScope {
+    /// The entity whose objects are deleted; those of entities that inherit from it, too.
     public var entity: String
     /// Which of them; nil for all.
     public var predicate: NSPredicate?
 
+    /// A scope of all objects of an entity, or of those that a predicate finds.
     public init(entity: String, predicate: NSPredicate? = nil) {
         self.entity = entity
         self.predicate = predicate

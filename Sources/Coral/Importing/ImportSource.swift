@@ -3,10 +3,13 @@ import GraphDocuments
 
 /// Where an import reads from: a document in memory or in a file, of any format, or records as they are.
 public enum ImportSource {
+    /// A document in memory, of any format.
     case data(Data)
+    /// A document in a file, of any format.
     case file(URL)
     /// A dictionary or an array of dictionaries, of `GraphExporter`'s or of `JSONSerialization`'s making.
     case dictionary(Any)
+    /// Records as they are, with what a document would say of itself.
     case records([GraphRecord], header: DocumentHeader?)
 
     /// What the document says of itself before its records; nil where it says nothing. Reads the document's beginning.

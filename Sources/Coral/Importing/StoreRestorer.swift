@@ -7,11 +7,14 @@ import GraphDocuments
 /// Core Data has no API for chosen primary keys: on Apple's platforms every restore throws `ImportError.Code.unsupported`;
 /// import the document instead.
 public struct StoreRestorer {
+    /// The model of the store.
     public var model: NSManagedObjectModel
+    /// How documents are read: limits, trailing commas.
     public var reading = ReadingOptions()
     /// The folder of files that stand beside the document; nil refuses them.
     public var folder: URL?
 
+    /// A restorer of stores of a model.
     public init(model: NSManagedObjectModel) { self.model = model }
 
     /// Restores into a new store, or into one that has the document's UUID; objects that are there are updated. Objects are

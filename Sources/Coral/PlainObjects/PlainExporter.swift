@@ -10,6 +10,7 @@ import GraphDocuments
 /// them back exactly. The same value gives the same bytes. A document is in memory as a whole, and nests at most `TreeDocument.depthLimit`
 /// levels.
 public struct PlainExporter: Sendable {
+    /// The format of the documents.
     public var format: GraphFormat
     /// Whether such values say their type (`{"$date": …}`) for readers that do not know it, as collections of `Any` do not.
     public var tagsTypes: Bool
@@ -18,6 +19,7 @@ public struct PlainExporter: Sendable {
     /// How dates look, where a property does not say it; nil for ISO 8601 to the last bit.
     public var dates: MappedDates?
 
+    /// An exporter of a format.
     public init(format: GraphFormat = .json, tagsTypes: Bool = false) {
         self.format = format
         self.tagsTypes = tagsTypes

@@ -10,8 +10,10 @@ import GraphDocuments
 /// What a document does not mention stays as it is; null clears what can be nil. Values are converted to the types of
 /// properties where that loses nothing (see `PlainImportOptions`).
 public struct PlainImporter {
+    /// How documents become objects.
     public var options: PlainImportOptions
 
+    /// An importer with options.
     public init(_ options: PlainImportOptions = PlainImportOptions()) {
         self.options = options
     }

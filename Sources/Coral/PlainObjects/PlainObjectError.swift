@@ -21,12 +21,14 @@ public struct PlainObjectError: Error, Sendable, Hashable, CustomStringConvertib
         public static let misuse = Code(rawValue: "misuse")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence.
     public var message: String
     /// Where, as a JSON pointer such as `/children/3/name`; empty for the document as a whole.
     public var pointer: String
 
+    /// An error of a kind, with a sentence, and the place as a JSON pointer.
     public init(_ code: Code, _ message: String, pointer: String = "") {
         self.code = code
         self.message = message

@@ -6,14 +6,21 @@ import GraphDocuments
 public struct NaturalKey: Codable, Sendable, Hashable {
     /// One value of a key.
     public indirect enum Value: Codable, Sendable, Hashable {
+        /// A whole number, or a boolean.
         case integer(Int64)
+        /// A floating-point number.
         case real(Double)
+        /// A decimal number.
         case decimal(Decimal)
+        /// Text.
         case string(String)
         /// Seconds since the first of January 2001.
         case date(TimeInterval)
+        /// Bytes.
         case data(Data)
+        /// A UUID.
         case uuid(UUID)
+        /// A URL.
         case url(URL)
         /// The object that a to-one relationship leads to, by its own key.
         case object(entity: String, key: NaturalKey)

@@ -16,6 +16,7 @@ public struct ObjectUnarchiver {
     /// UUIDs, null, and arrays, dictionaries and sets of these.
     public var allowedClasses: [AnyClass]
 
+    /// An unarchiver that finds objects in a context, and takes archives that hold the allowed classes besides.
     public init(context: NSManagedObjectContext, allowedClasses: [AnyClass] = []) {
         self.context = context
         self.allowedClasses = allowedClasses

@@ -17,10 +17,12 @@ public struct ReferenceError: Error, Sendable, Hashable, CustomStringConvertible
         public static let unwritable = Code(rawValue: "unwritable")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence.
     public var message: String
 
+    /// An error of a kind, with a sentence.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

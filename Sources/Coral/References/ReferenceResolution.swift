@@ -2,7 +2,9 @@ import CoreData
 
 /// What a reference leads to.
 public enum ReferenceResolution {
+    /// The object.
     case found(NSManagedObject)
+    /// Nobody, and why.
     case missing(MissingReason)
 
     /// The object, where it was found.
@@ -41,10 +43,12 @@ public struct MissingReason: Sendable, Hashable, CustomStringConvertible {
         public static let failed = Code(rawValue: "failed")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// The reason as a sentence.
     public var message: String
 
+    /// A reason of a kind, with a sentence.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

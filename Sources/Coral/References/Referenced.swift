@@ -12,6 +12,7 @@ import CoreData
 /// and the projected value says why.
 @propertyWrapper
 public struct Referenced<Object: NSManagedObject>: Codable {
+    /// The object, or nil where there is none.
     public var wrappedValue: Object? {
         didSet {
             reference = nil
@@ -26,6 +27,7 @@ public struct Referenced<Object: NSManagedObject>: Codable {
     /// The reference that led nowhere: it is encoded again as it was.
     private var reference: ManagedObjectReference?
 
+    /// Refers to an object.
     public init(wrappedValue: Object?) {
         self.wrappedValue = wrappedValue
     }

@@ -11,6 +11,7 @@ import GraphDocuments
 /// where relationships lead, with the model's default values. Limits and patterns of values are left to the importer, which
 /// also takes more than the schema does: numbers in strings, dates of other forms.
 public struct DocumentSchema {
+    /// The model whose documents are described.
     public let model: NSManagedObjectModel
     /// The shape of the documents: flat, nested, or lines, of which the schema describes one.
     public let shape: DocumentShape

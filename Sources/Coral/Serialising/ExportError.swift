@@ -13,10 +13,12 @@ public struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unsupported = Code(rawValue: "unsupported")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence that names the entity and property.
     public var message: String
 
+    /// An error of a kind, with a sentence.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -23,6 +23,7 @@ public struct ExportResult: Sendable, Hashable {
 public struct DanglingReference: Sendable, Hashable, CustomStringConvertible {
     /// The object that has the relationship.
     public var id: RecordID
+    /// The relationship's name.
     public var relationship: String
     /// What the missing object was called.
     public var target: RecordID

@@ -10,6 +10,7 @@ import GraphDocuments
 /// context may be used: on its queue. Every method takes a `Progress`, counted in objects; cancelling it makes the method
 /// throw `CocoaError.userCancelled`, and leaves no file.
 public struct GraphExporter: Sendable {
+    /// The format of the documents.
     public var format: GraphFormat
     /// How records are laid out; nil for the format's own, which is flat, or lines.
     public var layout: DocumentShape?
@@ -33,6 +34,7 @@ public struct GraphExporter: Sendable {
     /// hold everything.
     public var externalFileThreshold: Int?
 
+    /// An exporter of a format, with a layout, and a shape that says what belongs to objects.
     public init(
         format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
         batchSize: Int = 500

@@ -19,10 +19,12 @@ public struct TransformableError: Error, Sendable, Hashable, CustomStringConvert
         public static let decoding = Code(rawValue: "decoding")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence that names the entity and attribute.
     public var message: String
 
+    /// An error of a kind, with a sentence.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

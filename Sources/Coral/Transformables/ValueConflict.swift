@@ -12,11 +12,15 @@ public enum ValueConflictPolicy: Sendable {
 
 /// An attribute that was changed twice, and what came of it.
 public struct ValueConflict: CustomStringConvertible {
+    /// The object that was changed here and there.
     public let object: NSManagedObject
+    /// The attribute's name.
     public let attribute: String
     /// The value that both began with.
     public let base: Any?
+    /// The value here.
     public let mine: Any?
+    /// The value that was saved there.
     public let theirs: Any?
     /// The value that the attribute has now.
     public let result: Any?
@@ -38,6 +42,7 @@ public struct ValueConflictRules: Sendable {
 
     private var policies: [String: ValueConflictPolicy] = [:]
 
+    /// Rules by which every conflict is settled alike, until one is set for an attribute.
     public init(_ standard: ValueConflictPolicy = .keepMine) {
         self.standard = standard
     }

@@ -18,6 +18,7 @@ public struct GraphShape: Sendable, Hashable {
     /// The key of the directive in the user info of entities, attributes and relationships.
     public static let userInfoKey = "coral.shape"
 
+    /// What becomes of a relationship that no rule and no directive names.
     public var base: Base
     /// Whether transient attributes are written. They are not unless said otherwise.
     public var includesTransientAttributes = false
@@ -40,6 +41,7 @@ public struct GraphShape: Sendable, Hashable {
         var keyPath: String
     }
 
+    /// A shape that says nothing but what its base says.
     public init(_ base: Base = .ownership) {
         self.base = base
     }

@@ -13,12 +13,14 @@ public struct ShapeError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let wrongKind = Code(rawValue: "wrongKind")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence.
     public var message: String
     /// The entity, key path or directive at fault, as it was given.
     public var place: String
 
+    /// An error of a kind, with a sentence, and the place in the model.
     public init(_ code: Code, _ message: String, at place: String) {
         self.code = code
         self.message = message

@@ -17,12 +17,14 @@ public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let conflict = Code(rawValue: "conflict")
     }
 
+    /// The kind of reason.
     public var code: Code
     /// What is wrong, as a sentence.
     public var message: String
     /// The record that it is about.
     public var subject: RecordSubject?
 
+    /// An error of a kind, with a sentence, and the record that it is about.
     public init(_ code: Code, _ message: String, _ subject: RecordSubject? = nil) {
         self.code = code
         self.message = message

@@ -16,7 +16,14 @@ public struct DeltaMerge: Sendable {
     }
 
     /// Whose change counts.
-    public enum Choice: Sendable, Hashable { case ours, theirs, neither }
+    public enum Choice: Sendable, Hashable {
+        /// The first side's.
+        case ours
+        /// The second side's.
+        case theirs
+        /// Nobody's: the record stays as it was before both.
+        case neither
+    }
 
     /// Both sides' changes, from the state that both began with.
     public let delta: GraphDelta
@@ -40,6 +47,7 @@ public struct DeltaMerge: Sendable {
 
 /// Where both sides of a merge have changed the same.
 public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
+    /// What both sides have done to a record.
     public enum Kind: String, Sendable, Hashable {
         /// Both sides have given a property another value.
         case bothUpdated
@@ -51,7 +59,9 @@ public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
         case linkedAndDeleted
     }
 
+    /// What both sides have done.
     public var kind: Kind
+    /// The record.
     public var subject: RecordSubject
     /// The attribute or relationship; nil where it is about the record.
     public var property: String?

@@ -27,9 +27,12 @@ public enum RecordChange: Sendable, Hashable {
 
 /// Which record a change is about. One id in two entities is two records.
 public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The record's entity.
     public var entity: String
+    /// The record's id.
     public var id: RecordID
 
+    /// The record of an entity with an id.
     public init(entity: String, id: RecordID) {
         self.entity = entity
         self.id = id
@@ -58,13 +61,16 @@ extension RecordID {
 
 /// The changes of a record that is there before and after.
 public struct RecordUpdate: Sendable, Hashable {
+    /// The record's id.
     public var id: RecordID
+    /// The record's entity.
     public var entity: String
     /// Sorted by name.
     public var attributes: [AttributeChange]
     /// Sorted by name.
     public var relationships: [RelationshipChange]
 
+    /// Changes of a record's values and relationships.
     public init(
         id: RecordID, entity: String, attributes: [AttributeChange] = [], relationships: [RelationshipChange] = []
     ) {
@@ -85,10 +91,14 @@ public struct RecordUpdate: Sendable, Hashable {
 
 /// The old and the new value of an attribute; nil where the record does not mention it.
 public struct AttributeChange: Sendable, Hashable {
+    /// The attribute's name.
     public var name: String
+    /// The value before.
     public var old: GraphValue?
+    /// The value after.
     public var new: GraphValue?
 
+    /// The change of an attribute.
     public init(name: String, old: GraphValue?, new: GraphValue?) {
         self.name = name
         self.old = old
@@ -100,10 +110,14 @@ public struct AttributeChange: Sendable, Hashable {
 
 /// How a relationship has changed.
 public struct RelationshipChange: Sendable, Hashable {
+    /// The relationship's name.
     public var name: String
+    /// Whether the order of members counts.
     public var isOrdered: Bool
+    /// What has become of its members.
     public var change: Change
 
+    /// What has become of a relationship's members.
     public enum Change: Sendable, Hashable {
         /// Where it led and where it leads; nil where the record does not mention it.
         case replaced(old: RelationshipTarget?, new: RelationshipTarget?)
@@ -111,6 +125,7 @@ public struct RelationshipChange: Sendable, Hashable {
         case members(removed: [RecordID], added: [RecordID])
     }
 
+    /// The change of a relationship.
     public init(name: String, isOrdered: Bool, change: Change) {
         self.name = name
         self.isOrdered = isOrdered

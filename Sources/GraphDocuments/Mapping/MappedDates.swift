@@ -2,6 +2,7 @@ import Foundation
 
 /// How a mapping's dates look in documents. The first form is written; all are read, and ISO 8601 always is.
 public struct MappedDates: Sendable, Hashable {
+    /// The forms: the first is written, all are read.
     public var forms: [Form]
 
     /// One form of dates.
@@ -25,10 +26,15 @@ public struct MappedDates: Sendable, Hashable {
         self.forms = forms
     }
 
+    /// ISO 8601 with as many digits as give back the very same date.
     public static let iso8601 = MappedDates([.iso8601])
+    /// ISO 8601, rounded to milliseconds.
     public static let iso8601Milliseconds = MappedDates([.iso8601Milliseconds])
+    /// Seconds since 1970.
     public static let unix = MappedDates([.unix])
+    /// Milliseconds since 1970.
     public static let unixMilliseconds = MappedDates([.unixMilliseconds])
+    /// Seconds since 2001-01-01, as Core Data counts.
     public static let reference = MappedDates([.reference])
 
     /// Formats of `DateFormatter`: the first is written, all are read.

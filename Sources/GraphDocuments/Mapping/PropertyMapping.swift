@@ -22,7 +22,14 @@ public struct PropertyMapping: Sendable {
 
     /// The ways in which a property takes part.
     public enum Direction: String, Sendable, Hashable, CaseIterable {
-        case both, read, write, none
+        /// Read and written.
+        case both
+        /// Only read.
+        case read
+        /// Only written.
+        case write
+        /// Neither.
+        case none
 
         package var isRead: Bool { self == .both || self == .read }
         package var isWritten: Bool { self == .both || self == .write }

@@ -3,7 +3,9 @@ import KeyedArchives
 
 /// The two encodings of property lists.
 public enum PropertyListEncoding: Sendable, Hashable {
+    /// Apple's binary form.
     case binary
+    /// Apple's XML.
     case xml
 }
 

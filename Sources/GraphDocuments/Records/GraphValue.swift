@@ -5,22 +5,31 @@ import Foundation
 /// Two values are equal when a document could not tell them apart: `-0.0` is not `0.0`, one NaN is as good as another,
 /// and strings compare by their UTF-8 bytes, not by canonical equivalence.
 public enum GraphValue: Sendable {
+    /// No value.
     case null
+    /// A boolean.
     case bool(Bool)
     /// Any integer type; the declared type says how wide.
     case integer(Int64)
+    /// A number of double precision.
     case double(Double)
+    /// A number of single precision.
     case float(Float)
+    /// A decimal number with all its digits.
     case decimal(Decimal)
+    /// Text.
     case string(String)
     /// Seconds since 2001-01-01 00:00:00 UTC, Core Data's own epoch. Not a `Date`, because what Core Data stores is this number.
     case date(Double)
+    /// Bytes.
     case data(Data)
+    /// A UUID.
     case uuid(UUID)
     /// The text of a URI, exactly as it was given.
     case uri(String)
     /// The elements of a composite attribute, in the order the model declares them.
     case composite([GraphAttribute])
+    /// What a transformable attribute holds.
     case transformable(TransformableValue)
     /// Bytes that stand in a file beside the document.
     case file(ExternalFile)
@@ -61,7 +70,9 @@ public struct TransformableValue: Sendable {
 
 /// A tree of plain values, as found in an archive.
 public indirect enum ReadableValue: Sendable, Hashable {
+    /// A single value.
     case value(GraphValue)
+    /// An array of trees.
     case array([ReadableValue])
     /// Members in the order they are written.
     case dictionary([Member])

@@ -3,20 +3,35 @@
 public enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
     /// No type is declared: every value carries its own in the document.
     case undefined = 0
+    /// A whole number of 16 bits.
     case integer16 = 100
+    /// A whole number of 32 bits.
     case integer32 = 200
+    /// A whole number of 64 bits.
     case integer64 = 300
+    /// A decimal number.
     case decimal = 400
+    /// A number of double precision.
     case double = 500
+    /// A number of single precision.
     case float = 600
+    /// Text.
     case string = 700
+    /// A boolean.
     case boolean = 800
+    /// A date.
     case date = 900
+    /// Bytes.
     case binaryData = 1000
+    /// A UUID.
     case uuid = 1100
+    /// A URI.
     case uri = 1200
+    /// A value that a transformer makes bytes of.
     case transformable = 1800
+    /// The ID of a managed object; transient attributes only.
     case objectID = 2000
+    /// Several values under one name.
     case composite = 2100
 
     /// The word that documents and messages use for the type.

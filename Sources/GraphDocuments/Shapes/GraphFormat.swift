@@ -2,6 +2,7 @@ import Foundation
 
 /// The formats that documents are written in.
 public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
+    /// JSON (RFC 8259).
     case json
     /// JSON Lines: the header on the first line, then one record a line.
     case jsonLines = "jsonl"

@@ -18,7 +18,9 @@ public struct PlainLayout: Sendable, Hashable {
 
     /// How decimals are written. Both forms are read.
     public enum DecimalForm: Sendable, Hashable {
+        /// As text, with all digits.
         case string
+        /// As a number.
         case number
     }
 

@@ -1,9 +1,25 @@
 /// One step of a document that is read in order.
 public enum DocumentToken: Sendable, Hashable {
-    case beginObject, endObject, beginArray, endArray
+    /// The beginning of an object.
+    case beginObject
+    /// The end of an object.
+    case endObject
+    /// The beginning of an array.
+    case beginArray
+    /// The end of an array.
+    case endArray
     /// A member's name; its value comes next.
     case key
-    case string, number, `true`, `false`, null
+    /// Text.
+    case string
+    /// A number.
+    case number
+    /// True.
+    case `true`
+    /// False.
+    case `false`
+    /// No value.
+    case null
     /// A value that the format has a type of its own for (a date, bytes) or says the type of.
     case native
     /// The document's end.

@@ -73,22 +73,27 @@ extension ManagedProperty {
         object.addMember(member, at: object.toManyIndex(of: name))
     }
 
+    /// Takes a member out of a relationship.
     public func remove(_ member: NSManagedObject, from object: NSManagedObject) {
         object.removeMember(member, at: object.toManyIndex(of: name))
     }
 
+    /// Adds members to a relationship.
     public func add(_ members: NSSet, to object: NSManagedObject) {
         for member in members.managedObjects { add(member, to: object) }
     }
 
+    /// Takes members out of a relationship.
     public func remove(_ members: NSSet, from object: NSManagedObject) {
         for member in members.managedObjects { remove(member, from: object) }
     }
 
+    /// Adds members to an ordered relationship, at its end.
     public func add(_ members: NSOrderedSet, to object: NSManagedObject) {
         for member in members.managedObjects { add(member, to: object) }
     }
 
+    /// Takes members out of an ordered relationship.
     public func remove(_ members: NSOrderedSet, from object: NSManagedObject) {
         for member in members.managedObjects { remove(member, from: object) }
     }
@@ -103,10 +108,12 @@ extension ManagedProperty {
         for (member, position) in zip(members, positions as IndexSet) { insert(member, into: object, at: position) }
     }
 
+    /// Takes the member at a position out of an ordered relationship.
     public func remove(at position: Int, from object: NSManagedObject) {
         remove(at: NSIndexSet(index: position), from: object)
     }
 
+    /// Takes the members at positions out of an ordered relationship.
     public func remove(at positions: NSIndexSet, from object: NSManagedObject) {
         let members = object.members(at: object.toManyIndex(of: name))
         for position in positions as IndexSet where members.indices.contains(position) {
@@ -114,10 +121,12 @@ extension ManagedProperty {
         }
     }
 
+    /// Puts another member in the place of one of an ordered relationship.
     public func replace(at position: Int, in object: NSManagedObject, with member: NSManagedObject) {
         replace(at: NSIndexSet(index: position), in: object, with: [member])
     }
 
+    /// Puts other members in the places of some of an ordered relationship.
     public func replace(at positions: NSIndexSet, in object: NSManagedObject, with members: [NSManagedObject]) {
         let index = object.toManyIndex(of: name)
         var all = object.members(at: index)

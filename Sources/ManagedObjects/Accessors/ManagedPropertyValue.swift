@@ -6,13 +6,17 @@ import Foundation
 /// `NSNumber`, `String`, `Date`, `Data`, `UUID`, `URL`, and managed objects; all of them optional too; for to-many
 /// relationships `NSSet`, `NSOrderedSet`, sets and arrays of managed objects.
 public protocol ManagedPropertyValue {
+    /// The value of an object's property; without one, what the type has for nothing. No statement, but for a fault.
     static func managedValue(of name: PropertyName, in object: NSManagedObject) -> Self
+    /// Sets the value of an object's property.
     static func setManagedValue(_ value: Self, of name: PropertyName, in object: NSManagedObject)
 }
 
 /// A type whose values an attribute or a to-one relationship holds: it may be missing.
 public protocol ManagedSlotValue: ManagedPropertyValue {
+    /// The value of an object's property, or nil. No statement, but for a fault.
     static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self?
+    /// Sets the value of an object's property, or clears it.
     static func setManagedValueIfAny(_ value: Self?, of name: PropertyName, in object: NSManagedObject)
     /// What is read where there is no value and the property's type is not optional.
     static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self

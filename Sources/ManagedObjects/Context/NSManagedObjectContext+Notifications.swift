@@ -4,6 +4,7 @@ extension Notification.Name {
     /// Objects of a context have changed: posted when pending changes are processed.
     public static let NSManagedObjectContextObjectsDidChange = Notification.Name(
         "NSObjectsChangedInManagingContextNotification")
+    /// Posted before a save, by the context that is about to be saved.
     public static let NSManagedObjectContextWillSave = Notification.Name("NSManagedObjectContextWillSaveNotification")
     /// A context has saved; tells its objects, for ``NSManagedObjectContext/mergeChanges(fromContextDidSave:)``.
     public static let NSManagedObjectContextDidSave = Notification.Name(
@@ -11,32 +12,51 @@ extension Notification.Name {
     /// A context has saved; tells object IDs.
     public static let NSManagedObjectContextDidSaveObjectIDs = Notification.Name(
         "NSManagedObjectContextDidSaveObjectIDsNotification")
+    /// Posted after changes known by their IDs were merged.
     public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name(
         "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 }
 
 extension NSManagedObjectContext {
+    /// Posted before a save.
     public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
+    /// Posted after a save, with the objects that it was about.
     public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+    /// Posted at the end of an event, with the objects that have changed.
     public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
+    /// Posted after a save, with the IDs of the objects that it was about.
     public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
+    /// Posted after changes known by their IDs were merged.
     public static let didMergeChangesObjectIDsNotification =
         Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
 
     /// Keys of the notifications' user info.
     public enum NotificationKey: String, Sendable {
+        /// The context that the notification is about.
         case sourceContext = "managedObjectContext"
+        /// The generation of the store that the context now looks at.
         case queryGeneration = "newQueryGeneration"
+        /// Whether all objects have become invalid.
         case invalidatedAllObjects = "invalidatedAll"
+        /// The objects that were inserted.
         case insertedObjects = "inserted"
+        /// The objects that were updated.
         case updatedObjects = "updated"
+        /// The objects that were deleted.
         case deletedObjects = "deleted"
+        /// The objects that were refreshed.
         case refreshedObjects = "refreshed"
+        /// The objects that have become invalid.
         case invalidatedObjects = "invalidated"
+        /// The IDs of the objects that were inserted.
         case insertedObjectIDs = "inserted_objectIDs"
+        /// The IDs of the objects that were updated.
         case updatedObjectIDs = "updated_objectIDs"
+        /// The IDs of the objects that were deleted.
         case deletedObjectIDs = "deleted_objectIDs"
+        /// The IDs of the objects that were refreshed.
         case refreshedObjectIDs = "refreshed_objectIDs"
+        /// The IDs of the objects that have become invalid.
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
@@ -45,15 +65,27 @@ extension NSManagedObjectContext {
     }
 }
 
+/// In user info: the objects that were inserted, as a set.
 public let NSInsertedObjectsKey = "inserted"
+/// In user info: the objects that were updated, as a set.
 public let NSUpdatedObjectsKey = "updated"
+/// In user info: the objects that were deleted, as a set.
 public let NSDeletedObjectsKey = "deleted"
+/// In user info: the objects that were refreshed, as a set.
 public let NSRefreshedObjectsKey = "refreshed"
+/// In user info: the objects that have become invalid, as a set.
 public let NSInvalidatedObjectsKey = "invalidated"
+/// In user info: that all objects have become invalid.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+/// In user info: the IDs of the objects that were inserted, as a set.
 public let NSInsertedObjectIDsKey = "inserted_objectIDs"
+/// In user info: the IDs of the objects that were updated, as a set.
 public let NSUpdatedObjectIDsKey = "updated_objectIDs"
+/// In user info: the IDs of the objects that were deleted, as a set.
 public let NSDeletedObjectIDsKey = "deleted_objectIDs"
+/// In user info: the IDs of the objects that were refreshed, as a set.
 public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
+/// In user info: the IDs of the objects that have become invalid, as a set.
 public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
+/// In user info: the generation of the store that the context now looks at.
 public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"

@@ -52,6 +52,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     open var transactionAuthor: String?
     /// How conflicts with the store are settled; an `NSMergePolicy`. Conflicts are errors by default.
     open var mergePolicy: Any = NSErrorMergePolicy
+    /// Whether deleting an object touches what it is related to at the end of the event; else at the next save.
     open var propagatesDeletesAtEndOfEvent = true
     /// True where every registered object is kept until it is reset.
     open var retainsRegisteredObjects = false
@@ -59,6 +60,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     open var shouldDeleteInaccessibleFaults = true
     /// How old, in seconds, rows held by a coordinator may be. The engine keeps none: a fault always reads the store.
     open var stalenessInterval: TimeInterval = -1
+    /// Values that belong to whoever made the context.
     open private(set) var userInfo = NSMutableDictionary()
     /// Nil unless set: changes are then not recorded.
     open var undoManager: UndoManager? {
@@ -70,11 +72,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         didSet { observeParent() }
     }
 
+    /// A context of a kind, without coordinator or parent.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         queue = ContextQueue(ct)
         super.init()
     }
 
+    /// A context of a kind, without coordinator or parent.
     public convenience init(_ type: NSManagedObjectContext.ConcurrencyType) {
         self.init(concurrencyType: NSManagedObjectContextConcurrencyType(type))
     }
@@ -92,6 +96,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         for object in registry.objects { object.context = nil }
     }
 
+    /// On which queue the context works.
     open var concurrencyType: NSManagedObjectContextConcurrencyType { queue.type }
 
     /// The coordinator that the context, or the eldest of its parents, reads from and saves to.
@@ -132,8 +137,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
 
 /// The kinds of queue a context may have.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// No queue of its own; the thread that made it. Kept for old code.
     case confinementConcurrencyType = 0
+    /// A queue of its own.
     case privateQueueConcurrencyType = 1
+    /// The main queue.
     case mainQueueConcurrencyType = 2
 }
 

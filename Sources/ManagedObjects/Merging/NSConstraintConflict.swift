@@ -8,11 +8,14 @@ open class NSConstraintConflict: NSObject {
     open private(set) var constraintValues: [String: Any]
     /// The object that is stored already; nil where all of the objects are unsaved.
     open private(set) var databaseObject: NSManagedObject?
+    /// What the store holds of the object that has the values already.
     open private(set) var databaseSnapshot: [String: Any]?
     /// Unsaved objects with the values.
     open private(set) var conflictingObjects: [NSManagedObject]
+    /// What the objects hold that want the values.
     open private(set) var conflictingSnapshots: [[AnyHashable: Any]]
 
+    /// A conflict of objects over the values of a uniqueness constraint.
     public init(
         constraint contraint: [String], database databaseObject: NSManagedObject?,
         databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],

@@ -127,10 +127,13 @@ extension NSManagedObjectContext {
         object.state.insert(.relationshipChanged)
     }
 
+    /// Locks the context. Kept for old code; use `perform(_:)`.
     @available(*, deprecated, message: "Use performAndWait(_:).")
     public func lock() { legacyLock.lock() }
+    /// Unlocks the context.
     @available(*, deprecated, message: "Use performAndWait(_:).")
     public func unlock() { legacyLock.unlock() }
+    /// Locks the context where nobody has it locked, and says whether it did.
     @available(*, deprecated, message: "Use performAndWait(_:).")
     public func tryLock() -> Bool { legacyLock.try() }
 }

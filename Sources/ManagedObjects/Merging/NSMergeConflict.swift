@@ -2,19 +2,23 @@ import Foundation
 
 /// An object whose row has changed, or is gone, since the object was read.
 open class NSMergeConflict: NSObject {
+    /// The object that cannot be saved as it is.
     open private(set) var sourceObject: NSManagedObject
     /// The values that the object's change is based on.
     open private(set) var objectSnapshot: [String: Any]?
+    /// What the coordinator holds of the object's row; always nil here.
     open private(set) var cachedSnapshot: [String: Any]?
     /// The row as it is now; nil when it is gone.
     open private(set) var persistedSnapshot: [String: Any]?
     /// The row's version now; 0 when it is gone.
     open private(set) var newVersionNumber: Int
+    /// The version of the row that the object was read from.
     open private(set) var oldVersionNumber: Int
 
     /// The row as it is now, for the policies that are built in.
     final var current: (page: RowPage, row: Int)?
 
+    /// A conflict between an object and what others have saved.
     public init(
         source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
         cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?

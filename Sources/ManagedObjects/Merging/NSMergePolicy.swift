@@ -17,16 +17,23 @@ public enum NSMergePolicyType: UInt, @unchecked Sendable {
 /// Settles what stands in the way of a save: rows that somebody else has changed since, and values that must be unique
 /// and are taken. Subclass to settle conflicts in another way; call super for what remains.
 open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immutable
+    /// Which of the built-in ways it is.
     open private(set) var mergeType: NSMergePolicyType
 
+    /// A policy that settles conflicts in one of the built-in ways.
     public init(merge ty: NSMergePolicyType) {
         mergeType = ty
     }
 
+    /// A save with conflicts fails. The default.
     open class var error: NSMergePolicy { errorPolicy }
+    /// Property by property, what the store has counts where both have changed.
     open class var mergeByPropertyStoreTrump: NSMergePolicy { storeTrumpPolicy }
+    /// Property by property, what the object has counts where both have changed.
     open class var mergeByPropertyObjectTrump: NSMergePolicy { objectTrumpPolicy }
+    /// The object's state replaces the store's.
     open class var overwrite: NSMergePolicy { overwritePolicy }
+    /// The store's state replaces the object's.
     open class var rollback: NSMergePolicy { rollbackPolicy }
 
     /// Settles conflicts of both kinds.

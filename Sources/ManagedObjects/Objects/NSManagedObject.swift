@@ -49,8 +49,10 @@ open class NSManagedObject: NSObject {
 
     // MARK: - Identity
 
+    /// What the object is an instance of.
     open var entity: NSEntityDescription { layout.entity }
 
+    /// The context that the object belongs to; nil when it was let go.
     unowned(unsafe) open var managedObjectContext: NSManagedObjectContext? { context }
 
     /// The object's ID: temporary until the object is saved.
@@ -95,6 +97,7 @@ open class NSManagedObject: NSObject {
         return request
     }
 
+    /// Whether changes of properties that are not in the model leave the object unchanged.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     /// Says what the key paths of the class are called, by ``KeyPathRegistry/register(_:as:)``. The engine calls it
@@ -115,6 +118,7 @@ open class NSManagedObject: NSObject {
     /// True while the object's values have not been asked for.
     open var isFault: Bool { isFaultInternally }
     final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
+    /// Whether the object was inserted, updated or deleted since the last save.
     open var hasChanges: Bool { !noticed.isDisjoint(with: [.inserted, .updated, .deleted]) }
     /// The state, with changes in place.
     private var noticed: ObjectState {
@@ -126,6 +130,7 @@ open class NSManagedObject: NSObject {
         noticeInPlaceChanges()
         return !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true)
     }
+    /// 0 when the object has its values, 1 while it is a fault.
     open var faultingState: Int { isFault ? 1 : 0 }
 
     // MARK: - Life cycle, for subclasses
@@ -138,13 +143,17 @@ open class NSManagedObject: NSObject {
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
     /// Called before a save, for every object that will be written; may change values, also of others.
     open func willSave() {}
+    /// Called after a save. Does nothing by itself.
     open func didSave() {}
     /// Called when the object is about to be deleted, before delete rules are applied.
     open func prepareForDeletion() {}
+    /// Called before the object lets go of its values. Does nothing by itself.
     open func willTurnIntoFault() {}
+    /// Called after the object has let go of its values. Does nothing by itself.
     open func didTurnIntoFault() {}
     /// Called before a value is read; realises a fault.
     open func willAccessValue(forKey key: String?) { realise() }
+    /// Called after a property was read. Does nothing by itself.
     open func didAccessValue(forKey key: String?) {}
     /// Called before a value changes. Override to observe; call super.
     open func willChangeValue(forKey key: String) {
@@ -155,12 +164,14 @@ open class NSManagedObject: NSObject {
     open func didChangeValue(forKey key: String) {
         if state.contains(.observed) { context?.observations.didChange(key, of: self) }
     }
+    /// Called before a to-many relationship changes.
     open func willChangeValue(
         forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
         using inObjects: Set<AnyHashable>
     ) {
         willChangeValue(forKey: inKey)
     }
+    /// Called after a to-many relationship has changed.
     open func didChangeValue(
         forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
         using inObjects: Set<AnyHashable>
@@ -403,15 +414,28 @@ enum EventStart {
 public struct NSSnapshotEventType: OptionSet, @unchecked Sendable {  // because it is a number
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// An insertion was taken back.
     public static var undoInsertion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 1) }
+    /// A deletion was taken back.
     public static var undoDeletion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 2) }
+    /// A change was taken back.
     public static var undoUpdate: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 3) }
+    /// The context was rolled back.
     public static var rollback: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 4) }
+    /// The object was refreshed.
     public static var refresh: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 5) }
+    /// A merge policy has settled a conflict.
     public static var mergePolicy: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 6) }
 }
 
 /// The life of change observation in sets, as key-value observing names it.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
-    case union = 1, minus, intersect, set
+    /// Members are added.
+    case union = 1
+    /// Members are taken out.
+    case minus
+    /// All but some members are taken out.
+    case intersect
+    /// The members are replaced.
+    case set
 }

@@ -91,17 +91,25 @@ extension NSComparisonPredicate {
 
     /// How two sides are compared.
     public enum Operator: UInt, Sendable {
+        /// `<`
         case lessThan = 0
+        /// `<=`
         case lessThanOrEqualTo = 1
+        /// `>`
         case greaterThan = 2
+        /// `>=`
         case greaterThanOrEqualTo = 3
+        /// `==`
         case equalTo = 4
+        /// `!=`
         case notEqualTo = 5
         /// The left string matches, as a whole, the regular expression on the right.
         case matches = 6
         /// The left string matches, as a whole, the pattern on the right, with `*` and `?`.
         case like = 7
+        /// `BEGINSWITH`
         case beginsWith = 8
+        /// `ENDSWITH`
         case endsWith = 9
         /// The left value is an element, or a piece of text, of the right one.
         case `in` = 10

@@ -4,18 +4,31 @@ import PredicateLanguage
 extension NSExpression {
     /// The kinds of expressions.
     public enum ExpressionType: UInt, Sendable {
+        /// A constant.
         case constantValue = 0
+        /// The object that is looked at: `SELF`.
         case evaluatedObject = 1
+        /// A variable: `$NAME`.
         case variable = 2
+        /// A key path.
         case keyPath = 3
+        /// A function call.
         case function = 4
+        /// The union of two sets.
         case unionSet = 5
+        /// What two sets have in common.
         case intersectSet = 6
+        /// What one set has and another has not.
         case minusSet = 7
+        /// The members of a collection that a predicate finds: `SUBQUERY`.
         case subquery = 13
+        /// Several expressions in braces.
         case aggregate = 14
+        /// Any key.
         case anyKey = 15
+        /// A closure.
         case block = 19
+        /// One of two expressions, by a predicate: `TERNARY`.
         case conditional = 20
         /// What a fetch request finds: see ``NSFetchRequestExpressionType``.
         case fetchRequest = 50

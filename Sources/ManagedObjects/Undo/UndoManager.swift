@@ -21,28 +21,41 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
     private var redoGroups: [Group] = []
     private var openGroups: [Group] = []
     private var disabledCount = 0
+    /// Whether a step is being taken back.
     open private(set) var isUndoing = false
+    /// Whether a step is being done again.
     open private(set) var isRedoing = false
     /// How many groups are kept; 0 is no limit.
     open var levelsOfUndo = 0 {
         didSet { trim() }
     }
+    /// Whether all that is registered in one event is one step.
     open var groupsByEvent = true
 
     public override init() {}
 
+    /// Whether there is a step to take back.
     open var canUndo: Bool { !undoGroups.isEmpty || openGroups.contains { !$0.operations.isEmpty } }
+    /// Whether there is a step to do again.
     open var canRedo: Bool { !redoGroups.isEmpty }
+    /// The number of groups that are open inside each other.
     open var groupingLevel: Int { openGroups.count }
+    /// Whether registrations count.
     open var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
+    /// What the step is called that would be taken back; empty where it has no name.
     open var undoActionName: String { undoGroups.last?.name ?? "" }
+    /// What the step is called that would be done again; empty where it has no name.
     open var redoActionName: String { redoGroups.last?.name ?? "" }
 
+    /// Ignores registrations until they are enabled as often as they were disabled.
     open func disableUndoRegistration() { disabledCount += 1 }
+    /// Takes back one `disableUndoRegistration()`.
     open func enableUndoRegistration() { disabledCount = max(0, disabledCount - 1) }
 
+    /// Opens a group: what is registered until its end is taken back together.
     open func beginUndoGrouping() { openGroups.append(Group()) }
 
+    /// Closes the group that was opened last.
     open func endUndoGrouping() {
         postCheckpoint()
         guard let group = openGroups.popLast() else { return }
@@ -53,6 +66,7 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         }
     }
 
+    /// Names the step that is being registered.
     open func setActionName(_ actionName: String) {
         if !openGroups.isEmpty {
             openGroups[openGroups.count - 1].name = actionName
@@ -91,6 +105,7 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         if levelsOfUndo > 0, undoGroups.count > levelsOfUndo { undoGroups.removeFirst(undoGroups.count - levelsOfUndo) }
     }
 
+    /// Takes back the last step, and registers what does it again.
     open func undo() {
         postCheckpoint()
         while !openGroups.isEmpty { endUndoGrouping() }
@@ -100,8 +115,10 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         isUndoing = false
     }
 
+    /// Takes back the last group.
     open func undoNestedGroup() { undo() }
 
+    /// Does the step again that was taken back last.
     open func redo() {
         postCheckpoint()
         guard let group = redoGroups.popLast() else { return }
@@ -122,12 +139,14 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         endUndoGrouping()
     }
 
+    /// Forgets all steps.
     open func removeAllActions() {
         undoGroups = []
         redoGroups = []
         openGroups = []
     }
 
+    /// Forgets what was registered for a target.
     open func removeAllActions(withTarget target: Any) {
         func without(_ groups: [Group]) -> [Group] {
             groups.compactMap { group in
