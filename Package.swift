@@ -35,11 +35,14 @@ var targets: [Target] = [
     // What the build plugin runs: compiles a model and writes its classes. Knows no store.
     .executableTarget(name: "coral-modelc", dependencies: ["ModelFiles", "ModelCodeGeneration"]),
     .plugin(name: "CoralModelPlugin", capability: .buildTool(), dependencies: ["coral-modelc"]),
-    // The macros for hand-written classes: what the compiler runs, and their declarations. Empty without the trait.
+    // The macros for hand-written classes, of entities and of plain objects: what the compiler runs, and their
+    // declarations. Empty without the trait.
     .macro(
         name: "ManagedMacroExpansion",
         dependencies: ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
-    .target(name: "ManagedMacros", dependencies: ["ManagedMacroExpansion"]),
+    .target(
+        name: "ManagedMacros",
+        dependencies: ["ManagedMacroExpansion", .target(name: "Coral", condition: .when(traits: ["Macros"]))]),
 ]
 
 var products: [Product] = [

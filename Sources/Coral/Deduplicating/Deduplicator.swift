@@ -32,9 +32,9 @@ public struct Deduplicator {
 
     /// What would be done. Nothing changes until the plan is applied.
     ///
-    /// Cost: all objects of the entities are loaded. Throws `ImportError` where the identity does not fit the model, and what
-    /// fetching throws.
-    public func plan() throws -> DeduplicationPlan {
+    /// Cost: all objects of the entities are loaded. `progress` counts keys. Throws `ImportError` where the identity does not fit
+    /// the model, `CocoaError.userCancelled`, and what fetching throws.
+    public func plan(progress: Progress? = nil) throws -> DeduplicationPlan {
         guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else {
             throw ImportError(.misuse, "The context has no persistent store coordinator.")
         }
@@ -54,14 +54,17 @@ public struct Deduplicator {
         var groups: [DeduplicationPlan.Group] = []
         // Keys that lead through relationships come last: their parents may turn out to be one.
         var replaced: [NSManagedObjectID: NSManagedObject] = [:]
+        progress?.totalUnitCount = Int64(pending.count)
         for (entity, rule) in pending.sorted(by: { $0.rule.relationships.count < $1.rule.relationships.count }) {
-            groups += try self.groups(of: entity, rule, &replaced)
+            groups += try self.groups(of: entity, rule, &replaced, progress)
+            progress?.completedUnitCount += 1
         }
         return DeduplicationPlan(context: context, groups: groups, fillsValues: fillsValues)
     }
 
     private func groups(
-        of entity: NSEntityDescription, _ rule: IdentityRule, _ replaced: inout [NSManagedObjectID: NSManagedObject]
+        of entity: NSEntityDescription, _ rule: IdentityRule, _ replaced: inout [NSManagedObjectID: NSManagedObject],
+        _ progress: Progress?
     ) throws -> [DeduplicationPlan.Group] {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
         request.returnsObjectsAsFaults = false
@@ -69,6 +72,7 @@ public struct Deduplicator {
         var byKey: [IdentityKey: [NSManagedObject]] = [:]
         var order: [IdentityKey] = []
         for (_, object) in named where replaced[object.objectID] == nil {
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             guard let key = key(of: object, rule, replaced) else { continue }
             if byKey[key] == nil { order.append(key) }
             byKey[key, default: []].append(object)

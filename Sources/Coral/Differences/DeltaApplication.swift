@@ -7,10 +7,11 @@ extension GraphDelta {
     ///
     /// With `checking`, throws `DeltaError` where objects are not what the delta says they were; without it, objects that are
     /// missing are passed over. Throws `ImportError` where a value does not fit the model. Call it where the context may be
-    /// used. Cost: one fetch for each entity and batch of objects that the delta names.
+    /// used. Cost: one fetch for each entity and batch of objects that the delta names. `progress` counts changes; cancelling
+    /// throws `CocoaError.userCancelled`, and nothing has changed.
     public func apply(
         to context: NSManagedObjectContext, checking: Bool = true, identity: ImportIdentity = ImportIdentity(),
-        folder: URL? = nil
+        folder: URL? = nil, progress: Progress? = nil
     ) throws {
         // Of the same kind as its parent: a private queue below the main one could be waited for, but not the reverse.
         let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
@@ -19,7 +20,7 @@ extension GraphDelta {
         try own.performAndWait {
             var application = DeltaApplication(
                 own, targets: try DeltaTargets(own, identity: identity), isChecking: checking,
-                values: ObjectValues(folder: folder))
+                values: ObjectValues(folder: folder), progress: progress)
             try application.apply(changes)
             if own.hasChanges { try own.save() }
         }
@@ -32,8 +33,13 @@ private struct DeltaApplication {
     var targets: DeltaTargets
     let isChecking: Bool
     let values: ObjectValues
+    let progress: Progress?
 
-    init(_ context: NSManagedObjectContext, targets: DeltaTargets, isChecking: Bool, values: ObjectValues) {
+    init(
+        _ context: NSManagedObjectContext, targets: DeltaTargets, isChecking: Bool, values: ObjectValues,
+        progress: Progress?
+    ) {
+        self.progress = progress
         self.context = context
         self.targets = targets
         self.isChecking = isChecking
@@ -54,8 +60,16 @@ private struct DeltaApplication {
                 known ?? NSEntityDescription.insertNewObject(forEntityName: entity.name, into: context)
             targets.add(object, as: record.id)
         }
-        for change in changes { try setValues(change) }
-        for change in changes { try setLinks(change) }
+        progress?.totalUnitCount = Int64(changes.count)
+        for change in changes {
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            try setValues(change)
+        }
+        for change in changes {
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            try setLinks(change)
+            progress?.completedUnitCount += 1
+        }
         for case .deleted(let record) in changes {
             guard let object = try found(RecordSubject(entity: record.entity, id: record.id)) else { continue }
             context.delete(object)

@@ -39,11 +39,15 @@ struct GraphStateReader {
     /// Throws what exporting or reading throws, and what the body throws.
     func records(_ body: (GraphRecord) throws -> Void) throws {
         // Exporters keep the function while they run, and no longer.
-        try withoutActuallyEscaping(body) { try records(escaping: $0) }
+        try withoutActuallyEscaping(body) { body in
+            try records(escaping: { [progress] record in
+                if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+                try body(record)
+            })
+        }
     }
 
     private func records(escaping body: @escaping (GraphRecord) throws -> Void) throws {
-        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
         switch state {
         case .stores(let coordinator):
             try GraphExporter(layout: .flat, shape: shape).exportStore(of: coordinator, toRecords: body)
@@ -63,7 +67,6 @@ struct GraphStateReader {
     ) throws {
         let files = DocumentFolder(folder)
         while var record = try reader.next() {
-            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             // Whether a value stands beside the document or in it is no difference.
             for index in record.attributes.indices {
                 guard case .file(let file) = record.attributes[index].value else { continue }

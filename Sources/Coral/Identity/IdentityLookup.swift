@@ -6,12 +6,15 @@ struct IdentityLookup {
     let context: NSManagedObjectContext
     let model: ImportModel
     let batchSize: Int
+    /// Cancelled, it ends the look-up before the next fetch.
+    private let progress: Progress?
     private let values = ObjectValues(folder: nil)
 
-    init(context: NSManagedObjectContext, model: ImportModel, batchSize: Int) {
+    init(context: NSManagedObjectContext, model: ImportModel, batchSize: Int, progress: Progress? = nil) {
         self.context = context
         self.model = model
         self.batchSize = max(batchSize, 1)
+        self.progress = progress
     }
 
     // MARK: - By key
@@ -112,44 +115,69 @@ struct IdentityLookup {
         for start in stride(from: 0, to: contents.count, by: batchSize) {
             let range = start..<min(start + batchSize, contents.count)
             guard let selector = selector(contents[range], entity) else { continue }
+            let index = ContentIndex(contents, range)
             for object in try fetch(selector, of: entity.name) where object.entity == entity.entity {
-                var current: [String: GraphValue] = [:]
-                for index in range {
-                    let isSame = try contents[index].allSatisfy { name, value in
-                        guard let attribute = entity.attributes[name] else { return true }
-                        if current[name] == nil { current[name] = try values.current(object, attribute) }
-                        return current[name] == value
-                    }
-                    if isSame { found[index].append(object) }
+                let matches = try index.contents { name in
+                    try entity.attributes[name].map { try values.current(object, $0) }
                 }
+                for content in matches { found[content].append(object) }
             }
         }
         return found.map { $0.sorted { ObjectName($0.objectID) < ObjectName($1.objectID) } }
     }
 
-    /// A predicate on the attribute that tells the contents apart best.
+    /// A predicate on the attributes that tell the contents apart best: three at most, which is as good as all in practice.
     private func selector(_ contents: ArraySlice<[String: GraphValue]>, _ entity: EntityImport) -> NSPredicate? {
-        let comparable = entity.attributes.values.filter {
+        let comparable = Set(entity.attributes.values.map(\.name)).compactMap { entity.attributes[$0] }.filter {
             ![.transformable, .composite, .undefined, .binaryData].contains($0.type.type)
         }
         let distinct = comparable.map { attribute in
             (attribute, Set(contents.map { $0[attribute.name] ?? .null }))
         }
         let usable = distinct.filter { attribute, _ in contents.allSatisfy { $0[attribute.name] != nil } }
-        guard
-            let best = usable.max(by: { ($0.1.count, $1.0.name) < ($1.1.count, $0.0.name) })
-        else { return contents.contains { !$0.isEmpty } ? NSPredicate(value: true) : nil }
-        let wanted = best.1.compactMap { try? values.object($0, for: best.0) }
-        let isOneOf = NSPredicate(format: "%K IN %@", argumentArray: [best.0.name, wanted])
-        guard best.1.contains(.null) else { return isOneOf }
-        let isNull = NSPredicate(format: "%K == nil", argumentArray: [best.0.name])
+            .sorted { ($1.1.count, $0.0.name) < ($0.1.count, $1.0.name) }
+        guard !usable.isEmpty else { return contents.contains { !$0.isEmpty } ? NSPredicate(value: true) : nil }
+        let predicates = usable.prefix(3).map { attribute, values in isOneOf(values, attribute) }
+        return NSCompoundPredicate(andPredicateWithSubpredicates: predicates)
+    }
+
+    private func isOneOf(_ wanted: Set<GraphValue>, _ attribute: AttributeImport) -> NSPredicate {
+        let objects = wanted.compactMap { try? values.object($0, for: attribute) }
+        let isOneOf = NSPredicate(format: "%K IN %@", argumentArray: [attribute.name, objects])
+        guard wanted.contains(.null) else { return isOneOf }
+        let isNull = NSPredicate(format: "%K == nil", argumentArray: [attribute.name])
         return NSCompoundPredicate(orPredicateWithSubpredicates: [isOneOf, isNull])
     }
 
     private func fetch(_ predicate: NSPredicate, of entity: String) throws -> [NSManagedObject] {
+        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = predicate
         request.returnsObjectsAsFaults = false
         return try context.fetch(request)
+    }
+}
+
+/// Contents of records by their values, so that an object is compared with all of them at once. Records that mention the
+/// same attributes share a table.
+private struct ContentIndex {
+    private var tables: [[String]: [[GraphValue]: [Int]]] = [:]
+
+    init(_ contents: [[String: GraphValue]], _ range: Range<Int>) {
+        for index in range {
+            let names = contents[index].keys.sorted()
+            tables[names, default: [:]][names.compactMap { contents[index][$0] }, default: []].append(index)
+        }
+    }
+
+    /// Which contents an object has, whose values the function gives.
+    func contents(_ value: (String) throws -> GraphValue?) rethrows -> [Int] {
+        var current: [String: GraphValue] = [:]
+        var found: [Int] = []
+        for (names, table) in tables {
+            for name in names where current[name] == nil { current[name] = try value(name) }
+            found += table[names.compactMap { current[$0] }] ?? []
+        }
+        return found
     }
 }

@@ -17,12 +17,15 @@ final class IdentityMatcher {
     private(set) var conflicts: [ImportConflict] = []
     private(set) var errors: [ImportError] = []
 
-    init(payload: ImportPayload, context: NSManagedObjectContext, options: ImportOptions) {
+    init(
+        payload: ImportPayload, context: NSManagedObjectContext, options: ImportOptions, progress: Progress? = nil
+    ) {
         self.payload = payload
         self.context = context
         self.options = options
         conversion = ValueConversion(options)
-        lookup = IdentityLookup(context: context, model: payload.model, batchSize: options.batchSize)
+        lookup = IdentityLookup(
+            context: context, model: payload.model, batchSize: options.batchSize, progress: progress)
     }
 
     /// Settles every node: afterwards it is matched, or new. Throws what fetching throws.
@@ -199,14 +202,10 @@ final class IdentityMatcher {
         guard options.identity.usesObjectURIs, let id = node.id,
             let coordinator = ImportSession.coordinator(of: context)
         else { return nil }
-        if id.text.hasPrefix("x-coredata:") {
-            return URL(string: id.text).flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
-        }
-        guard let key = id.primaryKey, let entity = id.entity.flatMap({ payload.model.entity($0) }),
-            let store = payload.header?.storeUUID,
-            let url = URL(string: "x-coredata://\(store)/\(entity.name)/p\(key)")
-        else { return nil }
-        return coordinator.managedObjectID(forURIRepresentation: url)
+        // An entity may be called otherwise than in the document.
+        let entity = id.entity.flatMap { payload.model.entity($0)?.name }
+        return id.uri(inStore: payload.header?.storeUUID, entity: entity)
+            .flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
     }
 
     private func matchURIs(_ nodes: [NSManagedObjectID: [ImportNode]]) throws {

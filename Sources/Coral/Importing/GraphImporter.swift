@@ -77,16 +77,29 @@ public struct GraphImporter {
     /// Throws as `plan` and `ImportPlan.apply` do; then nothing in the context has changed.
     @discardableResult
     public func importObjects<Root: NSManagedObject>(
-        from data: Data, as type: Root.Type = NSManagedObject.self
+        from data: Data, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
     ) throws -> [Root] {
-        try plan(data, as: type).apply()
+        try importObjects(from: .data(data), as: type, progress: progress)
     }
 
-    /// Updates a given object from a document whose first record of the object's entity is about it, whatever key that
-    /// record has; all other records are imported as usual.
-    public func populate(_ object: NSManagedObject, from data: Data) throws {
+    /// Plans and applies what any source holds.
+    @discardableResult
+    public func importObjects<Root: NSManagedObject>(
+        from source: ImportSource, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
+    ) throws -> [Root] {
+        try plan(source, as: type, progress: progress).apply()
+    }
+
+    /// Updates a given object from a document: from the record with its URI, else from the first at the top that is of its
+    /// entity, whatever key that has. What the record leads to is imported as usual.
+    public func populate(_ object: NSManagedObject, from data: Data, progress: Progress? = nil) throws {
+        try populate(object, from: .data(data), progress: progress)
+    }
+
+    /// Updates a given object from any source.
+    public func populate(_ object: NSManagedObject, from source: ImportSource, progress: Progress? = nil) throws {
         let plan: ImportPlan<NSManagedObject> = try makePlan(
-            .data(data), entity: object.entity.name, filling: object, progress: nil)
+            source, entity: object.entity.name, filling: object, progress: progress)
         try plan.apply()
     }
 
@@ -149,5 +162,50 @@ extension NSManagedObjectContext {
         from data: Data, as type: Root.Type = NSManagedObject.self, options: ImportOptions = ImportOptions()
     ) throws -> [Root] {
         try GraphImporter(into: self, options: options).importObjects(from: data, as: type)
+    }
+
+    /// Imports a dictionary, as `NSManagedObject.dictionary(style:shape:)` or `JSONSerialization` makes it, and gives the object
+    /// that it became: a new one, or the one that is found by its key.
+    ///
+    ///     let dictionary = try note.dictionary()
+    ///     let note = try otherContext.importObject(from: dictionary, as: Note.self)
+    ///
+    /// Throws as `importObjects(from:as:options:)` does, and `ImportError` for a dictionary of no object.
+    @discardableResult
+    public func importObject<Root: NSManagedObject>(
+        from dictionary: [String: Any], as type: Root.Type = NSManagedObject.self,
+        options: ImportOptions = ImportOptions()
+    ) throws -> Root {
+        let importer = GraphImporter(into: self, options: options)
+        guard let object = try importer.importObjects(from: .dictionary(dictionary), as: type).first else {
+            throw ImportError(.misuse, "The dictionary holds no object of \(type).")
+        }
+        return object
+    }
+}
+
+extension NSManagedObject {
+    /// Updates this object from a document: from the record with its URI, else from the first at the top that is of its entity,
+    /// whatever key that has. What the document does not mention stays, null clears; what the record leads to is imported as usual. All, or on any error nothing.
+    ///
+    /// Throws as `GraphImporter.populate` does, and `ImportError` for an object without a context.
+    public func populate(from data: Data, options: ImportOptions = ImportOptions()) throws {
+        try populate(from: .data(data), options)
+    }
+
+    /// Updates this object from a dictionary, as `dictionary(style:shape:)` or `JSONSerialization` makes it.
+    ///
+    ///     let earlier = try note.dictionary()
+    ///     …
+    ///     try note.populate(from: earlier)
+    public func populate(from dictionary: [String: Any], options: ImportOptions = ImportOptions()) throws {
+        try populate(from: .dictionary(dictionary), options)
+    }
+
+    private func populate(from source: ImportSource, _ options: ImportOptions) throws {
+        guard let context = managedObjectContext else {
+            throw ImportError(.misuse, "An object that belongs to no context cannot be filled.", entity: entity.name)
+        }
+        try GraphImporter(into: context, options: options).populate(self, from: source)
     }
 }

@@ -85,11 +85,35 @@ final class ImportModel {
                 throw ImportError(.misuse, "A relationship policy names \"\(path)\", which the model does not have.")
             }
         }
+        try check(options.hooks, entities)
         let named = options.deletionScopes.map(\.entity) + options.newerAttributes.keys.sorted()
         for name in named where entities[name] == nil {
             throw ImportError(
                 .misuse, "The model has no entity \"\(name)\".\(NameSuggestion.question(for: name, in: entities.keys))")
         }
+    }
+}
+
+extension ImportModel {
+    /// Refuses hooks for what the model does not have: they would never be called.
+    fileprivate static func check(_ hooks: ImportHooks, _ entities: [String: NSEntityDescription]) throws {
+        let records = [Array(hooks.shouldImport.keys), Array(hooks.willImport.keys), Array(hooks.didImport.keys)]
+        for name in Set(records.joined()).sorted() where name != "*" && entities[name] == nil {
+            let question = NameSuggestion.question(for: name, in: entities.keys)
+            throw ImportError(.misuse, "A hook names the entity \"\(name)\", which the model does not have.\(question)")
+        }
+        func check(_ names: some Collection<String>, _ has: (NSEntityDescription, String) -> Bool) throws {
+            for name in names.sorted() {
+                let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+                let owners =
+                    parts.first == "*" ? Array(entities.values) : entities[parts.first ?? ""].map { [$0] } ?? []
+                guard parts.count == 2, owners.contains(where: { has($0, parts[1]) }) else {
+                    throw ImportError(.misuse, "A hook names \"\(name)\", which the model does not have.")
+                }
+            }
+        }
+        try check(hooks.value.keys) { $0.attributesByName[$1] != nil }
+        try check(hooks.link.keys) { $0.relationshipsByName[$1] != nil }
     }
 }
 

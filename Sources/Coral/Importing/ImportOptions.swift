@@ -151,8 +151,8 @@ public struct DeletionScope {
     }
 }
 
-/// What is called for each record and each value. A hook for an entity is called for those that inherit from it too; the
-/// name `*` is every entity.
+/// What is called for each record, each value and each relationship. A hook for an entity is called for those that inherit
+/// from it too; the name `*` is every entity. Names that the model does not have are an error.
 public struct ImportHooks {
     /// Asked before a record is used; false leaves it out. The object is nil where one will be made.
     public var shouldImport: [String: (GraphRecord, NSManagedObject?) -> Bool] = [:]
@@ -162,6 +162,9 @@ public struct ImportHooks {
     public var didImport: [String: (GraphRecord, NSManagedObject) -> Void] = [:]
     /// Asked before a value is set, by `Entity.attribute`; gives the value to set, or nil to leave the old one.
     public var value: [String: (GraphValue, NSManagedObject) -> GraphValue?] = [:]
+    /// Asked before a relationship is set, by `Entity.relationship`, with the objects that the record lists and the object that
+    /// has the relationship; gives the objects to set, or nil to leave the relationship as it is.
+    public var link: [String: ([NSManagedObject], NSManagedObject) -> [NSManagedObject]?] = [:]
 
     public init() {}
 }

@@ -69,12 +69,14 @@ extension ImportPerformer {
     ) {
         let old = object.value(forKey: relationship.name) as? NSManagedObject
         guard let id else {
+            if isHooked(relationship, of: object, node, []) { return }
             guard let old else { return }
             object.setValue(nil, forKey: relationship.name)
             note(node, relationship.name, added: [], removed: [old])
             return
         }
         guard let (target, targetNode) = target(id, of: relationship, node, at: place) else { return }
+        if isHooked(relationship, of: object, node, [target]) { return }
         claim(relationship.name, of: node, for: targetNode)
         guard old !== target else { return }
         object.setValue(target, forKey: relationship.name)
@@ -96,6 +98,7 @@ extension ImportPerformer {
             }
             if met.insert(ObjectIdentifier(target)).inserted { wanted.append((targetNode, target)) }
         }
+        if isHooked(relationship, of: object, node, wanted.map(\.object)) { return }
         let old = members(of: object, relationship)
         let present = Set(old.map(ObjectIdentifier.init))
         let added = wanted.filter { !present.contains(ObjectIdentifier($0.object)) }
@@ -117,11 +120,46 @@ extension ImportPerformer {
     }
 
     private mutating func clear(_ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode) {
+        if isHooked(relationship, of: object, node, []) { return }
         let old = members(of: object, relationship)
         guard !old.isEmpty else { return }
         set(relationship, of: object, to: [])
         note(node, relationship.name, added: [], removed: old)
         if relationship.policy == .replace { orphans += old.map { ($0, relationship) } }
+    }
+
+    /// Whether a hook decides what the relationship leads to; then it does alone, whatever the policy says.
+    private mutating func isHooked(
+        _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode,
+        _ listed: [NSManagedObject]
+    ) -> Bool {
+        guard let hook = hook(options.hooks.link, node.entity, relationship.name) else { return false }
+        guard let answer = hook(listed, object) else { return true }
+        let chosen = relationship.isToMany ? answer : Array(answer.prefix(1))
+        let old =
+            relationship.isToMany
+            ? members(of: object, relationship)
+            : (object.value(forKey: relationship.name) as? NSManagedObject).map { [$0] } ?? []
+        let isSame =
+            relationship.isOrdered
+            ? old.elementsEqual(chosen, by: ===)
+            : Set(old.map(ObjectIdentifier.init)) == Set(chosen.map(ObjectIdentifier.init))
+        guard !isSame else { return true }
+        if relationship.isToMany {
+            set(relationship, of: object, to: chosen)
+        } else {
+            object.setValue(chosen.first, forKey: relationship.name)
+        }
+        let added = chosen.filter { new in !old.contains { $0 === new } }
+        changes.links.add(
+            ImportLink(
+                subject: node.subject, relationship: relationship.name,
+                added: added.map {
+                    nodesByObject[$0.objectID]?.label ?? $0.objectID.uriRepresentation().absoluteString
+                },
+                removed: old.filter { lost in !chosen.contains { $0 === lost } }
+                    .map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
+        return true
     }
 
     private func members(of object: NSManagedObject, _ relationship: RelationshipImport) -> [NSManagedObject] {

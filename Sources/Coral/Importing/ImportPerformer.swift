@@ -54,7 +54,10 @@ struct ImportPerformer {
             session.progress?.completedUnitCount = 0
         }
         if session.part != .links { notePassedOver() }
-        for node in nodes { session.part == .links ? bind(node) : try prepare(node) }
+        for node in nodes {
+            try session.checkCancelled()
+            session.part == .links ? bind(node) : try prepare(node)
+        }
         if session.part != .links {
             for node in nodes where isChangeable(node) {
                 try session.checkCancelled()
@@ -285,7 +288,7 @@ struct ImportPerformer {
         hook(options.hooks.didImport, node.entity)?(record, object)
     }
 
-    private func hook<Hook>(_ hooks: [String: Hook], _ entity: EntityImport, _ property: String? = nil) -> Hook? {
+    func hook<Hook>(_ hooks: [String: Hook], _ entity: EntityImport, _ property: String? = nil) -> Hook? {
         guard !hooks.isEmpty else { return nil }
         let suffix = property.map { ".\($0)" } ?? ""
         for ancestor in sequence(first: entity.entity, next: \.superentity) {

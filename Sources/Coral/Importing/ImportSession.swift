@@ -56,11 +56,15 @@ final class ImportSession {
         try source.read(into: payload, options: reading, progress: progress)
     }
 
-    /// Binds the document's first record of an object's entity to the object, whatever its key says. Flat documents are
-    /// ordered by entity, so that what belongs to the object may come before it.
+    /// Binds a record at the top of the document to an object, whatever its key says: the one with the object's URI, else the
+    /// first of the object's entity.
     func bindRoot(to object: NSManagedObject) throws {
-        let roots = payload.roots.lazy.map(\.resolved)
-        guard let root = roots.first(where: { object.entity.isKindOf(entity: $0.entity.entity) }) ?? roots.first else {
+        let uri = object.objectID.uriRepresentation()
+        let roots = payload.roots.map(\.resolved)
+        let root =
+            roots.first { $0.id?.uri(inStore: payload.header?.storeUUID) == uri }
+            ?? roots.first { object.entity.isKindOf(entity: $0.entity.entity) } ?? roots.first
+        guard let root else {
             throw ImportError(.misuse, "The document has no record to fill the object from.")
         }
         guard object.entity.isKindOf(entity: root.entity.entity) else {
@@ -86,7 +90,8 @@ final class ImportSession {
 
     /// Finds out who is who, and makes the changes. Afterwards `changes` say what there is to do; nobody else sees it yet.
     func perform() throws {
-        let matcher = IdentityMatcher(payload: payload, context: context, options: options)
+        let matcher = IdentityMatcher(
+            payload: payload, context: context, options: options, progress: progress)
         try matcher.match()
         try checkCancelled()
         var excluded: Set<Int> = []

@@ -2,16 +2,22 @@ import CoreData
 import GraphDocuments
 
 extension ImportSource {
-    /// A document of ExtendedManagedObject, its forks, or CDSerialization. See `ForeignDocument`.
+    /// A document of ExtendedManagedObject, its forks, KVCBaseObject, or CDSerialization. See `ForeignDocument`.
+    ///
+    /// - Parameter entity: The entity of objects at the top that do not name their class, as those of KVCBaseObject.
     ///
     /// Throws `DocumentError` for what is none of these.
-    public static func foreign(_ data: Data, model: NSManagedObjectModel) throws -> ImportSource {
-        .records(try ForeignDocument.records(of: data, schema: GraphSchema(model)), header: nil)
+    public static func foreign(
+        _ data: Data, model: NSManagedObjectModel, entity: String? = nil
+    ) throws -> ImportSource {
+        .placedRecords(try ForeignDocument.records(of: data, schema: GraphSchema(model), entity: entity))
     }
 
-    /// A dictionary of ExtendedManagedObject, its forks, or CDSerialization.
-    public static func foreign(dictionary: Any, model: NSManagedObjectModel) throws -> ImportSource {
-        .records(
-            try ForeignDocument.records(ofFoundationObject: dictionary, schema: GraphSchema(model)), header: nil)
+    /// A dictionary of one of these.
+    public static func foreign(
+        dictionary: Any, model: NSManagedObjectModel, entity: String? = nil
+    ) throws -> ImportSource {
+        .placedRecords(
+            try ForeignDocument.records(ofFoundationObject: dictionary, schema: GraphSchema(model), entity: entity))
     }
 }

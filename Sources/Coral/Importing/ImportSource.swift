@@ -11,18 +11,25 @@ public enum ImportSource {
     case dictionary(Any)
     /// Records as they are, with what a document would say of itself.
     case records([GraphRecord], header: DocumentHeader?)
+    /// Records with their places in a document without a header, such as `ForeignDocument` reads.
+    case placedRecords([PlacedRecord])
 
     /// What the document says of itself before its records; nil where it says nothing. Reads the document's beginning.
     ///
     /// Throws `DocumentError`.
     public func header(schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws -> DocumentHeader? {
         if case .records(_, let header) = self { return header }
+        if case .placedRecords = self { return nil }
         return try reader(schema: schema, options: options).header
     }
 
     /// Reads all into a payload. Throws `DocumentError`, and `CocoaError.userCancelled` where the progress is cancelled.
     func read(into payload: ImportPayload, options: ReadingOptions, progress: Progress?) throws {
-        if case .records(let records, let header) = self { return payload.add(records, header: header) }
+        switch self {
+        case .records(let records, let header): return payload.add(records, header: header)
+        case .placedRecords(let records): return records.forEach { payload.add($0) }
+        case .data, .file, .dictionary: break
+        }
         var reader = try reader(schema: payload.model.schema, options: options, mapping: payload.model.mapping)
         progress?.totalUnitCount = Int64(reader.byteCount ?? 0)
         try read(&reader, payload, progress)
@@ -52,8 +59,7 @@ public enum ImportSource {
             return try format.reader(ofFile: url.path, schema: schema, options: options)
         case .dictionary(let document):
             return try DictionaryDocumentReader(document, schema: schema, options: options)
-        case .records(let records, _):
-            throw ImportError(.misuse, "\(records.count) records are no document.")
+        case .records, .placedRecords: throw ImportError(.misuse, "Records that are read already are no document.")
         }
     }
 
@@ -65,8 +71,7 @@ public enum ImportSource {
             let format = try named == .jsonLines ? .jsonLines : format(of: beginning(of: url))
             return try format.reader(ofFile: url.path, plan: mapping, options: options)
         case .dictionary(let document): return try mappedReader(of: document, plan: mapping, options: options)
-        case .records(let records, _):
-            throw ImportError(.misuse, "\(records.count) records are no document.")
+        case .records, .placedRecords: throw ImportError(.misuse, "Records that are read already are no document.")
         }
     }
 

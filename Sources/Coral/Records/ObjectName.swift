@@ -37,3 +37,13 @@ extension ObjectName: Comparable {
         }
     }
 }
+
+extension RecordID {
+    /// The URI of the object that the id names, in the store of that UUID unless it says its own; nil for an id that is none
+    /// of a store.
+    func uri(inStore store: String?, entity: String? = nil) -> URL? {
+        if text.hasPrefix("x-coredata:") { return URL(string: text) }
+        guard let store, let key = primaryKey, let entity = entity ?? self.entity else { return nil }
+        return URL(string: "x-coredata://\(store)/\(entity)/p\(key)")
+    }
+}

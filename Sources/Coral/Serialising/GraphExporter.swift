@@ -86,7 +86,19 @@ public struct GraphExporter: Sendable {
     func dictionaries(
         _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress?
     ) throws -> DictionaryGraphWriter? {
-        let session = try session(for: objects)
+        try dictionaries(from: session(for: objects), objects, style: style, progress: progress)
+    }
+
+    /// Objects as dictionaries that stand alone: without a header, and with URIs for ids.
+    func separateDictionaries(_ objects: [NSManagedObject], style: DictionaryStyle) throws -> [[String: Any]] {
+        let context = try context(of: objects)
+        let session = try ExportSession(self, context: context, store: nil)
+        return try dictionaries(from: session, objects, style: style, progress: nil)?.objects ?? []
+    }
+
+    private func dictionaries(
+        from session: ExportSession, _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress?
+    ) throws -> DictionaryGraphWriter? {
         var writer: any GraphWriter = try DictionaryGraphWriter(style: style, shape: session.layout)
         _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
         return writer as? DictionaryGraphWriter
@@ -108,11 +120,15 @@ public struct GraphExporter: Sendable {
     }
 
     func session(for objects: [NSManagedObject]) throws -> ExportSession {
+        try ExportSession(self, context: context(of: objects), store: objects.first?.objectID.persistentStore)
+    }
+
+    private func context(of objects: [NSManagedObject]) throws -> NSManagedObjectContext {
         let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
         guard contexts.count <= 1, let context = objects.first?.managedObjectContext else {
             throw ExportError(.noContext, "Objects to export must be of one context, and there must be one.")
         }
-        return try ExportSession(self, context: context, store: objects.first?.objectID.persistentStore)
+        return context
     }
 
     /// Writes what a fetch finds, and what the shape embeds. The request's sort descriptors decide the order of roots in the

@@ -15,14 +15,15 @@ extension NSManagedObject {
     }
 
     /// The object as a dictionary: attributes by name, what the shape embeds as dictionaries inside, everything else as
-    /// `["$ref": id]`. A style decides whether values are Foundation's own, or what JSON or property lists hold.
+    /// `["$ref": id]`. A style decides whether values are Foundation's own, or what JSON or property lists hold. The ids of
+    /// stored objects are their URIs, since a dictionary has no header that says the store: `populate(from:)` and
+    /// `NSManagedObjectContext.importObject(from:as:options:)` read it back.
     ///
     /// Throws as `GraphExporter.export(_:to:progress:)` does. Serialising an object again gives the same again.
     public func dictionary(
         style: DictionaryStyle = .native, shape: GraphShape = .ownership
     ) throws -> [String: Any] {
-        try GraphExporter(layout: .nested, shape: shape).dictionaries([self], style: style, progress: nil)?
-            .objects.first ?? [:]
+        try GraphExporter(layout: .nested, shape: shape).separateDictionaries([self], style: style).first ?? [:]
     }
 }
 
@@ -32,5 +33,13 @@ extension Collection where Element: NSManagedObject {
         as format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership
     ) throws -> Data {
         try GraphExporter(format: format, layout: layout, shape: shape).data(Array(self))
+    }
+
+    /// The objects as dictionaries, in their order; what several of them lead to stands in the first that does. See
+    /// `NSManagedObject.dictionary(style:shape:)`.
+    public func dictionaries(
+        style: DictionaryStyle = .native, shape: GraphShape = .ownership
+    ) throws -> [[String: Any]] {
+        try GraphExporter(layout: .nested, shape: shape).separateDictionaries(Array(self), style: style)
     }
 }

@@ -5,34 +5,46 @@ import Foundation
 /// - ExtendedManagedObject: dictionaries that name their class under `class`, related objects inside. Its forks write a date
 ///   under `dAtEaTtr:` and the attribute's name, as seconds since 2001. What they lost on export (shared objects, ways back)
 ///   is not in the document.
+/// - KVCBaseObject: the same without a class, which is therefore asked for: the entity of the objects at the top; what stands
+///   inside is of the relationship's entity. Text that is empty, where something else than text is wanted, and an empty
+///   object in a relationship are what it writes for nil. Its forks write dates as `/Date(978307200000)/`, milliseconds since
+///   1970.
 /// - CDSerialization: a table of objects by UUID, relationships as UUIDs, dates as seconds since 1970, data in Base64.
 ///
-/// Neither says its own format, so it is asked for; everything is in memory. The values are the importer's to convert.
+/// None says its own format, so it is asked for; everything is in memory. The values are the importer's to convert.
 public enum ForeignDocument {
-    /// The records of a document, in JSON or a property list, of either library: which of them its members tell.
+    /// The records of a document, in JSON or a property list, of any of these libraries: which of them its members tell.
+    ///
+    /// - Parameter entity: The entity of objects at the top that do not name their class.
     ///
     /// Throws `DocumentError` for what is no document of these, and for entities that the schema does not have.
     public static func records(
-        of data: Data, schema: GraphSchema, limits: DocumentLimits = .standard
-    ) throws -> [GraphRecord] {
+        of data: Data, schema: GraphSchema, entity: String? = nil, limits: DocumentLimits = .standard
+    ) throws -> [PlacedRecord] {
         var options = ReadingOptions()
         options.limits = limits
-        return try records(of: TreeDocument.read(data, options: options), schema: schema)
+        return try records(of: TreeDocument.read(data, options: options), schema: schema, entity: entity)
     }
 
-    /// The records of a dictionary, or of an array of dictionaries, of either library.
-    public static func records(ofFoundationObject object: Any, schema: GraphSchema) throws -> [GraphRecord] {
-        try records(of: TreeDocument.read(foundationObject: object), schema: schema)
+    /// The records of a dictionary, or of an array of dictionaries, of any of these libraries.
+    public static func records(
+        ofFoundationObject object: Any, schema: GraphSchema, entity: String? = nil
+    ) throws -> [PlacedRecord] {
+        try records(of: TreeDocument.read(foundationObject: object), schema: schema, entity: entity)
     }
 
-    private static func records(of tree: ReadableValue, schema: GraphSchema) throws -> [GraphRecord] {
+    private static func records(
+        of tree: ReadableValue, schema: GraphSchema, entity: String?
+    ) throws -> [PlacedRecord] {
         var reader = ForeignReader(schema: schema)
         if let table = tree.member("CDSerializationReferences") {
             try reader.readTable(table, roots: tree.member("CDSerializationTopReferences"))
         } else if case .array(let values) = tree {
-            for (index, value) in values.enumerated() { _ = try reader.readObject(value, at: "/\(index)") }
+            for (index, value) in values.enumerated() {
+                _ = try reader.readObject(value, entity, at: "/\(index)", isTop: true)
+            }
         } else {
-            _ = try reader.readObject(tree, at: "")
+            _ = try reader.readObject(tree, entity, at: "", isTop: true)
         }
         return reader.records
     }
@@ -41,7 +53,7 @@ public enum ForeignDocument {
 /// One reading of a foreign document.
 private struct ForeignReader {
     let schema: GraphSchema
-    var records: [GraphRecord] = []
+    var records: [PlacedRecord] = []
 
     init(schema: GraphSchema) { self.schema = schema }
 
@@ -52,26 +64,44 @@ private struct ForeignReader {
     private func entity(_ name: String, at pointer: String) throws -> GraphSchema.Entity {
         // A class of Swift comes with its module.
         let short = name.split(separator: ".").last.map(String.init) ?? name
-        guard let entity = schema.entity(name) ?? schema.entity(short) else {
+        guard let entity = schema.entity(name) ?? schema.entity(short) ?? madeByCoreData(name) else {
             throw failure(.unknownEntity, "The model has no entity \"\(name)\".", pointer)
         }
         return entity
     }
 
-    // MARK: - ExtendedManagedObject
+    /// The entity of a class that Core Data makes for it, such as `Note_Note_`.
+    private func madeByCoreData(_ name: String) -> GraphSchema.Entity? {
+        guard name.hasSuffix("_") else { return nil }
+        return schema.entities.first { name.hasSuffix("_\($0.name)_") }
+    }
+
+    // MARK: - ExtendedManagedObject and KVCBaseObject
 
     private static let datePrefix = "dAtEaTtr:"
 
     /// Reads a dictionary and all inside it; the outer record comes first. As deep as the tree, whose depth its reader limits.
-    mutating func readObject(_ tree: ReadableValue, at pointer: String) throws -> RecordID {
-        guard case .dictionary(let members) = tree, case .value(.string(let name))? = tree.member("class") else {
-            throw failure(.unsupported, "An object does not name its class.", pointer)
+    ///
+    /// - Parameter expected: The entity of an object that does not name its class; nil where it must.
+    mutating func readObject(
+        _ tree: ReadableValue, _ expected: String?, at pointer: String, isTop: Bool
+    ) throws -> RecordID {
+        guard case .dictionary(let members) = tree else {
+            throw failure(.unsupported, "Something else stands where an object is wanted.", pointer)
         }
-        let entity = try entity(name, at: pointer)
+        var className = expected
+        // An entity may have an attribute of that name.
+        if case .value(.string(let name))? = tree.member("class"),
+            expected.flatMap({ schema.entity($0)?.attribute("class") }) == nil
+        {
+            className = name
+        }
+        guard let className else { throw failure(.unsupported, "An object does not name its class.", pointer) }
+        let entity = try entity(className, at: pointer)
         let position = records.count
         var record = GraphRecord(id: .number(position + 1), entity: entity.name)
-        records.append(record)
-        for member in members where member.name != "class" {
+        records.append(PlacedRecord(record, at: pointer, isTop: isTop))
+        for member in members {
             let place = "\(pointer)/\(DocumentPlace.escaped(member.name))"
             if let attribute = entity.attribute(member.name) {
                 record.attributes.append(
@@ -79,7 +109,8 @@ private struct ForeignReader {
             } else if let relationship = entity.relationship(member.name) {
                 record.relationships.append(
                     try link(relationship, member.value, at: place) { reader, value, place in
-                        try reader.readObject(value, at: place)
+                        try reader.readObject(
+                            value, expected.map { _ in relationship.destination }, at: place, isTop: false)
                     })
             } else if member.name.hasPrefix(Self.datePrefix),
                 let attribute = entity.attribute(String(member.name.dropFirst(Self.datePrefix.count)))
@@ -90,7 +121,7 @@ private struct ForeignReader {
                 record.attributes.append(GraphAttribute(name: attribute.name, value: .date(seconds)))
             }
         }
-        records[position] = record
+        records[position].record = record
         return record.id
     }
 
@@ -104,7 +135,8 @@ private struct ForeignReader {
             var ids: [RecordID] = []
             for (index, value) in values.enumerated() { ids.append(try read(&self, value, "\(place)/\(index)")) }
             target = .toMany(ids)
-        case .value(.null): target = relationship.isToMany ? .nullToMany : .toOne(nil)
+        case .value(.null), .value(.string("")), .dictionary([]):
+            target = relationship.isToMany ? .nullToMany : .toOne(nil)
         case _ where !relationship.isToMany: target = .toOne(try read(&self, tree, place))
         default: throw failure(.wrongType, "\(relationship.name) wants an array.", place)
         }
@@ -115,12 +147,24 @@ private struct ForeignReader {
         _ tree: ReadableValue, _ attribute: GraphSchema.Attribute, at place: String
     ) throws -> GraphValue {
         switch tree {
+        case .value(.string("")) where attribute.type != .string: return .null
+        case .value(.string(let text)) where attribute.type == .date:
+            return ForeignReader.milliseconds(text).map { .date($0) } ?? .string(text)
         case .value(let value): return value
         case _ where attribute.type == .transformable:
             return .transformable(TransformableValue(archive: nil, readable: tree))
         default:
             throw failure(.wrongType, "An array or an object stands where \(attribute.name) is wanted.", place)
         }
+    }
+
+    /// What `/Date(978307200000)/` says, in seconds since 2001; nil for other text.
+    private static func milliseconds(_ text: String) -> Double? {
+        guard text.hasPrefix("/Date("), text.hasSuffix(")/") else { return nil }
+        // A zone may follow, which says where the date was written and changes nothing.
+        let digits = text.dropFirst(6).dropLast(2)
+        let number = digits.prefix(1) + digits.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        return Double(number).map { Date(timeIntervalSince1970: $0 / 1000).timeIntervalSinceReferenceDate }
     }
 
     // MARK: - CDSerialization
@@ -138,15 +182,16 @@ private struct ForeignReader {
                 order.append(name)
             }
         }
+        let tops = met
         order += known.keys.sorted().filter { met.insert($0).inserted }
         for name in order {
             guard let object = known[name] else { continue }
-            try readEntry(name, object, known)
+            try readEntry(name, object, known, isTop: tops.isEmpty || tops.contains(name))
         }
     }
 
     private mutating func readEntry(
-        _ name: String, _ tree: ReadableValue, _ known: [String: ReadableValue]
+        _ name: String, _ tree: ReadableValue, _ known: [String: ReadableValue], isTop: Bool
     ) throws {
         let pointer = "/CDSerializationReferences/\(DocumentPlace.escaped(name))"
         guard case .value(.string(let entityName))? = tree.member("entity"),
@@ -176,7 +221,16 @@ private struct ForeignReader {
                     })
             }
         }
-        records.append(record)
+        records.append(PlacedRecord(record, at: pointer, isTop: isTop))
+    }
+}
+
+extension PlacedRecord {
+    /// A record of a document that is in memory as a whole: its path is known, its bytes are not.
+    fileprivate init(_ record: GraphRecord, at pointer: String, isTop: Bool) {
+        self.init(
+            record: record, place: DocumentPlace(offset: 0, pointer: pointer), hasOwnID: true,
+            details: isTop ? .top : .inside)
     }
 }
 

@@ -33,6 +33,17 @@ public final class MappedDetails: Sendable {
         self.keys = keys
     }
 
+    /// Of a record at the top of a document that has no mapping.
+    static let top = MappedDetails(isTop: true)
+    /// Of a record inside another, in a document that has no mapping.
+    static let inside = MappedDetails(isTop: false)
+
+    private convenience init(isTop: Bool) {
+        self.init(
+            isTop: isTop, key: nil, references: [:], defaults: [], relationshipsByKey: [], mistakes: [],
+            isReference: false, keys: [:])
+    }
+
     /// An object that is named by its key.
     public struct Reference: Sendable, Hashable {
         /// The entity that the relationship leads to.

@@ -35,9 +35,16 @@ public struct PropertyMapping: Sendable {
         package var isWritten: Bool { self == .both || self == .write }
     }
 
-    /// What is said of a property: the keys, the first that is there being read, and nothing else.
-    public init(_ keys: String...) {
+    /// What is said of a property: the keys, the first that is there being read, and what else is named.
+    public init(
+        _ keys: String..., dates: MappedDates? = nil, transformer: MappedTransformer? = nil,
+        defaultValue: GraphValue? = nil, direction: Direction = .both
+    ) {
         self.keys = keys
+        self.dates = dates
+        self.transformer = transformer
+        self.defaultValue = defaultValue
+        self.direction = direction
     }
 }
 

@@ -79,10 +79,11 @@ extension TokenRecordReader {
             guard try source.next() == .string else {
                 throw DocumentError(.wrongType, "`$entity` is no string.", at: source.place)
             }
-            guard !frame.hasMembers else {
+            let entity = source.tokenText()
+            // Writers that do not sort their keys may put it anywhere; by then it must be what was thought anyway.
+            guard !frame.hasMembers || frame.members?.entity == entity else {
                 throw DocumentError(.syntax, "`$entity` must stand before the record's members.", at: source.place)
             }
-            let entity = source.tokenText()
             frame.hasOwnEntity = true
             if frame.members?.entity != entity { frame.members = try entityMembers(entity, at: source.place) }
             frame.isSkipped = frame.members == nil

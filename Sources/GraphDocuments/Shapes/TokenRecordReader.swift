@@ -118,7 +118,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             return
         }
         let isGroup = key == RecordMember.objects || schema.entity(key) != nil
-        if isLines || (options.rootEntity != nil && !isGroup) {
+        if isLines || RecordMember.ofRecords.contains(key) || (options.rootEntity != nil && !isGroup) {
             // The object is a record itself, and its first key is read already.
             state = isLines ? .lines : .onlyRecord
             try openRecord(entity: options.rootEntity, at: place)

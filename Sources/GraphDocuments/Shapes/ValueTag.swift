@@ -95,4 +95,6 @@ enum RecordMember {
     static let entity = "$entity"
     static let reference = "$ref"
     static let deleted = "$deleted"
+    /// What only records have, so that an object that begins with it is one.
+    static let ofRecords: Set<String> = [id, entity, deleted]
 }

@@ -6,9 +6,11 @@ import Testing
 
 /// What older libraries wrote is read.
 @Suite struct ForeignDocumentTests {
-    private func importNotes(_ json: String) throws -> (NSManagedObjectContext, [NSManagedObject]) {
+    private func importNotes(
+        _ json: String, entity: String? = nil
+    ) throws -> (NSManagedObjectContext, [NSManagedObject]) {
         let context = try makeNotesContext()
-        let source = try ImportSource.foreign(Data(json.utf8), model: .notes())
+        let source = try ImportSource.foreign(Data(json.utf8), model: .notes(), entity: entity)
         let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context).plan(source)
         return (context, try plan.apply())
     }
@@ -42,6 +44,31 @@ import Testing
         #expect(note.value(forKey: "createdAt") as? Date == Date(timeIntervalSinceReferenceDate: 0))
         #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 1)
         #expect(context.insertedObjects.count == 2)
+    }
+
+    @Test func kvcBaseObjectWithWhatItWritesForNil() throws {
+        let (context, objects) = try importNotes(
+            """
+            [{"title": "Shopping", "createdAt": "/Date(978307200500+0100)/", "rank": "", "isPinned": 1, "unknown": {},
+              "items": [{"name": "Milk", "quantity": "2"}, {"name": "", "quantity": ""}],
+              "author": {"name": "Ada"}, "tags": []},
+             {"title": "", "author": {}, "items": ""}]
+            """, entity: "Note")
+        #expect(objects.count == 2)
+        let note = try #require(objects.first)
+        #expect(note.value(forKey: "createdAt") as? Date == Date(timeIntervalSinceReferenceDate: 0.5))
+        #expect(note.value(forKey: "rank") as? Double != 1)
+        #expect(note.value(forKey: "isPinned") as? Bool == true)
+        let items = (note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject]
+        #expect(items?.map { $0.value(forKey: "name") as? String } == ["Milk", ""])
+        #expect((note.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Ada")
+        #expect(objects.last?.value(forKey: "author") == nil, "An empty object is nobody.")
+        #expect(context.insertedObjects.count == 5)
+    }
+
+    @Test func classesThatCoreDataMakesAreKnown() throws {
+        let (context, _) = try importNotes(#"{"class": "Note_Note_", "items": [{"class": "App.Item_Item_"}]}"#)
+        #expect(Set(context.insertedObjects.compactMap(\.entity.name)) == ["Note", "Item"])
     }
 
     @Test(arguments: [

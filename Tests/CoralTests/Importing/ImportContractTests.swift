@@ -162,6 +162,42 @@ struct ImportContractTests {
         #expect(imported == ["c1", "c3"])
     }
 
+    @Test func `hooks decide about relationships, and misspelt ones are refused`() throws {
+        let shop = try Shop()
+        let json =
+            #"{"Order": [{"number": 1, "customer": {"$entity": "Customer", "code": "a"}, "lines": [{"position": 1}, {"position": 2}], "labels": [{"word": "x"}]}]}"#
+        try shop.take(json) { options in
+            options.hooks.link["Order.lines"] = { lines, _ in lines.reversed() }
+            options.hooks.link["*.labels"] = { _, _ in nil }
+            options.hooks.link["Order.customer"] = { _, _ in [] }
+        }
+        let order = try #require(try shop.objects("Order", sortedBy: "number").first)
+        let lines = (order.value(forKey: "lines") as? NSOrderedSet)?.array as? [NSManagedObject]
+        #expect(lines?.map { ($0.value(forKey: "position") as? NSNumber)?.intValue } == [2, 1])
+        #expect((order.value(forKey: "labels") as? NSSet)?.count == 0 && order.value(forKey: "customer") == nil)
+        var asked: [Int] = []
+        let emptying = #"{"Order": [{"number": 1, "lines": null}, {"number": 2, "lines": []}]}"#
+        try shop.take(emptying) { options in
+            options.hooks.link["Order.lines"] = { lines, _ in
+                asked.append(lines.count)
+                return nil
+            }
+        }
+        #expect(asked == [0, 0] && (order.value(forKey: "lines") as? NSOrderedSet)?.count == 2)
+        for name in ["Ordr.lines", "Order.line", "Order", "*.lignes"] {
+            #expect(throws: ImportError.self) {
+                try shop.plan("{}") { $0.hooks.link[name] = { $1.isDeleted ? nil : $0 } }
+            }
+        }
+        let error = #expect(throws: ImportError.self) {
+            try shop.plan("{}") { $0.hooks.didImport["Custmer"] = { _, _ in } }
+        }
+        #expect(error?.message.contains("Did you mean \"Customer\"?") == true)
+        #expect(throws: ImportError.self) {
+            try shop.plan("{}") { $0.hooks.value["Order.lines"] = { value, _ in value } }
+        }
+    }
+
     @Test func `a context of one's own may be worked in directly`() throws {
         let shop = try Shop()
         try shop.context.performAndWait {
@@ -225,6 +261,85 @@ struct ImportContractTests {
             }
         }
         #expect(error?.code == .userCancelled)
+    }
+
+    /// A progress that somebody cancels as soon as it is told that something is done.
+    private final class Impatient: Progress, @unchecked Sendable {  // because Progress is, and nothing is added
+        override var completedUnitCount: Int64 {
+            get { super.completedUnitCount }
+            set {
+                super.completedUnitCount = newValue
+                if newValue > 0 { cancel() }
+            }
+        }
+    }
+
+    @Test func `every long path can be cancelled on the way, and has changed nothing`() throws {
+        let shop = try Shop()
+        let orders = (0..<600).map {
+            #"{"number": \#($0), "labels": [{"word": "w\#($0)"}], "remarks": [{"text": "r\#($0)"}]}"#
+        }
+        let json = Data("{\"Order\": [\(orders.joined(separator: ",\n"))]}".utf8)
+        try shop.take(json.text)
+        let later = Data(json.text.replacingOccurrences(of: "\"text\": \"r", with: "\"text\": \"s").utf8)
+        let coordinator = try #require(shop.context.persistentStoreCoordinator)
+        let comparison = GraphComparison(ShopModel.make())
+        let delta = try comparison.delta(from: .document(.data(json)), to: .document(.data(later)))
+        #expect(!delta.isEmpty)
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
+        let file = url.appendingPathExtension("json")
+        let paths: [(String, (Progress) throws -> Void)] = [
+            ("plan", { try _ = GraphImporter(into: shop.context).plan(later, progress: $0) }),
+            ("import", { try GraphImporter(into: shop.context).importObjects(from: later, progress: $0) }),
+            (
+                "batches",
+                { progress in
+                    try BatchImporter.importDocument(
+                        .data(later), intoStoreAt: url, model: ShopModel.make(), batchSize: 50, progress: progress)
+                }
+            ),
+            ("export", { try _ = GraphExporter().exportStore(of: coordinator, to: file, progress: $0) }),
+            (
+                "nested",
+                { try _ = GraphExporter(layout: .nested).exportStore(of: coordinator, to: file, progress: $0) }
+            ),
+            (
+                "comparison",
+                { progress in
+                    progress.cancel()
+                    try _ = comparison.delta(from: .document(.data(json)), to: .stores(coordinator), progress: progress)
+                }
+            ),
+            (
+                "delta",
+                { progress in
+                    progress.cancel()
+                    try delta.apply(to: shop.context, checking: false, progress: progress)
+                }
+            ),
+            (
+                "duplicates",
+                { progress in
+                    progress.cancel()
+                    try _ = Deduplicator(shop.context).plan(progress: progress)
+                }
+            ),
+        ]
+        try shop.context.performAndWait {
+            for (name, path) in paths {
+                do {
+                    try path(Impatient(totalUnitCount: 0))
+                    Issue.record("\(name) was not cancelled.")
+                } catch {
+                    #expect((error as? CocoaError)?.code == .userCancelled, "\(name): \(error)")
+                }
+                #expect(!shop.context.hasChanges, "\(name)")
+            }
+            let count = try shop.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Order"))
+            #expect(count == 600)
+        }
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
     @Test func `a broken document is an error with its place`() throws {

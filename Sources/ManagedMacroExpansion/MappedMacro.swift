@@ -1,0 +1,85 @@
+#if Macros
+    import SwiftDiagnostics
+    import SwiftSyntax
+    import SwiftSyntaxMacros
+
+    /// `@Mapped`: the list of a class's properties, the initialiser, and the conformance.
+    struct MappedMacro: MemberMacro, ExtensionMacro {
+        static func expansion(
+            of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+            conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+        ) throws -> [DeclSyntax] {
+            guard let declaration = declaration.as(ClassDeclSyntax.self) else {
+                throw MacroExpansionErrorMessage("@Mapped belongs before a class. Structures are Codable instead.")
+            }
+            let variables = declaration.memberBlock.members.flatMap { MappedVariable.variables(of: $0.decl) }
+            let hasInitializer = declaration.memberBlock.members.contains { isEmptyInitializer($0.decl) }
+            for variable in variables where !variable.hasInitialValue && !hasInitializer {
+                let message = "A mapped property needs a value, or a type that can be nil: instances are filled later."
+                context.diagnose(
+                    Diagnostic(node: variable.declaration, message: MacroExpansionErrorMessage(message)))
+            }
+            let modifiers = Set(declaration.modifiers.map(\.name.text))
+            let access = modifiers.contains("public") || modifiers.contains("open") ? "public " : ""
+            let isFinal = modifiers.contains("final")
+            // What conforms already does so by its superclass, unless it says so itself.
+            let saysSo = declaration.inheritanceClause?.inheritedTypes.contains {
+                ["Mapped", "Coral.Mapped"].contains($0.type.trimmedDescription)
+            }
+            let isRoot = !protocols.isEmpty || saysSo == true
+            let list = variables.map { "        " + $0.property(of: declaration.name.text) + "," }
+                .joined(separator: "\n")
+            var members: [DeclSyntax] = []
+            if isRoot {
+                members.append(
+                    """
+                    \(raw: access)\(raw: isFinal ? "static" : "class") var mappedProperties: [MappedProperty] {
+                        [
+                    \(raw: list)
+                        ]
+                    }
+                    """)
+                if !hasInitializer {
+                    members.append("\(raw: access)\(raw: isFinal ? "" : "required ")init() {}")
+                }
+            } else {
+                members.append(
+                    """
+                    \(raw: access)override class var mappedProperties: [MappedProperty] {
+                        super.mappedProperties + [
+                    \(raw: list)
+                        ]
+                    }
+                    """)
+            }
+            return members
+        }
+
+        static func expansion(
+            of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+            providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+            in context: some MacroExpansionContext
+        ) throws -> [ExtensionDeclSyntax] {
+            guard !protocols.isEmpty, declaration.is(ClassDeclSyntax.self) else { return [] }
+            return [try ExtensionDeclSyntax("extension \(type.trimmed): Mapped {}")]
+        }
+
+        /// Whether a member is an initialiser that takes nothing.
+        private static func isEmptyInitializer(_ member: DeclSyntax) -> Bool {
+            member.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters.isEmpty == true
+        }
+    }
+
+    /// `@MappedAs`: nothing by itself; `@Mapped` reads what it says.
+    struct MappedAsMacro: PeerMacro {
+        static func expansion(
+            of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+            in context: some MacroExpansionContext
+        ) throws -> [DeclSyntax] {
+            guard !MappedVariable.variables(of: declaration).isEmpty else {
+                throw MacroExpansionErrorMessage("@MappedAs belongs before a stored var.")
+            }
+            return []
+        }
+    }
+#endif

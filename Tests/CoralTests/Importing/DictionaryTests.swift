@@ -1,0 +1,152 @@
+import Coral
+import NotesModel
+import Testing
+
+/// The calls that people ask for first: an object to a dictionary, and the line for the inverse.
+struct DictionaryTests {
+    private func note(_ context: NSManagedObjectContext) -> NSManagedObject {
+        let ada = context.insert("Person", ["name": "Ada"])
+        let tag = context.insert("Tag", ["name": "home"])
+        let note = context.insert(
+            "Note",
+            [
+                "title": "Groceries", "author": ada, "tags": NSSet(object: tag), "rank": 0.1,
+                "createdAt": Date(timeIntervalSinceReferenceDate: 0.1),
+            ])
+        let items = ["Milk", "Bread"].map { context.insert("Item", ["name": $0]) }
+        note.setValue(NSOrderedSet(array: items), forKey: "items")
+        return note
+    }
+
+    private func names(_ note: NSManagedObject) -> [String?] {
+        (note.value(forKey: "items") as? NSOrderedSet)?.array.map {
+            ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+        } ?? []
+    }
+
+    @Test(arguments: DictionaryStyle.allCases)
+    func `an object is put back as it was`(style: DictionaryStyle) throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let note = note(context)
+            try context.save()
+            let earlier = try note.dictionary(style: style)
+            let document = try note.encoded(as: .xml)
+            let author = note.value(forKey: "author") as? NSManagedObject
+            for isDocument in [false, true] {
+                note.setValue("Shopping", forKey: "title")
+                note.setValue(nil, forKey: "author")
+                note.setValue(Date(), forKey: "createdAt")
+                note.setValue(NSOrderedSet(), forKey: "items")
+                try isDocument ? note.populate(from: document) : note.populate(from: earlier)
+                #expect(note.value(forKey: "title") as? String == "Groceries")
+                #expect(note.value(forKey: "author") as? NSManagedObject === author)
+                #expect(note.value(forKey: "createdAt") as? Date == Date(timeIntervalSinceReferenceDate: 0.1))
+                #expect(names(note) == ["Milk", "Bread"])
+            }
+            #expect(context.insertedObjects.isEmpty, "The items are those that were there.")
+            #expect(NSDictionary(dictionary: try note.dictionary(style: style)) == NSDictionary(dictionary: earlier))
+        }
+    }
+
+    @Test(arguments: DictionaryStyle.allCases)
+    func `an object goes to another store as a dictionary`(style: DictionaryStyle) throws {
+        let context = try makeNotesContext()
+        let dictionary = try context.performAndWait {
+            try note(context).dictionary(style: style, shape: .everything)
+        }
+        let other = try makeNotesContext()
+        try other.performAndWait {
+            let copy = try other.importObject(from: dictionary)
+            #expect(copy.managedObjectContext === other)
+            #expect(names(copy) == ["Milk", "Bread"])
+            #expect((copy.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Ada")
+            #expect(other.insertedObjects.count == 5)
+            try other.save()
+        }
+    }
+
+    @Test func `references to what another store does not have are told, or passed over`() throws {
+        let context = try makeNotesContext()
+        let dictionary = try context.performAndWait {
+            let note = note(context)
+            try context.save()
+            return try note.dictionary()
+        }
+        let other = try makeNotesContext()
+        try other.performAndWait {
+            let error = #expect(throws: ImportError.self) { try other.importObject(from: dictionary) }
+            #expect(error?.code == .danglingReference)
+            #expect(!other.hasChanges)
+            var options = ImportOptions()
+            options.danglingReferences = .skip
+            let copy = try other.importObject(from: dictionary, options: options)
+            #expect(names(copy) == ["Milk", "Bread"])
+        }
+    }
+
+    @Test func `many objects are dictionaries in their order`() throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let notes = (0..<3).map { context.insert("Note", ["title": "\($0)"]) }
+            let dictionaries = try notes.dictionaries(style: .json)
+            #expect(dictionaries.map { $0["title"] as? String } == ["0", "1", "2"])
+            #expect(JSONSerialization.isValidJSONObject(dictionaries))
+            let other = try makeNotesContext()
+            let copies = try other.performAndWait {
+                try GraphImporter(into: other).importObjects(from: .dictionary(dictionaries))
+            }
+            #expect(copies.map { $0.value(forKey: "title") as? String } == ["0", "1", "2"])
+        }
+    }
+
+    @Test func `what cannot be filled is an error`() throws {
+        let context = try makeNotesContext()
+        context.performAndWait {
+            let note = note(context)
+            #expect(throws: ImportError.self) { try note.populate(from: Data("[]".utf8)) }
+            #expect(throws: ImportError.self) { try note.populate(from: ["rank": "high"]) }
+            #expect(throws: DocumentError.self) { try note.populate(from: ["title": NSObject()]) }
+            #expect(throws: ImportError.self) { try context.importObject(from: ["$entity": "Note", "rank": "x"]) }
+            #expect(throws: (any Error).self) { try context.importObject(from: [:]) }
+            #expect(note.value(forKey: "rank") as? Double == 0.1)
+            #expect(context.insertedObjects.count == 5)
+        }
+    }
+
+    @Test func `objects of several stores stand in one document`() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+        let stores = try (0..<2).map { _ in
+            try coordinator.addPersistentStore(
+                ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        }
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let notes = stores.enumerated().map { number, store in
+                let note = context.insert("Note", ["title": "\(number)"])
+                context.assign(note, to: store)
+                let item = context.insert("Item", ["name": "item \(number)", "note": note])
+                context.assign(item, to: store)
+                return note
+            }
+            try context.save()
+            let document = try notes.encoded(shape: .everything)
+            #expect(try notes.encoded(shape: .everything) == document)
+            let found = try records(in: document, model: .notes())
+            #expect(Set(found.map(\.id)).count == 4, "Keys of two stores may be the same; the ids are not.")
+            // The very objects are found again, each in its store.
+            let plan = try GraphImporter(into: context).plan(document)
+            #expect(plan.isEmpty && plan.errors.isEmpty && plan.recordCount == 4)
+            let elsewhere = try makeNotesContext()
+            try elsewhere.performAndWait {
+                let copies = try elsewhere.importObjects(from: document)
+                #expect(copies.count == 4)
+                let owners = copies.compactMap {
+                    ($0.entity.name == "Item" ? $0.value(forKeyPath: "note.title") : nil) as? String
+                }
+                #expect(Set(owners) == ["0", "1"])
+            }
+        }
+    }
+}
