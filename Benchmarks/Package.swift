@@ -13,6 +13,8 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
             ]),
+        // Copies of a graph of any size: by objects, in batches, by the store, to a new store.
+        .executableTarget(name: "graph-copies", dependencies: [.product(name: "Coral", package: "coral")]),
         // One access to a property, by a generated accessor and by key.
         .executableTarget(
             name: "property-access",

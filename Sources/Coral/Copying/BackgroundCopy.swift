@@ -6,9 +6,9 @@ extension GraphCopier {
     ///     let copies = try await GraphCopier().copy(ids, in: container)
     ///
     /// Where the rules allow it the store makes the copies itself, in one transaction and without objects; see
-    /// `RowCopying`. Else all copies are saved together. With `inBatches` each batch is saved by itself and let go, so that memory holds
-    /// one batch and IDs; where that fails, what was saved is deleted again. Objects that cannot be saved without each
-    /// other are in one batch, however many they are.
+    /// `RowCopying`. Else all copies are saved together. With `inBatches` each batch is saved by itself and let go, so
+    /// that memory holds IDs, and the rows of one batch and of what it leads to; where that fails, what was saved is
+    /// deleted again. Objects that cannot be saved without each other are in one batch, however many they are.
     ///
     /// Throws as `copy(_:into:store:progress:)` does; cancelling the task throws `CocoaError.userCancelled`.
     ///
@@ -58,7 +58,7 @@ extension GraphCopier {
     ) throws -> [NSManagedObjectID: NSManagedObjectID] {
         guard !ids.isEmpty else { return [:] }
         let session = try CopySession(
-            self, roots: ids, source: context, target: context, store: nil, progress: progress)
+            self, roots: ids, source: context, target: context, store: nil, progress: progress, ownsSource: true)
         do {
             let copies = try session.runInBatches()
             return Dictionary(zip(session.graph.nodes.map(\.id), copies), uniquingKeysWith: { first, _ in first })

@@ -21,9 +21,11 @@ final class CopySession {
     private let now = Date()
 
     /// Walks, and finds out what copying would do. Changes nothing.
+    ///
+    /// - Parameter ownsSource: Whether nobody else uses the originals' context, so that it may let go of what it has read.
     init(
         _ copier: GraphCopier, roots: [NSManagedObjectID], source: NSManagedObjectContext,
-        target: NSManagedObjectContext, store: NSPersistentStore?, progress: Progress?
+        target: NSManagedObjectContext, store: NSPersistentStore?, progress: Progress?, ownsSource: Bool = false
     ) throws {
         guard let model = source.rootCoordinator?.managedObjectModel,
             let targetModel = target.rootCoordinator?.managedObjectModel
@@ -38,11 +40,12 @@ final class CopySession {
         loader = ObjectLoader(
             context: source, plan: try ShapePlan(try blueprint.shape(), model: model), batchSize: copier.batchSize,
             storeIdentifier: nil, countsRows: false)
-        unique = UniqueValues(context: target, model: targetModel, rules: copier.rules)
         graph = CopyGraph(blueprint)
         links = CopyLinks(graph, source: source, target: target, store: store, rules: copier.rules)
+        unique = UniqueValues(context: target, model: targetModel, rules: copier.rules, graph: graph, links: links)
         try graph.walk(from: roots, loader: loader) { _ in
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            if ownsSource { source.reset() }
         }
         try links.settle(loader: loader)
         made = Array(repeating: nil, count: graph.nodes.count)

@@ -20,7 +20,7 @@ final class EntityCopy {
         self.attributes = attributes
         self.relationships = relationships
         self.condition = condition
-        constraints = UniquenessConstraint.all(of: target, attributes: attributes)
+        constraints = UniquenessConstraint.all(of: target, attributes: attributes, relationships: relationships)
     }
 
     var name: String { entity.name ?? "" }

@@ -78,7 +78,8 @@ public struct GraphSubset: Sendable {
         var chosen = rules
         chosen.isSubset = true
         chosen.takesNeighbours = neighbours == .include
-        chosen.uniqueness = .unchecked
+        // The originals are unique. Substitutes may not be, which shall be told with their names.
+        chosen.uniqueness = redaction == nil ? .unchecked : .error
         let paths = KeyPathResolver(model)
         for (name, substitute) in redaction?.substitutes.sorted(by: { $0.key < $1.key }) ?? [] {
             let parts = try paths.place(of: name).split(separator: ".").map(String.init)

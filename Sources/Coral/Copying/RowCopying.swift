@@ -79,12 +79,14 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             return sources
         }
 
-        /// Whether a constraint cannot be broken, because one of its values is made anew.
+        /// Whether a constraint cannot be broken, because one of its values is made anew. Of those with relationships the
+        /// store sees for itself whether the copies break them.
         fileprivate func isMadeUnique(_ constraint: UniquenessConstraint) -> Bool {
-            attributes.contains { attribute in
-                guard case .newUUID = attribute.source else { return false }
-                return constraint.attributes.contains(attribute.target.name)
-            }
+            constraint.hasRelationships
+                || attributes.contains { attribute in
+                    guard case .newUUID = attribute.source else { return false }
+                    return constraint.properties.contains(attribute.target.name)
+                }
         }
     }
 

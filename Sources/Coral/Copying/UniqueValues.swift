@@ -7,7 +7,10 @@ final class UniqueValues {
     private let context: NSManagedObjectContext
     private let rule: CopyRules.Uniqueness
     private let countsUpNumbers: Bool
+    private let isSubset: Bool
     private let schema: GraphSchema
+    private let graph: CopyGraph
+    private let links: CopyLinks
     /// The last number given out for an attribute of a constraint.
     private var lastNumbers: [UniquenessConstraint: Int64] = [:]
     /// The keys of copies that are not made yet, or made in this run.
@@ -15,8 +18,14 @@ final class UniqueValues {
 
     typealias Key = [GraphValue]
 
-    init(context: NSManagedObjectContext, model: NSManagedObjectModel, rules: CopyRules) {
+    init(
+        context: NSManagedObjectContext, model: NSManagedObjectModel, rules: CopyRules, graph: CopyGraph,
+        links: CopyLinks
+    ) {
         self.context = context
+        self.graph = graph
+        self.links = links
+        isSubset = rules.isSubset
         rule = rules.uniqueness
         countsUpNumbers = rules.countsUpNumbers
         schema = GraphSchema(model)
@@ -67,9 +76,12 @@ final class UniqueValues {
 
     /// How a copy can be told from what is there. Nil where a new UUID has done it.
     private func candidate(for draft: CopyDraft, _ constraint: UniquenessConstraint) throws -> Candidate? {
-        let place = "\(draft.entity.target.name ?? "").\(constraint.attributes.joined(separator: ", "))"
-        guard case .suffix(let suffix, _) = rule else { throw notUnique(draft, place, "") }
-        let parts = constraint.attributes.compactMap { name in
+        let place = "\(draft.entity.target.name ?? "").\(constraint.properties.joined(separator: ", "))"
+        guard case .suffix(let suffix, _) = rule else {
+            let advice = " Its substitute is that of another value, too: a token tells all values apart."
+            throw notUnique(draft, place, isSubset ? advice : "")
+        }
+        let parts = constraint.properties.compactMap { name in
             draft.entity.attributes.first { $0.target.name == name && !$0.followsParent }?.target
         }
         if let part = parts.last(where: { $0.attributeType == .UUIDAttributeType }) {
@@ -84,7 +96,11 @@ final class UniqueValues {
         }
         guard let part = parts.last(where: { $0.attributeType == .stringAttributeType }),
             let text = draft.value(part.name) as? String
-        else { throw notUnique(draft, place, " Give it a value by a closure.") }
+        else {
+            let isNumber = parts.contains(where: \.isWholeNumber)
+            throw notUnique(
+                draft, place, " Give it a value by a closure\(isNumber ? ", or let numbers count up" : "").")
+        }
         return Candidate(draft: draft, attribute: part.name, stem: UniqueValues.stem(of: text, suffix))
     }
 
@@ -100,7 +116,7 @@ final class UniqueValues {
             last = (try context.fetch(request).first?.value(forKey: attribute.name) as? NSNumber)?.int64Value
         }
         let own = self.own[constraint, default: []].compactMap { key -> Int64? in
-            guard let position = constraint.attributes.firstIndex(of: attribute.name),
+            guard let position = constraint.properties.firstIndex(of: attribute.name),
                 case .integer(let number) = key[position]
             else { return nil }
             return number
@@ -161,31 +177,56 @@ final class UniqueValues {
 
     // MARK: - Keys
 
-    /// The values of a constraint's attributes; nil where one is null, which is like nothing else.
+    /// The values of a constraint's properties; nil where one is null, which is like nothing else.
     private func key(of draft: CopyDraft, _ constraint: UniquenessConstraint) -> Key? {
-        key(constraint) { draft.value($0) }
+        key(constraint) { name in
+            guard let (relationship, target) = neighbour(of: draft, name) else { return .value(draft.value(name)) }
+            if let number = graph.index[target] { return .copy(number) }
+            return .object(links.object(for: target, by: relationship))
+        }
     }
 
-    private func key(_ constraint: UniquenessConstraint, _ value: (String) -> Any?) -> Key? {
+    /// What stands for a property of an object in a key.
+    private enum Part {
+        case value(Any?)
+        case object(NSManagedObject?)
+        /// The copy of the object with a number, which nobody but copies can be related to.
+        case copy(Int)
+    }
+
+    private func key(_ constraint: UniquenessConstraint, _ part: (String) -> Part) -> Key? {
         guard let entity = schema.entity(constraint.entity) else { return nil }
         var key: Key = []
-        for name in constraint.attributes {
-            guard let attribute = entity.attribute(name) else { return nil }
-            let part = GraphValue(value(name), declaredAs: attribute)
-            if part.isNull { return nil }
-            key.append(part)
+        for name in constraint.properties {
+            switch part(name) {
+            case .value(let value):
+                guard let attribute = entity.attribute(name) else { return nil }
+                key.append(GraphValue(value, declaredAs: attribute))
+            case .object(let object):
+                key.append(object.map { .uri($0.objectID.uriRepresentation().absoluteString) } ?? .null)
+            case .copy(let number): key.append(.integer(Int64(number)))
+            }
+            if key.last?.isNull == true { return nil }
         }
         return key
     }
 
+    /// What an original's to-one relationship leads to; nil for an attribute, and for a relationship that leads nowhere.
+    private func neighbour(of draft: CopyDraft, _ name: String) -> (RelationshipCopy, NSManagedObjectID)? {
+        guard let place = draft.entity.relationships.firstIndex(where: { $0.target.name == name }),
+            let target = graph.nodes[draft.node].targets[place].first
+        else { return nil }
+        return (draft.entity.relationships[place], target)
+    }
+
     /// The keys that objects of the context have already, among those that could be the drafts'.
     private func existing(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws -> Set<Key> {
-        // The attribute that tells most apart asks for least.
-        let distinct = constraint.attributes.map { name in
+        // The property that tells most apart asks for least.
+        let distinct = constraint.properties.map { name in
             var met: Set<GraphValue> = []
             let values = drafts.compactMap { draft -> Any? in
-                guard let value = draft.value(name), let key = key(of: draft, constraint),
-                    let place = constraint.attributes.firstIndex(of: name), met.insert(key[place]).inserted
+                guard let value = fetchable(name, of: draft), let key = key(of: draft, constraint),
+                    let place = constraint.properties.firstIndex(of: name), met.insert(key[place]).inserted
                 else { return nil }
                 return value
             }
@@ -197,9 +238,20 @@ final class UniqueValues {
         request.returnsObjectsAsFaults = false
         var keys: Set<Key> = []
         for object in try context.fetch(request) {
-            if let key = key(constraint, { object.value(forKey: $0) }) { keys.insert(key) }
+            let relationships = object.entity.relationshipsByName
+            let key = key(constraint) { name in
+                relationships[name] == nil
+                    ? .value(object.value(forKey: name)) : .object(object.value(forKey: name) as? NSManagedObject)
+            }
+            if let key { keys.insert(key) }
         }
         return keys
+    }
+
+    /// A property's value as predicates take it; nil where no other object can have it.
+    private func fetchable(_ name: String, of draft: CopyDraft) -> Any? {
+        guard let (relationship, target) = neighbour(of: draft, name) else { return draft.value(name) }
+        return graph.index[target] == nil ? links.object(for: target, by: relationship) : nil
     }
 }
 

@@ -1,18 +1,23 @@
 import CoreData
 
-/// A uniqueness constraint on attributes, as copying sees it.
+/// A uniqueness constraint on attributes and to-one relationships, as copying sees it.
 struct UniquenessConstraint: Hashable {
     /// The entity that declares it: no two objects of it, or of entities that inherit from it, may agree.
     let entity: String
-    let attributes: [String]
+    let properties: [String]
+    /// Whether a relationship is among them.
+    let hasRelationships: Bool
     /// Whether one of the attributes takes its value from an object higher up.
     let followsParent: Bool
 
     /// The constraints of an entity, inherited ones too. Those with attributes that copies do not get from their
-    /// originals are nothing to do with copying; those with relationships are the save's business.
-    static func all(of entity: NSEntityDescription, attributes: [AttributeCopy]) -> [UniquenessConstraint] {
+    /// originals are nothing to do with copying.
+    static func all(
+        of entity: NSEntityDescription, attributes: [AttributeCopy], relationships: [RelationshipCopy]
+    ) -> [UniquenessConstraint] {
         let followed = Set(attributes.lazy.filter(\.followsParent).map(\.target.name))
-        let copied = Set(attributes.lazy.map(\.target.name))
+        let related = Set(relationships.lazy.map(\.target).filter { !$0.isToMany }.map(\.name))
+        let copied = related.union(attributes.lazy.map(\.target.name))
         var constraints: [UniquenessConstraint] = []
         var declared: Set<[String]> = []
         // From the top, so that a constraint that is listed again further down counts once, where it reaches furthest.
@@ -24,7 +29,8 @@ struct UniquenessConstraint: Hashable {
                 }
                 constraints.append(
                     UniquenessConstraint(
-                        entity: ancestor.name ?? "", attributes: names,
+                        entity: ancestor.name ?? "", properties: names,
+                        hasRelationships: names.contains(where: related.contains),
                         followsParent: names.contains(where: followed.contains)))
             }
         }

@@ -60,6 +60,10 @@ struct ObjectValues {
 
     private func archived(_ tree: GraphDocuments.ReadableValue?, _ attribute: AttributeImport) throws -> Data? {
         guard let tree else { return nil }
+        guard !tree.showsObjects else {
+            throw ImportError(
+                .wrongValue, "Of an object only its archive can be read, and there is none.", property: attribute.name)
+        }
         do {
             return try KeyedArchives.ReadableValue(tree).archived()
         } catch {

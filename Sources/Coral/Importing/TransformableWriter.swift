@@ -24,7 +24,7 @@ struct TransformableWriter {
                 .wrongValue, "No value transformer \"\(transformerName.rawValue)\" is registered for \(label).")
         }
         let isInsecure = ["NSUnarchiveFromData", "NSKeyedUnarchiveFromData"].contains(transformerName.rawValue)
-        if isInsecure, TransformableReader.readable(archive) == nil {
+        if isInsecure, !TransformableReader.isPlain(archive) {
             throw ImportError(.wrongValue, "The archive for \(label) holds more than plain values.")
         }
         let isSecure = transformer is NSSecureUnarchiveFromDataTransformer

@@ -21,7 +21,7 @@ struct TransformableReader {
         label = "\(attribute.entity.name ?? "").\(attribute.name)"
     }
 
-    /// The value as an archive and, where that holds plain values, as these.
+    /// The value as an archive, and what that holds.
     ///
     /// Throws `ExportError` where the transformer is not registered or makes no data of the value.
     func value(_ value: Any?) throws -> GraphValue {
@@ -39,15 +39,19 @@ struct TransformableReader {
         return .transformable(TransformableValue(archive: archive, readable: TransformableReader.readable(archive)))
     }
 
-    /// What an archive holds, where that is plain values only: no objects of other classes, no cycles, text as keys.
+    /// What an archive holds, as a tree: objects of other classes are dictionaries with their classes. Nil for bytes that are
+    /// no archive, and for archives with cycles.
     static func readable(_ archive: Data) -> GraphDocuments.ReadableValue? {
         guard let tree = try? KeyedArchives.ReadableValue(archive: archive) else { return nil }
         return GraphDocuments.ReadableValue(tree)
     }
+
+    /// Whether an archive holds plain values only: no objects of other classes, no cycles, text as keys.
+    static func isPlain(_ archive: Data) -> Bool { readable(archive)?.showsObjects == false }
 }
 
 extension GraphDocuments.ReadableValue {
-    /// Nil where the archived value is not plain. The archive's reader has limited the depth.
+    /// Nil for a cycle. The archive's reader has limited the depth.
     fileprivate init?(_ value: KeyedArchives.ReadableValue) {
         switch value {
         case .null: self = .value(.null)
@@ -64,17 +68,35 @@ extension GraphDocuments.ReadableValue {
         case .uuid(let value): self = .value(.uuid(value))
         case .url(let value): self = .value(.uri(value))
         case .array(let values), .set(let values), .orderedSet(let values):
-            let trees = values.compactMap(Self.init)
-            guard trees.count == values.count else { return nil }
+            guard let trees = Self.trees(values) else { return nil }
             self = .array(trees)
         case .dictionary(let pairs):
-            let members = pairs.compactMap { pair -> Member? in
-                guard case .string(let name) = pair.key, let value = Self(pair.value) else { return nil }
-                return Member(name: name, value: value)
+            guard let keys = Self.trees(pairs.map(\.key)), let values = Self.trees(pairs.map(\.value)) else {
+                return nil
             }
-            guard members.count == pairs.count else { return nil }
-            self = .dictionary(members.sorted { $0.name < $1.name })
-        case .object, .ancestor: return nil
+            let names = pairs.compactMap { pair in if case .string(let name) = pair.key { name } else { nil } }
+            guard names.count == pairs.count else {
+                self = .object(
+                    "NSDictionary", [Member(name: "pairs", value: .array(zip(keys, values).map { .array([$0, $1]) }))])
+                return
+            }
+            self = .dictionary(
+                zip(names, values).map { Member(name: $0, value: $1) }.sorted { $0.name < $1.name })
+        case .object(let classChain, let fields):
+            guard let values = Self.trees(fields.map(\.value)) else { return nil }
+            self = .object(classChain.first ?? "", zip(fields, values).map { Member(name: $0.name, value: $1) })
+        case .ancestor: return nil
         }
+    }
+
+    private static func trees(_ values: [KeyedArchives.ReadableValue]) -> [Self]? {
+        let trees = values.compactMap(Self.init)
+        return trees.count == values.count ? trees : nil
+    }
+
+    /// What stands for an object of a class.
+    private static func object(_ name: String, _ members: [Member]) -> Self {
+        .dictionary(
+            [Member(name: classKey, value: .value(.string(name)))] + members.sorted { $0.name < $1.name })
     }
 }

@@ -25,6 +25,9 @@ struct CopyCommand: ParsableCommand {
             --rules decides: ownership copies what cascading relationships lead to and links to the rest, everything \
             copies all that can be reached, mocloner links where the way back is to many and copies the rest.
 
+            Text that must be unique gets " copy" at its end, UUIDs are made anew, and numbers are an error unless \
+            --count-up is said.
+
             The copies are saved together, or on any error nothing is. What is printed is the map from originals to \
             copies. A backup of the store is made before.
 
@@ -58,6 +61,9 @@ struct CopyCommand: ParsableCommand {
         name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
         completion: Completion.properties)
     var exclude: [String] = []
+
+    @Flag(name: .long, help: "Give whole numbers that must be unique the next free number.")
+    var countUp = false
 
     @Flag(name: .long, help: "Show what would be copied, and do nothing.")
     var dryRun = false
@@ -93,6 +99,7 @@ struct CopyCommand: ParsableCommand {
 
     private var chosenRules: CopyRules {
         var chosen = CopyRules(rules.base)
+        chosen.countsUpNumbers = countUp
         for name in copy { chosen.set(name, .copy) }
         for name in link { chosen.set(name, .link) }
         for name in exclude { chosen.exclude(name) }

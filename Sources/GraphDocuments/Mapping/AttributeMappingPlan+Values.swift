@@ -63,7 +63,8 @@ extension AttributeMappingPlan {
         case .decimal where decimals == .number && style.style != .propertyList: tree = .value(value)
         case .null: tree = style.null
         case .transformable(let transformable):
-            tree = transformable.readable.map { style.tree($0) } ?? style.tree(value, declaredAs: attribute)
+            let plain = transformable.readable.flatMap { $0.showsObjects ? nil : $0 }
+            tree = plain.map { style.tree($0) } ?? style.tree(value, declaredAs: attribute)
         default: tree = style.tree(value, declaredAs: attribute)
         }
         if let write = functions?.write, !value.isNull { tree = try write(tree) ?? style.null }

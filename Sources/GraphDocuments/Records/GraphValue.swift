@@ -90,6 +90,19 @@ public indirect enum ReadableValue: Sendable, Hashable {
             self.value = value
         }
     }
+
+    /// The key under which a dictionary that stands for an archived object says the object's class. It is not escaped.
+    public static let classKey = "$class"
+
+    /// Whether somewhere a dictionary stands for an object. Such a tree is there to be read: no archive can be made of it.
+    public var showsObjects: Bool {
+        switch self {
+        case .value: false
+        case .array(let values): values.contains(where: \.showsObjects)
+        case .dictionary(let members):
+            members.contains { $0.name == ReadableValue.classKey || $0.value.showsObjects }
+        }
+    }
 }
 
 /// A reference to a file that stands beside the document and holds a large binary value.

@@ -106,7 +106,9 @@ public enum TreeDocument {
     }
 
     /// A key of others, such that it is not taken for a member that says a type, a name or a reference.
-    public static func escapedKey(_ key: String) -> String { key.hasPrefix("$") ? "$" + key : key }
+    public static func escapedKey(_ key: String) -> String {
+        key.hasPrefix("$") && key != ReadableValue.classKey ? "$" + key : key
+    }
 
     /// The key that `escapedKey` was given.
     public static func unescapedKey(_ key: String) -> String { ReadableValue.unescaped(key) }

@@ -1,0 +1,10 @@
+import Foundation
+
+/// The most memory that this process has had, as Linux counts it; 0 elsewhere.
+enum PeakMemory {
+    static var megabytes: Int {
+        let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []
+        let kilobytes = lines.first { $0.hasPrefix("VmHWM:") }?.filter(\.isNumber)
+        return kilobytes.flatMap { Int($0) }.map { $0 / 1024 } ?? 0
+    }
+}
