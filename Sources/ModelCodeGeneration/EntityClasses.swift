@@ -117,6 +117,9 @@ public struct GeneratedFile: Sendable, Hashable {
     public var text: String
     /// Whether it is yours once it has been written. What is not is written anew each time.
     public var isEditable: Bool
+
+    /// Whether a file's text says that it was generated, and so may be written anew.
+    public static func isGenerated(_ text: String) -> Bool { text.hasPrefix(SwiftText.heading) }
 }
 
 /// The mistakes for which no classes can be generated.

@@ -1,5 +1,8 @@
 /// Swift text under construction, indented by four spaces.
 struct SwiftText {
+    /// How a file begins that is generated anew.
+    static let heading = "// Generated from "
+
     private var text: String
     private var depth = 0
 
@@ -7,7 +10,7 @@ struct SwiftText {
     init(modelName: String? = nil) {
         text = ""
         if let modelName {
-            text = "// Generated from \(modelName). Do not edit: change the model instead.\n\n"
+            text = "\(Self.heading)\(modelName). Do not edit: change the model instead.\n\n"
         }
         text += "import CoreData\nimport Foundation\n\n"
     }

@@ -64,6 +64,25 @@
             #expect(run.output.contains("Still wrong with it:"))
         }
 
+        @Test func `a damaged file is a finding`() throws {
+            let database = try DatabaseQueue(path: store.path)
+            let (page, size) = try database.read { database in
+                (
+                    try Int.fetchOne(database, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'ZITEM'") ?? 0,
+                    try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+                )
+            }
+            try database.close()
+            let file = try FileHandle(forWritingTo: store.url)
+            try file.seek(toOffset: UInt64((page - 1) * size))
+            try file.write(contentsOf: Data(repeating: 0x5A, count: 64))
+            try file.close()
+            let run = try CommandRun("check", store.path)
+            #expect(run.status == 2)
+            #expect(run.output.contains("SQLite finds the file damaged: "))
+            #expect(!run.output.contains("***"))
+        }
+
         @Test func `a store is never repaired in its place`() throws {
             let run = try CommandRun("check", store.path, "--repair", store.path, "--force")
             #expect(run.status == 1)

@@ -8,18 +8,6 @@ import Testing
 
     init() throws { store = try NotesStore() }
 
-    @Test(arguments: [
-        ["info"], ["query"], ["export"], ["import"], ["copy"], ["diff"], ["check"], ["verify"], ["model"],
-        ["model", "show"],
-        ["model", "check"], ["model", "diff"], ["model", "convert"], ["model", "diagram"], ["model", "schema"],
-    ])
-    func `help shows how a command is used`(_ command: [String]) throws {
-        let run = try CommandRun(command + ["--help"])
-        #expect(run.status == 0)
-        #expect(run.output.contains("EXAMPLES:"))
-        #expect(run.output.contains("coral \(command.joined(separator: " "))"))
-    }
-
     @Test func `exit codes are as documented`() throws {
         let help = try CommandRun("--help")
         #expect(help.output.contains("EXIT CODES:"))

@@ -37,7 +37,7 @@ import Testing
         #expect(try CommandRun("model", "show", target).output.contains("class App.Note"))
         let again = try CommandRun("model", "compile", model.path, "-o", target)
         #expect(again.status == 1)
-        #expect(again.errors.contains("exists. Replace it with --force."))
+        #expect(again.errors.contains("Say --force to replace it."))
         #expect(try CommandRun("model", "compile", model.path, "-o", target, "--force").status == 0)
     }
 
@@ -59,6 +59,12 @@ import Testing
         let again = try CommandRun("model", "generate", model.path, target, "--entity", "Note")
         #expect(again.output == "Note+CoreDataClass.swift: kept\nNote+CoreDataProperties.swift\n")
         #expect(try String(contentsOf: ours, encoding: .utf8) == "// mine\n")
+        let properties = URL(fileURLWithPath: target).appendingPathComponent("Note+CoreDataProperties.swift")
+        try Data("// mine too\n".utf8).write(to: properties)
+        let refused = try CommandRun("model", "generate", model.path, target, "--entity", "Note")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("Say --force to replace it."))
+        #expect(try String(contentsOf: properties, encoding: .utf8) == "// mine too\n")
         let unknown = try CommandRun("model", "generate", model.path, target, "--entity", "Notes")
         #expect(unknown.status == 1)
         #expect(unknown.errors.contains("\"Note\""))

@@ -38,10 +38,7 @@ struct OutputFile: ParsableArguments {
         guard url.standardizedFileURL != input?.standardizedFileURL else {
             throw CommandError("What is written to \(output) would replace what is read from it.")
         }
-        guard !force, FileManager.default.fileExists(atPath: url.path) else { return }
-        guard Confirmation.isGiven("There is a file at \(output). Replace it?") else {
-            throw CommandError("There is a file at \(output). Say --force to replace it.")
-        }
+        try Confirmation.requireFree(output, isForced: force)
     }
 
     /// Writes text that is made at once.

@@ -6,7 +6,14 @@ import ModelFiles
 /// `coral model compile`: what Xcode's model compiler does.
 struct ModelCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compile", abstract: "Compiles a source model into the .momd or .mom that a program loads.")
+        commandName: "compile", abstract: "Compiles a source model into the .momd or .mom that a program loads.",
+        discussion: """
+            A mistake in the model is told with file and line, as a compiler does, and nothing is written.
+
+            EXAMPLES:
+              coral model compile Notes.xcdatamodeld
+              coral model compile Notes.xcdatamodeld -o Resources/Notes.momd --module Notes --force
+            """)
 
     @Argument(help: "An .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
     var model: String
@@ -14,7 +21,8 @@ struct ModelCompileCommand: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file or folder to write. Else one of the model's name in the current folder.", valueName: "path"))
+            "The file or folder to write. Else one of the model's name in the current folder.", valueName: "path"),
+        completion: .file())
     var output: String?
 
     @Option(
@@ -22,7 +30,7 @@ struct ModelCompileCommand: ParsableCommand {
         help: ArgumentHelp("The module of the classes: they are named Module.Class then.", valueName: "name"))
     var module: String?
 
-    @Flag(name: .long, help: "Replace what is there.")
+    @Flag(name: .long, help: "Replace what is there, without asking.")
     var force = false
 
     func run() throws {
@@ -32,10 +40,8 @@ struct ModelCompileCommand: ParsableCommand {
         guard mistakes.isEmpty else { throw CommandError(mistakes.map(\.compilerMessage).joined(separator: "\n")) }
         let name = source.deletingPathExtension().lastPathComponent
         let target = URL(fileURLWithPath: output ?? file.compiledName(name))
-        if FileManager.default.fileExists(atPath: target.path) {
-            guard force else { throw CommandError("\(target.path) exists. Replace it with --force.") }
-            try FileManager.default.removeItem(at: target)
-        }
+        try Confirmation.requireFree(target.path, isForced: force)
+        if FileManager.default.fileExists(atPath: target.path) { try FileManager.default.removeItem(at: target) }
         try file.qualified(by: module).writeCompiled(to: target)
         StandardOutput.write("\(target.path): \(Quantity.count(file.versions.count, "version"))\n")
     }

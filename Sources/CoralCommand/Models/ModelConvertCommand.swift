@@ -9,30 +9,30 @@ struct ModelConvertCommand: ParsableCommand {
         discussion: """
             The ending of --output says what is written: .xcdatamodeld or .xcdatamodel for Xcode's editor, .momd or .mom \
             as apps hold them. So a store's own model becomes a source that can be edited. Bundles (.xcdatamodeld, .momd) \
-            hold all versions, the others the current one, or the one of --version. Without --output the XML of the \
+            hold all versions, the others the current one, or the one of --model-version. Without --output the XML of the \
             source goes to standard output.
 
             EXAMPLES:
               coral model convert Notes.sqlite -o Notes.xcdatamodeld
               coral model convert Notes.xcdatamodeld -o Notes.momd
-              coral model convert Notes.momd --version 'Notes 2' -o Notes2.mom
+              coral model convert Notes.momd --model-version 'Notes 2' -o Notes2.mom
             """)
 
     @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
     var path: String
 
     @Option(name: .long, help: ArgumentHelp("The version to write; else the current one, or all.", valueName: "name"))
-    var version: String?
+    var modelVersion: String?
 
     @OptionGroup var file: OutputFile
 
     func run() throws {
         var model = try ModelFileSource.file(at: path)
-        let chosen = try ModelFileSource.version(version, of: model)
+        let chosen = try ModelFileSource.version(modelVersion, of: model)
         guard let url = file.url else {
             return try file.write(String(decoding: ModelSourceWriter.write(chosen.model), as: UTF8.self))
         }
-        if version != nil { model = try ModelFile(kind: model.kind, versions: [chosen]) }
+        if modelVersion != nil { model = try ModelFile(kind: model.kind, versions: [chosen]) }
         let write = try writer(of: model, chosen)
         try file.requireFree(reading: URL(fileURLWithPath: path))
         try replace(url, write)

@@ -27,7 +27,7 @@ enum ModelFileSource {
         #endif
     }
 
-    /// The versions that `--version` chooses, or the current one.
+    /// The versions that a name chooses, or the current one.
     ///
     /// Throws `CommandError` with a suggestion where there is no such version.
     static func version(_ name: String?, of file: ModelFile) throws -> ModelFile.Version {

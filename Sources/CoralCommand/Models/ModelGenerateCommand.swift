@@ -9,20 +9,24 @@ struct ModelGenerateCommand: ParsableCommand {
         commandName: "generate", abstract: "Writes the entity classes of a model as Swift files.",
         discussion: """
             For each class Note+CoreDataClass.swift, which is yours to write in and is left alone once it is there, \
-            and Note+CoreDataProperties.swift, which is written anew. Set the code generation of these entities to \
-            Manual/None in the model, or they are generated twice.
+            and Note+CoreDataProperties.swift, which is written anew where it was generated before. Set the code generation \
+            of these entities to Manual/None in the model, or they are generated twice.
+
+            EXAMPLES:
+              coral model generate Notes.xcdatamodeld Sources/Notes
+              coral model generate Notes.sqlite Sources/Notes --entity Note --entity Item
             """)
 
     @Argument(help: "A model file of any kind, or a store that keeps its model.", completion: Completion.models)
     var model: String
 
-    @Argument(help: "The folder for the files.")
+    @Argument(help: "The folder for the files.", completion: .directory)
     var directory: String = "."
 
-    @Option(name: .long, help: "Only this entity. May be repeated.")
+    @Option(name: .long, help: "Only this entity. May be said several times.", completion: Completion.entities)
     var entity: [String] = []
 
-    @Flag(name: .long, help: "Replace class files too.")
+    @Flag(name: .long, help: "Replace class files too, and files that were not generated.")
     var force = false
 
     func run() throws {
@@ -48,6 +52,9 @@ struct ModelGenerateCommand: ParsableCommand {
             if file.isEditable, !force, FileManager.default.fileExists(atPath: url.path) {
                 StandardOutput.write("\(file.name): kept\n")
                 continue
+            }
+            if let old = try? String(contentsOf: url, encoding: .utf8), !GeneratedFile.isGenerated(old) {
+                try Confirmation.requireFree(url.path, isForced: force)
             }
             try Data(file.text.utf8).write(to: url, options: .atomic)
             StandardOutput.write("\(file.name)\n")

@@ -7,9 +7,15 @@ struct ModelPortCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "port",
         abstract: "Lists the lines of a package that do not compile off Apple's platforms, with what to write instead.",
-        discussion: "Reads, and changes nothing. The exit code is 2 where there is such a line.")
+        discussion: """
+            Reads, and changes nothing. The exit code is 2 where there is such a line.
 
-    @Argument(help: "The package's folder, or any other with Swift files in it.")
+            EXAMPLES:
+              coral model port
+              coral model port Packages/Bookshelf --json
+            """)
+
+    @Argument(help: "The package's folder, or any other with Swift files in it.", completion: .directory)
     var directory: String = "."
 
     @Flag(name: .long, help: "Print JSON.")

@@ -60,11 +60,7 @@ struct CheckCommand: ParsableCommand {
             guard copy.standardizedFileURL != open.url.standardizedFileURL else {
                 throw CommandError("--repair wants the place of a copy, not the store itself.")
             }
-            if !force, FileManager.default.fileExists(atPath: copy.path),
-                !Confirmation.isGiven("There is a file at \(path). Replace it?")
-            {
-                throw CommandError("There is a file at \(path). Say --force to replace it.")
-            }
+            try Confirmation.requireFree(path, isForced: force)
             try open.coordinator.replacePersistentStore(
                 at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
                 ofType: NSSQLiteStoreType)

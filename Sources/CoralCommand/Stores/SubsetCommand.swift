@@ -22,14 +22,20 @@ struct SubsetCommand: ParsableCommand {
     @Argument(help: "The store. It is only read.", completion: Completion.stores)
     var store: String
 
-    @OptionGroup var output: OutputFile
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The store to write.", valueName: "file"),
+        completion: Completion.stores)
+    var output: String?
+
+    @Flag(name: .long, help: "Replace the store if there is one, without asking.")
+    var force = false
 
     @Option(name: .long, help: "The entity of the objects to begin with.", completion: Completion.entities)
     var entity: String
 
     @OptionGroup var condition: ObjectCondition
 
-    @Option(name: .long, help: ArgumentHelp("At most so many objects to begin with.", valueName: "count"))
+    @Option(name: .long, help: "At most so many objects to begin with.")
     var limit: Int?
 
     @Option(name: .long, help: "What belongs to an object.")
@@ -63,11 +69,12 @@ struct SubsetCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if output == nil, !dryRun { throw ValidationError("Say with --output which store is to be written.") }
+        if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
     }
 
     func run() throws {
         let open = try OpenStore(path: store, model: source)
-        guard let url = output.url else { throw CommandError("A store is written to a file: say --output.") }
         try open.context.performAndWait {
             let description = try open.entity(named: entity)
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -77,8 +84,14 @@ struct SubsetCommand: ParsableCommand {
             let roots = limit.map { Array(found.prefix($0)) } ?? found
             guard !roots.isEmpty else { throw CommandError("No object of \(entity) is meant.") }
             let subset = try chosenSubset()
-            if dryRun { return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) }) }
-            try output.requireFree(reading: open.url)
+            guard let output, !dryRun else {
+                return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) })
+            }
+            let url = URL(fileURLWithPath: output)
+            guard url.standardizedFileURL != open.url.standardizedFileURL else {
+                throw CommandError("What is written to \(output) would replace what is read from it.")
+            }
+            try Confirmation.requireFree(output, isForced: force)
             if FileManager.default.fileExists(atPath: url.path) {
                 // What cannot be written shall not cost what is there.
                 _ = try subset.plan(roots)

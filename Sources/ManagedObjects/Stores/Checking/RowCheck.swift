@@ -21,6 +21,8 @@ package struct RowCheck {
     package func problems(willCheck: (Int, Int) throws -> Void) throws -> [RowProblem] {
         try SQLiteStore.withDatabase(at: url) { database in
             var problems = try Self.damages(in: database)
+            // Other statements would only meet the damage again, as an error.
+            guard problems.isEmpty else { return problems }
             let schema = SQLSchemaBuilder.schema(
                 of: model, configuration: nil, catalog: try SQLCatalog(in: database))
             try schema.requireUsableNames()
@@ -65,7 +67,10 @@ package struct RowCheck {
     }
 
     private static func damages(in database: Database) throws -> [RowProblem] {
-        let messages = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
+        // An answer may be of several lines, with a heading.
+        let messages = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+            .flatMap { $0.split(separator: "\n").map(String.init) }
+            .filter { $0 != "ok" && !$0.hasPrefix("***") }
         guard let first = messages.first else { return [] }
         return [
             RowProblem(

@@ -1,0 +1,130 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import CoralCommand
+
+/// All commands beside each other: the same name means the same everywhere, and what help and pages show can be typed.
+@Suite struct CommandTableTests {
+    /// Commands whose answer is a document or a file, and not a table.
+    private let writers: Set = [
+        "export", "model convert", "model diagram", "model schema", "model compile", "model generate",
+    ]
+
+    @Test func `every command has an example, and help for each word`() throws {
+        let commands = try CommandDescription.all()
+        #expect(commands.count > 15)
+        for (words, command) in commands {
+            let name = words.joined(separator: " ")
+            #expect(command.examples.contains { $0.contains("coral \(name)") }, "coral \(name) shows no example.")
+            #expect(command.abstract?.hasSuffix(".") == true, "coral \(name)")
+            for argument in command.ownArguments {
+                let option = argument.longName ?? argument.valueName ?? ""
+                #expect(
+                    argument.abstract?.hasSuffix(".") == true, "coral \(name), \(option): \(argument.abstract ?? "")")
+            }
+            let run = try CommandRun(words + ["--help"])
+            #expect(run.status == 0 && run.output.contains("USAGE: coral \(name)"))
+        }
+    }
+
+    @Test func `what prints a table prints JSON too, and what writes a file asks before it replaces one`() throws {
+        for (words, command) in try CommandDescription.all() {
+            let name = words.joined(separator: " ")
+            #expect(command.longNames.contains("json") != writers.contains(name), "coral \(name)")
+            #expect(Set(command.longNames).count == command.longNames.count, "coral \(name) has a name twice.")
+            if command.longNames.contains("output") {
+                #expect(command.longNames.contains("force"), "coral \(name)")
+                #expect(
+                    command.ownArguments.contains { $0.names?.contains { $0.name == "o" } == true }, "coral \(name)")
+            }
+        }
+    }
+
+    @Test func `a name means the same in every command`() throws {
+        var values: [String: Set<String>] = [:]
+        for (_, command) in try CommandDescription.all() {
+            for argument in command.ownArguments {
+                guard let name = argument.longName else { continue }
+                values[name, default: []].insert(argument.kind == "flag" ? "flag" : argument.valueName ?? "")
+            }
+        }
+        // A model's file and a store are both files.
+        values["output"]?.subtract(["path"])
+        for (name, kinds) in values { #expect(kinds.count <= 1, "--\(name) takes \(kinds.sorted())") }
+    }
+
+    @Test func `examples in help can be typed`() throws {
+        for (_, command) in try CommandDescription.all() {
+            for line in command.examples { try parse(line) }
+        }
+        for line in try CommandDescription.coral().examples where !line.contains("--generate-completion-script") {
+            try parse(line)
+        }
+    }
+
+    @Test func `commands in the README and the articles can be typed`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        var pages = [root.appendingPathComponent("README.md")]
+        let sources = FileManager.default.enumerator(
+            at: root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
+        for case let file as URL in sources ?? .init() where file.path.contains(".docc/") && file.pathExtension == "md"
+        {
+            pages.append(file)
+        }
+        var count = 0
+        for page in pages {
+            for line in try String(contentsOf: page, encoding: .utf8).split(separator: "\n") {
+                let line = line.trimmingCharacters(in: .whitespaces)
+                guard line.hasPrefix("$ coral "), !line.contains("--generate-completion-script") else { continue }
+                try parse(String(line.dropFirst(2)))
+                count += 1
+            }
+        }
+        #expect(count > 10)
+    }
+
+    /// Parses the commands of a line as a shell would, without running any.
+    private func parse(_ line: String) throws {
+        for part in Self.commands(in: line) where part.first == "coral" {
+            do {
+                _ = try CoralCommand.parseAsRoot(Array(part.dropFirst()))
+            } catch {
+                Issue.record("\(line)\n\(CoralCommand.message(for: error))")
+            }
+        }
+    }
+
+    /// The words of each command in a pipe; quotes hold words together, and what is redirected or remarked is left out.
+    private static func commands(in line: String) -> [[String]] {
+        var commands: [[String]] = [[]]
+        var word: String?
+        var quote: Character?
+        func end() {
+            if let finished = word { commands[commands.count - 1].append(finished) }
+            word = nil
+        }
+        for character in line {
+            if let open = quote {
+                if character == open { quote = nil } else { word?.append(character) }
+                continue
+            }
+            switch character {
+            case "'", "\"":
+                quote = character
+                word = word ?? ""
+            case "|":
+                end()
+                commands.append([])
+            case ">", "#":
+                end()
+                return commands
+            case " ": end()
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        end()
+        return commands
+    }
+}
