@@ -19,26 +19,35 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("autoreleasepool", "Call the block itself: there are no autorelease pools."),
     ]
 
-    private static let coreData = [
-        PortingRule(
-            "@NSManaged",
-            "Write `@Managed` before the class (product ManagedMacros) and leave @NSManaged out, or let the plugin"
-                + " CoralModelPlugin generate the class: set the entity's code generation to Class Definition."),
-        PortingRule("as! NSFetchRequest", uncastRequest),
-        PortingRule("as? NSFetchRequest", uncastRequest),
-        PortingRule(
-            "override init(entity",
-            "The initialiser is required here: write `required` in place of `override` behind `#if !canImport(Darwin)`."
-        ),
-        PortingRule(
-            "NSPersistentCloudKitContainer",
-            "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
-        PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
-    ]
+    private static let coreData =
+        [
+            PortingRule(
+                "@NSManaged",
+                "Write `@Managed` before the class (product ManagedMacros) and leave @NSManaged out, or let the plugin"
+                    + " CoralModelPlugin generate the class: set the entity's code generation to Class Definition."),
+            PortingRule("as! NSFetchRequest", uncastRequest),
+            PortingRule("as? NSFetchRequest", uncastRequest),
+            PortingRule(
+                "override init(entity",
+                "The initialiser is required here: write `required` in place of `override` behind `#if !canImport(Darwin)`."
+            ),
+            PortingRule(
+                "NSPersistentCloudKitContainer",
+                "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
+            PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
+            PortingRule(
+                "NSFetchedResultsController",
+                "There is none yet: fetch, and fetch again at `NSManagedObjectContext.didChangeObjectsNotification`."),
+        ]
+        + ["NSMigrationManager", "NSMappingModel", "NSEntityMigrationPolicy"].map {
+            PortingRule(
+                $0, "Migration is not part of this version: put the code between `#if canImport(Darwin)` and `#endif`.")
+        }
 
     private static let observation = [
-        PortingRule("NSKeyValueObservation", noObserving),
-        PortingRule("addObserver(self, forKeyPath", noObserving),
+        PortingRule(
+            "addObserver(self, forKeyPath",
+            "Observe a managed object with a closure: `note.observe(\\.title) { note, change in … }`."),
         PortingRule(".publisher(for", "There is no Combine: observe the notification with a block."),
     ]
 
@@ -54,9 +63,6 @@ public struct PortingRule: Sendable, Hashable {
 
     private static let uncastRequest =
         "A request cannot be cast to another type: write `NSFetchRequest<Note>(request)`."
-    private static let noObserving =
-        "There is no key-value observing: observe `NSManagedObjectContext.didChangeObjectsNotification`, or override"
-        + " `didChangeValue(forKey:)`."
 
     private static func onlyWith(_ module: String) -> String {
         "Put the code between `#if canImport(\(module))` and `#endif`."

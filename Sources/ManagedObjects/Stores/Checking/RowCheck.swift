@@ -19,6 +19,16 @@ package struct RowCheck {
     /// - Parameter willCheck: Called before each entity with how many are done, of how many; throws to stop.
     /// - Throws: Errors of Core Data's where the store cannot be read at all.
     package func problems(willCheck: (Int, Int) throws -> Void) throws -> [RowProblem] {
+        do {
+            return try rowProblems(willCheck: willCheck)
+        } catch let error as CocoaError where error.code == .fileReadCorruptFile {
+            // What is damaged so badly that even looking for damage fails.
+            let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String
+            return [Self.damage(reason ?? error.localizedDescription, count: 1)]
+        }
+    }
+
+    private func rowProblems(willCheck: (Int, Int) throws -> Void) throws -> [RowProblem] {
         try SQLiteStore.withDatabase(at: url) { database in
             var problems = try Self.damages(in: database)
             // Other statements would only meet the damage again, as an error.
@@ -71,12 +81,13 @@ package struct RowCheck {
         let messages = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
             .flatMap { $0.split(separator: "\n").map(String.init) }
             .filter { $0 != "ok" && !$0.hasPrefix("***") }
-        guard let first = messages.first else { return [] }
-        return [
-            RowProblem(
-                kind: .damagedFile, entity: "", count: messages.count, examples: [],
-                message: "SQLite finds the file damaged: \(first).")
-        ]
+        return messages.first.map { [damage($0, count: messages.count)] } ?? []
+    }
+
+    private static func damage(_ message: String, count: Int) -> RowProblem {
+        RowProblem(
+            kind: .damagedFile, entity: "", count: count, examples: [],
+            message: "SQLite finds the file damaged: \(message).")
     }
 
     private static func unusedFiles(in directory: URL, _ referenced: Set<String>) -> [RowProblem] {
