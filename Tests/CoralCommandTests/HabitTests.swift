@@ -66,6 +66,15 @@ import Testing
         #expect(try CommandRun("export", store.path, "-o", store.path, "--force").status == 1)
     }
 
+    @Test func `a misspelt name in a document is told`() throws {
+        let document = Data(#"{"Tag":[{"nmae":"garden"}]}"#.utf8)
+        let run = try CommandRun(["import", "-", "--into", store.path, "--no-backup"], input: document)
+        #expect(run.status == 0)
+        #expect(run.errors.contains("nmae"))
+        let plan = try CommandRun(["import", "-", "--into", store.path, "--dry-run"], input: document)
+        #expect(plan.output.contains("? ") && plan.output.contains("nmae"))
+    }
+
     @Test func `standard input is a document too`() throws {
         let document = Data(#"{"Tag":[{"name":"garden"}]}"#.utf8)
         let run = try CommandRun(["import", "-", "--into", store.path, "--no-backup", "--json"], input: document)

@@ -80,7 +80,10 @@ struct ValueCheck {
             return details.map { detail in
                 let detail = detail as NSError
                 let property = detail.userInfo[NSValidationKeyErrorKey] as? String ?? ""
-                return Reason(property: property, message: detail.localizedDescription)
+                // The engine's sentences name the object; here those of one kind are counted together.
+                let name = "\(object.entity.name ?? "") \(object.objectID.uriRepresentation().absoluteString): "
+                let message = detail.localizedDescription.replacingOccurrences(of: name, with: "")
+                return Reason(property: property, message: message)
             }
         }
     }

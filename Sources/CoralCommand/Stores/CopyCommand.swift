@@ -127,7 +127,7 @@ struct CopyCommand: ParsableCommand {
     }
 
     private func show(_ report: CopyReport) throws {
-        for omission in report.omissions.prefix(10) { StandardError.warn(omission) }
+        for omission in report.omissions.prefix(10) { StandardError.warn(StoredName.shortened(omission)) }
         if report.omissionCount > 10 {
             StandardError.warn("There are \(report.omissionCount - 10) more places like this.")
         }

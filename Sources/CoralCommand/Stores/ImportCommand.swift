@@ -131,6 +131,9 @@ struct ImportCommand: ParsableCommand {
         if shape == .plain { options.reading.shape = .plain }
         if let dialect = try meaning.chosenDialect(in: model) {
             options = try dialect.importOptions(for: model, options)
+        } else {
+            // A misspelt name shall not go unnoticed. Dialects are for documents of which a model wants but a part.
+            options.unknownKeys = .record
         }
         if let entity { _ = try OpenStore.entity(named: entity, in: model) }
         return options
@@ -161,14 +164,20 @@ struct ImportCommand: ParsableCommand {
     // MARK: - Telling
 
     private func report(_ plan: ImportPlan<NSManagedObject>) throws {
-        for conflict in plan.conflicts.kept.prefix(10) { StandardError.warn(conflict.description) }
+        warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
         for error in plan.errors.kept.prefix(10) { StandardError.warn("Left out: \(error)") }
         if json { return try JSONOutput.write(ImportSummary(plan, isSaved: true)) }
         StandardOutput.write("\(plan.summary)\n")
     }
 
+    /// Tells the first of what policies have settled.
+    private func warn(_ conflicts: [String], of count: Int) {
+        for conflict in conflicts.prefix(10) { StandardError.warn(conflict) }
+        if count > 10 { StandardError.warn("There are \(count - 10) more places like these.") }
+    }
+
     private func report(_ result: BatchImporter.Result) throws {
-        for conflict in result.conflicts.prefix(10) { StandardError.warn(conflict.description) }
+        warn(result.conflicts.map(\.description), of: result.conflictCount)
         if json { return try JSONOutput.write(ImportSummary(result)) }
         StandardOutput.write(
             "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n")

@@ -12,6 +12,11 @@ struct StoredName: Comparable {
 
     var text: String { "\(entity)/\(key)" }
 
+    /// A sentence in which objects are called so, and not by their URIs.
+    static func shortened(_ sentence: String) -> String {
+        sentence.replacingOccurrences(of: "x-coredata://[^/ ]+/", with: "", options: .regularExpression)
+    }
+
     static func < (left: StoredName, right: StoredName) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
         // Keys are the letter p and a number: the longer is the larger.

@@ -119,7 +119,7 @@ struct SubsetCommand: ParsableCommand {
     }
 
     private func show(_ plan: CopyPlan) throws {
-        for omission in plan.omissions.prefix(10) { StandardError.warn(omission.description) }
+        for omission in plan.omissions.prefix(10) { StandardError.warn(StoredName.shortened(omission.description)) }
         if plan.omissionCount > 10 {
             StandardError.warn("There are \(plan.omissionCount - 10) more places like this.")
         }
