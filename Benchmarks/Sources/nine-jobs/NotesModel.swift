@@ -19,6 +19,9 @@ enum NotesModel {
                 attribute("price", .decimalAttributeType),
             ])
         let tag = entity("Tag", [attribute("name", .stringAttributeType)])
+        // Copies get identifiers of their own, and their items follow.
+        note.attributesByName["id"]?.userInfo = ["rebuild": "uuid"]
+        item.attributesByName["noteID"]?.userInfo = ["followParent": "Note.id"]
         relate(note, "items", toMany: true, isOrdered: true, item, "note", toMany: false)
         relate(note, "detail", toMany: false, isOrdered: false, detail, "note", toMany: false)
         relate(item, "tags", toMany: true, isOrdered: false, tag, "items", toMany: true)
@@ -61,7 +64,7 @@ enum NotesModel {
         relationship.destinationEntity = destination
         relationship.maxCount = toMany ? 0 : 1
         relationship.isOrdered = isOrdered
-        relationship.deleteRule = .cascadeDeleteRule
+        relationship.deleteRule = inverseToMany ? .nullifyDeleteRule : .cascadeDeleteRule
         let inverse = NSRelationshipDescription()
         inverse.name = inverseName
         inverse.destinationEntity = source

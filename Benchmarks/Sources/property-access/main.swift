@@ -34,7 +34,7 @@ request.returnsObjectsAsFaults = false
 let entries = try context.fetch(request)
 
 /// The best of nine passes over all objects, in nanoseconds an object.
-func best(_ pass: (Entry) -> Int) -> Double {
+@MainActor func best(_ pass: (Entry) -> Int) -> Double {
     var best = Duration.seconds(1)
     var sum = 0
     for _ in 0..<9 {
@@ -44,7 +44,7 @@ func best(_ pass: (Entry) -> Int) -> Double {
     return Double(best.components.attoseconds) / 1e9 / 20 / Double(entries.count)
 }
 
-func report(_ name: String, generated: (Entry) -> Int, keyed: (Entry) -> Int) {
+@MainActor func report(_ name: String, generated: (Entry) -> Int, keyed: (Entry) -> Int) {
     let (first, second) = (best(generated), best(keyed))
     let numbers = [first, second, second / first].map { String(format: "%8.1f", $0) }.joined(separator: "  ")
     print(name.padding(toLength: 24, withPad: " ", startingAt: 0) + numbers)

@@ -4,7 +4,7 @@ import CoreData
 /// and with the same result.
 ///
 /// That is possible where the store is this package's own, the copies go where the originals are, and the rules need no
-/// object: no closures, conditions or hooks, no values from objects higher up, no unique values to be told apart.
+/// object: no closures, conditions or hooks, no values from objects higher up but the owner, no unique values to be told apart.
 /// Elsewhere, and on Apple's Core Data, objects make the copies whatever is said here.
 public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     /// Objects make the copies.
@@ -25,7 +25,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
         func copyRows(
             _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, choice: RowCopying, progress: Progress?
         ) throws -> [NSManagedObjectID: NSManagedObjectID]? {
-            guard let rules = rowRules(choice) else { return nil }
+            guard let rules = rowRules(choice, roots: ids.map(\.entity)) else { return nil }
             let request = RowCopyRequest(rules: rules) {
                 if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             }
@@ -36,14 +36,14 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
         }
 
         /// The rules as the store takes them; nil where some of them need objects.
-        private func rowRules(_ choice: RowCopying) -> [RowCopyRequest.Rules]? {
+        private func rowRules(_ choice: RowCopying, roots: [NSEntityDescription]) -> [RowCopyRequest.Rules]? {
             guard choice != .never, targetModel === model, !rules.needObjects else { return nil }
             var result: [RowCopyRequest.Rules] = []
             for copy in prepared {
                 guard copy.condition == nil, !copy.relationships.contains(where: { $0.choice != nil }),
                     choice == .always || copy.target.hasPlainClass,
                     rules.uniqueness == .unchecked || copy.constraints.allSatisfy(copy.isMadeUnique),
-                    let sources = copy.rowSources
+                    let sources = rowSources(of: copy, roots: roots)
                 else { return nil }
                 var links: [String: RowCopyRequest.Link] = [:]
                 for relationship in copy.relationships {
@@ -55,6 +55,44 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             }
             return result
         }
+
+        /// Where each attribute's value comes from; nil where an object must say.
+        private func rowSources(
+            of copy: EntityCopy, roots: [NSEntityDescription]
+        ) -> [String: RowCopyRequest.Source]? {
+            var sources: [String: RowCopyRequest.Source] = [:]
+            for attribute in copy.attributes {
+                switch attribute.source {
+                case .original: sources[attribute.name] = .original
+                case .newUUID: sources[attribute.name] = .newUUID
+                case .now: sources[attribute.name] = .date(Date())
+                case .parent(let parent):
+                    guard let owner = owner(of: copy, roots: roots, having: parent, for: attribute) else { return nil }
+                    sources[attribute.name] = .owner(relationship: owner, attribute: parent.attribute)
+                case .closure: return nil
+                }
+            }
+            return sources
+        }
+
+        /// The relationship to the object that an attribute follows, where every object of the entity was reached from one
+        /// and by the inverse of that relationship; nil where only the walk knows.
+        private func owner(
+            of copy: EntityCopy, roots: [NSEntityDescription], having parent: ParentValue, for attribute: AttributeCopy
+        ) -> String? {
+            guard !roots.contains(copy.entity) else { return nil }
+            let ways = prepared.flatMap { owner in
+                owner.relationships.filter { way in
+                    way.rule == .copy && way.relationship.destinationEntity.map(copy.entity.isKindOf(entity:)) ?? false
+                }.map { (owner, $0.relationship) }
+            }
+            guard ways.count == 1, let (owner, way) = ways.first, let back = way.inverseRelationship, !back.isToMany,
+                parent.entity.map({ name in owner.inheritedNames.contains(name) }) ?? true,
+                let followed = owner.attributes.first(where: { $0.name == parent.attribute }),
+                followed.target.attributeType == attribute.target.attributeType, !followed.followsParent
+            else { return nil }
+            return back.name
+        }
     }
 
     extension CopyRules {
@@ -65,18 +103,9 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     }
 
     extension EntityCopy {
-        /// Where each attribute's value comes from; nil where an object must say.
-        fileprivate var rowSources: [String: RowCopyRequest.Source]? {
-            var sources: [String: RowCopyRequest.Source] = [:]
-            for attribute in attributes {
-                switch attribute.source {
-                case .original: sources[attribute.name] = .original
-                case .newUUID: sources[attribute.name] = .newUUID
-                case .now: sources[attribute.name] = .date(Date())
-                case .parent, .closure: return nil
-                }
-            }
-            return sources
+        /// The name of the entity and of those that it inherits from.
+        fileprivate var inheritedNames: [String] {
+            sequence(first: entity) { $0.superentity }.map { $0.name ?? "" }
         }
 
         /// Whether a constraint cannot be broken, because one of its values is made anew. Of those with relationships the

@@ -13,6 +13,9 @@ public struct RowCopyRequest {
         case initial
         case newUUID
         case date(Date)
+        /// From the copy that a to-one relationship of this copy leads to: the value of an attribute there, which no
+        /// third object decides about.
+        case owner(relationship: String, attribute: String)
     }
 
     /// What becomes of a relationship. One that is not named is not set from this side; whatever is set leads to copies

@@ -34,7 +34,7 @@ struct RowCopier {
         let links = RowLinkNoter(batch: batch, places: places, now: now)
         try links.requireNoOrder()
         try copyFiles()
-        for place in places.entities {
+        for place in places.inOrder {
             try request.willContinue()
             try insert(place)
         }
@@ -121,7 +121,7 @@ struct RowCopier {
                 expressions.append("?")
             case .reference(let expression):
                 expressions.append(expression)
-                if !description.property.isOptional, description.name != nil { required.append(column.name) }
+                if !description.property.isOptional, description.name != nil || description.attribute != nil { required.append(column.name) }
             }
             guard let companion = column.companion else { continue }
             columns.append(companion)

@@ -10,6 +10,11 @@ struct RowCopyPlaces {
         let rules: RowCopyRequest.Rules
 
         var layout: EntityLayout { sql.entity.layout }
+
+        /// Whether values come from copies of other entities, which must exist first.
+        var followsOwners: Bool {
+            rules.sources.values.contains { if case .owner = $0 { true } else { false } }
+        }
     }
 
     /// What a column of a copy gets.
@@ -23,6 +28,8 @@ struct RowCopyPlaces {
 
     let schema: SQLSchema
     let entities: [Place]
+    /// The entities, those first whose copies others take values from.
+    let inOrder: [Place]
     let roots: [SQLEntity]
     private let placeByIndex: [Int: Int]
 
@@ -40,6 +47,7 @@ struct RowCopyPlaces {
         }
         self.entities = entities
         self.roots = roots
+        inOrder = entities.filter { !$0.followsOwners } + entities.filter(\.followsOwners)
         placeByIndex = Dictionary(
             entities.enumerated().map { ($1.sql.entity.index, $0) }, uniquingKeysWith: { first, _ in first })
         try requireSets()
@@ -160,8 +168,22 @@ struct RowCopyPlaces {
         case .original: return .original
         case .newUUID: return .uuid
         case .date(let date): return .value(.real(date.timeIntervalSinceReferenceDate))
+        case .owner(let relationship, let attribute):
+            return .reference(try owned(attribute, by: relationship, in: place))
         case .initial, nil: return .value(slot.initial)
         }
+    }
+
+    /// The value of an attribute of the copy that a relationship leads to.
+    private func owned(_ attribute: String, by name: String, in place: Place) throws -> String {
+        guard let slot = place.layout.slots.firstIndex(where: { $0.kind == .toOne && $0.name == name }),
+            case .reference(let expression) = try content(of: slot, in: place),
+            let relationship = place.sql.entity.relationshipsByName[name],
+            let destination = relationship.destinationEntity, let owner = schema.entity(destination),
+            let column = schema.column(named: attribute, in: destination), !column.hasStorageByte,
+            !inOrder.contains(where: { $0.followsOwners && $0.sql.entity.isKindOf(entity: destination) })
+        else { throw RowCopyRefusal() }
+        return "(SELECT a.\(column.name) FROM \(owner.table) a WHERE a.Z_PK = \(expression))"
     }
 
     /// The key that a reference of a copy holds: that of a copy, where either side of the relationship is copied; else,
