@@ -133,7 +133,7 @@ struct Jobs {
 
     /// Job 5: everything to one file.
     private func export() throws -> String {
-        var exporter = GraphExporter(format: .json, layout: .plain, shape: .everything)
+        var exporter = GraphExporter(format: .json, layout: .plain, shape: .everything.excluding("Note.items"))
         exporter.identity = identity
         let result = try exporter.exportStore(of: container.persistentStoreCoordinator, to: json)
         return "\(result.recordCount)"

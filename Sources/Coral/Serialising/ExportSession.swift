@@ -1,6 +1,10 @@
 import CoreData
 import GraphDocuments
 
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    @_spi(Stores) import ManagedObjects
+#endif
+
 /// One run of an exporter: walks, records and writes.
 final class ExportSession {
     let context: NSManagedObjectContext
@@ -83,9 +87,26 @@ final class ExportSession {
         return result
     }
 
-    func exportStore(to sink: any ByteSink, progress: Progress?) throws -> ExportResult {
-        var writer = try makeWriter(to: sink)
+    /// Writes the whole store to a sink; a document in a file may have files beside it.
+    func exportStore(to sink: any ByteSink, document: URL? = nil, progress: Progress?) throws -> ExportResult {
+        self.progress = progress
+        if try exportRows(to: sink) { return result }
+        var writer = try makeWriter(to: sink, document: document)
         return try exportStore(to: &writer, progress: progress)
+    }
+
+    /// Lets the store write its rows; false, with nothing written, where objects must be made.
+    private func exportRows(to sink: any ByteSink) throws -> Bool {
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            guard exporter.format == .json, let plainLayout, let keys = recorder.names.keys, let store,
+                let coordinator = context.persistentStoreCoordinator, coordinator.persistentStores.count == 1
+            else { return false }
+            return try coordinator.withRows(of: store) { rows in
+                try RowExport(self, layout: plainLayout, keys: keys, rows: rows).write(to: sink)
+            } ?? false
+        #else
+            return false
+        #endif
     }
 
     func exportStore(to writer: inout any GraphWriter, progress: Progress?) throws -> ExportResult {
@@ -208,6 +229,26 @@ final class ExportSession {
     func didWrite(_ record: GraphRecord) {
         result.counts[record.entity, default: 0] += 1
         progress?.completedUnitCount += 1
+    }
+
+    /// Says how much there is to do.
+    func begin(total: Int) { progress?.totalUnitCount = Int64(total) }
+
+    /// Counts objects that were written.
+    func didWrite(_ count: Int, of entity: String) throws {
+        result.counts[entity, default: 0] += count
+        progress?.completedUnitCount += Int64(count)
+        try checkCancelled()
+    }
+
+    /// Notes a reference that leads nowhere.
+    func note(
+        _ relationship: NSRelationshipDescription, of owner: NSManagedObjectID, leadingTo missing: NSManagedObjectID
+    ) {
+        result.note(
+            DanglingReference(
+                id: recorder.names.name(of: owner), relationship: relationship.name,
+                target: recorder.names.name(of: missing)))
     }
 
     func checkCancelled() throws {

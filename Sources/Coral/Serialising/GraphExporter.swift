@@ -152,8 +152,7 @@ public struct GraphExporter: Sendable {
         of coordinator: NSPersistentStoreCoordinator, to url: URL, progress: Progress? = nil
     ) throws -> ExportResult {
         try exportStore(of: coordinator) { session in
-            var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
-            return try session.exportStore(to: &writer, progress: progress)
+            try session.exportStore(to: AtomicFile(path: url.path), document: url, progress: progress)
         }
     }
 
@@ -161,7 +160,8 @@ public struct GraphExporter: Sendable {
     /// its own. What other contexts have not saved is not part of it.
     ///
     /// Cost: for each entity a statement for its keys; for each batch a statement for the rows and one for each to-many
-    /// relationship. Memory holds one batch, and the keys of one entity.
+    /// relationship. Memory holds one batch, and the keys of one entity. On this package's own store the plain shape as JSON
+    /// is written without objects, with a statement for each entity and to-many relationship; memory holds a row.
     @discardableResult
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil

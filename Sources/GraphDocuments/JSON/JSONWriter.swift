@@ -101,6 +101,9 @@ public struct JSONWriter {
         try quoted(bytes)
     }
 
+    /// Writes a string given as UTF-8 that is known to be valid.
+    package mutating func string(validUTF8 bytes: UnsafeRawBufferPointer) throws { try quoted(bytes) }
+
     private mutating func quoted(_ bytes: UnsafeRawBufferPointer) throws {
         try separate()
         try output.write(UInt8(ascii: "\""))

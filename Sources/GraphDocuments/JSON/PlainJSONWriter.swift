@@ -106,7 +106,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
 
     private mutating func reference(_ id: RecordID, to destination: String) throws {
         guard let values = id.keyValues, let leaves = keys.leaves[destination], leaves.count == values.count else {
-            throw DocumentError(.notRepresentable, "The id \(id) is no natural key of \(destination).")
+            throw DocumentError.unnamed(id.description, destination)
         }
         if leaves.count > 1 { try writer.beginArray() }
         for (value, leaf) in zip(values, leaves) {
@@ -140,4 +140,11 @@ extension PlainJSONWriter {
     public mutating func endRelationship() throws { throw misuse }
     public mutating func nullRelationship(_ name: String) throws { throw misuse }
     public mutating func endObject() throws { throw misuse }
+}
+
+extension DocumentError {
+    /// A reference to an object that has no natural key.
+    package static func unnamed(_ id: String, _ entity: String) -> DocumentError {
+        DocumentError(.notRepresentable, "The id \(id) is no natural key of \(entity).")
+    }
 }

@@ -1,0 +1,260 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import CoreData
+    import GraphDocuments
+    @_spi(Stores) import ManagedObjects
+
+    /// Writes a whole store in the plain shape from its rows, without objects: many times faster, and byte for byte what
+    /// objects give.
+    ///
+    /// Everything is decided once for each entity; for each row the loop goes from column to column and writes. What is not as
+    /// simple as that (values in files, entities that refer to a hierarchy, keys that are not unique, …) is left to objects.
+    struct RowExport {
+        private let session: ExportSession
+        private let layout: PlainLayout
+        private let keys: KeyNames
+        private let rows: StoreRows
+
+        /// One entity's rows: what stands in each of them.
+        private struct Table {
+            var entity: NSEntityDescription
+            var columns: [StoreRows.Column] = []
+            var members: [Member] = []
+
+            /// Adds columns, and gives the place of the first of them.
+            mutating func add(_ added: [StoreRows.Column]) -> Int32 {
+                columns += added
+                return Int32(columns.count - added.count + 1)
+            }
+        }
+
+        private struct Member {
+            var key: JSONWriter.Key
+            var content: Content
+        }
+
+        private enum Content {
+            case value(RowValue, column: Int32)
+            /// The columns with the key that is held, the key of the object that is there, and the parts of its name.
+            case toOne(NSRelationshipDescription, held: Int32, found: Int32, parts: [RowValue], first: Int32)
+            case toMany(NSRelationshipDescription, columns: [StoreRows.Column], parts: [RowValue])
+        }
+
+        init(_ session: ExportSession, layout: PlainLayout, keys: KeyNames, rows: StoreRows) {
+            self.session = session
+            self.layout = layout
+            self.keys = keys
+            self.rows = rows
+        }
+
+        /// Writes the document; false, with nothing written, where objects must do it.
+        func write(to sink: any ByteSink) throws -> Bool {
+            var tables: [Table] = []
+            for entity in layout.entities {
+                guard let described = session.plan.model.entitiesByName[entity.name] else { return false }
+                if described.isAbstract { continue }
+                guard let table = try table(of: described, members: entity.members) else { return false }
+                tables.append(table)
+            }
+            session.begin(total: try tables.reduce(0) { try $0 + rows.count(of: $1.entity) })
+            var writer = JSONWriter(to: ByteOutput(to: sink))
+            try writer.beginObject()
+            for table in tables {
+                try writer.lineBreak()
+                try writer.key(table.entity.name ?? "")
+                try writer.beginArray()
+                try write(table, to: &writer)
+                try writer.endArray()
+            }
+            try writer.endObject()
+            try writer.endLine()
+            try writer.output.finish()
+            return true
+        }
+
+        // MARK: - Deciding
+
+        private func table(of entity: NSEntityDescription, members: [String]?) throws -> Table? {
+            guard let members else { return nil }
+            var table = Table(entity: entity)
+            for name in members {
+                let content: Content
+                if let attribute = entity.attributesByName[name] {
+                    guard let value = RowValue(attribute, layout: layout) else { return nil }
+                    content = .value(value, column: table.add([.attribute([name])]))
+                } else if let relationship = entity.relationshipsByName[name] {
+                    guard let found = try reference(to: relationship, in: &table) else { return nil }
+                    content = found
+                } else {
+                    return nil
+                }
+                table.members.append(Member(key: try JSONWriter.Key(name), content: content))
+            }
+            guard try rows.cursor(over: entity, columns: table.columns) != nil else { return nil }
+            return table
+        }
+
+        private func reference(to relationship: NSRelationshipDescription, in table: inout Table) throws -> Content? {
+            guard let destination = relationship.destinationEntity, destination.subentities.isEmpty,
+                let paths = key(of: destination, generation: 0), try isUnique(destination, paths)
+            else { return nil }
+            var parts: [RowValue] = []
+            for path in paths {
+                guard let part = RowValue(path.attribute, inKeyOf: layout) else { return nil }
+                parts.append(part)
+            }
+            if relationship.isToMany {
+                let columns = paths.map { StoreRows.Column.attribute($0.names) }
+                guard
+                    try rows.cursor(overMembersOf: relationship, entity: table.entity, columns: columns) != nil
+                else { return nil }
+                return .toMany(relationship, columns: columns, parts: parts)
+            }
+            let name = relationship.name
+            return .toOne(
+                relationship, held: table.add([.reference(name)]), found: table.add([.object([name])]), parts: parts,
+                first: table.add(paths.map { .attribute([name] + $0.names) }))
+        }
+
+        /// The ways to the attributes of an entity's key; nil where it has none of its own.
+        private func key(
+            of entity: NSEntityDescription, generation: Int
+        ) -> [(names: [String], attribute: NSAttributeDescription)]? {
+            guard generation < 16, let rule = keys.rule(of: entity), rule.entity == entity.name else { return nil }
+            var paths: [(names: [String], attribute: NSAttributeDescription)] = []
+            for part in rule.parts {
+                if let attribute = entity.attributesByName[part.name] {
+                    paths.append(([part.name], attribute))
+                } else if let destination = entity.relationshipsByName[part.name]?.destinationEntity,
+                    destination.subentities.isEmpty, let rest = key(of: destination, generation: generation + 1)
+                {
+                    paths += rest.map { ([part.name] + $0.names, $0.attribute) }
+                } else {
+                    return nil
+                }
+            }
+            return paths
+        }
+
+        /// Whether no two objects have the same key: the store says so, or is asked.
+        private func isUnique(
+            _ entity: NSEntityDescription, _ key: [(names: [String], attribute: NSAttributeDescription)]
+        ) throws -> Bool {
+            let names = Set(key.map { $0.names.joined(separator: ".") })
+            let isDeclared = entity.uniquenessConstraints.contains { Set($0.compactMap { $0 as? String }) == names }
+            return try isDeclared || rows.hasDuplicates(of: entity, columns: key.map { .attribute($0.names) }) == false
+        }
+
+        // MARK: - Writing
+
+        private func write(_ table: Table, to writer: inout JSONWriter) throws {
+            guard let cursor = try rows.cursor(over: table.entity, columns: table.columns) else { return }
+            defer { cursor.finish() }
+            var members: [MemberCursor] = []
+            defer { for member in members { member.cursor.finish() } }
+            for case .toMany(let relationship, let columns, _) in table.members.map(\.content) {
+                guard
+                    let found = try rows.cursor(overMembersOf: relationship, entity: table.entity, columns: columns)
+                else { return }
+                members.append(try MemberCursor(found))
+            }
+            let name = table.entity.name ?? ""
+            var written = 0
+            while try cursor.next() {
+                try writer.lineBreak()
+                try writer.beginObject()
+                var toMany = 0
+                for member in table.members {
+                    try writer.key(member.key)
+                    switch member.content {
+                    case .value(let value, let column):
+                        try value.write(column, of: cursor, to: &writer)
+                    case .toOne(let relationship, let held, let found, let parts, let first):
+                        if cursor.isNull(held) {
+                            try writer.null()
+                        } else if cursor.isNull(found) {
+                            note(relationship, of: table, cursor.integer(0), target: cursor.integer(held))
+                            try writer.null()
+                        } else {
+                            try write(
+                                parts, from: first, of: cursor, to: &writer,
+                                target: (relationship.destinationEntity, cursor.integer(found)))
+                        }
+                    case .toMany(let relationship, _, let parts):
+                        try write(relationship, &members[toMany], parts, of: table, cursor.integer(0), to: &writer)
+                        toMany += 1
+                    }
+                }
+                try writer.endObject()
+                written += 1
+                // Now and then, because telling a progress costs more than a row.
+                if written % 256 == 0 { try session.didWrite(256, of: name) }
+            }
+            try session.didWrite(written % 256, of: name)
+        }
+
+        private func write(
+            _ relationship: NSRelationshipDescription, _ members: inout MemberCursor, _ parts: [RowValue],
+            of table: Table, _ key: Int64, to writer: inout JSONWriter
+        ) throws {
+            try writer.beginArray()
+            // Rows of entities that inherit the relationship are passed by.
+            while let owner = members.owner, owner <= key {
+                if owner == key {
+                    if members.cursor.isNull(1) {
+                        note(relationship, of: table, key, target: members.cursor.integer(2))
+                    } else {
+                        try write(
+                            parts, from: 3, of: members.cursor, to: &writer,
+                            target: (relationship.destinationEntity, members.cursor.integer(1)))
+                    }
+                }
+                try members.advance()
+            }
+            try writer.endArray()
+        }
+
+        /// Writes the name of an object. Throws where it has none, as objects do.
+        private func write(
+            _ parts: [RowValue], from first: Int32, of cursor: RowCursor, to writer: inout JSONWriter,
+            target: (entity: NSEntityDescription?, key: Int64)
+        ) throws {
+            if parts.count > 1 { try writer.beginArray() }
+            for (offset, part) in parts.enumerated() {
+                let column = first + Int32(offset)
+                guard !cursor.isNull(column) else {
+                    let id = target.entity.flatMap { rows.objectID(of: $0, key: target.key) }
+                    throw DocumentError.unnamed(
+                        id.map { session.recorder.names.name(of: $0).description } ?? "", target.entity?.name ?? "")
+                }
+                try part.write(column, of: cursor, to: &writer)
+            }
+            if parts.count > 1 { try writer.endArray() }
+        }
+
+        private func note(_ relationship: NSRelationshipDescription, of table: Table, _ key: Int64, target: Int64) {
+            guard let destination = relationship.destinationEntity,
+                let owner = rows.objectID(of: table.entity, key: key),
+                let missing = rows.objectID(of: destination, key: target)
+            else { return }
+            session.note(relationship, of: owner, leadingTo: missing)
+        }
+    }
+
+    /// The members of one relationship, as far as they were read.
+    private struct MemberCursor {
+        let cursor: RowCursor
+        /// The owner of the member that the cursor is at; nil behind the last.
+        private(set) var owner: Int64?
+
+        init(_ cursor: RowCursor) throws {
+            self.cursor = cursor
+            try advance()
+        }
+
+        mutating func advance() throws {
+            owner = try cursor.next() ? cursor.integer(0) : nil
+        }
+    }
+
+#endif

@@ -1,0 +1,185 @@
+import Foundation
+import GRDB
+
+// Rows of an SQLite store one after the other, without objects. Not part of Core Data's API.
+
+/// Hands out the rows of one SQLite store as they lie in it, all of one state of the store.
+///
+/// Valid inside the closure of ``NSPersistentStoreCoordinator/withRows(of:_:)`` only.
+@_spi(Stores)
+public struct StoreRows {
+    fileprivate let store: SQLiteStore
+    fileprivate let content: SQLiteStore.Content
+    fileprivate let database: Database
+
+    /// What a cursor reads of a row.
+    public enum Column: Sendable, Hashable {
+        /// The attribute at the end of a way through to-one relationships, null where the way ends before.
+        case attribute([String])
+        /// The key of the object at the end of such a way, null where there is no such row.
+        case object([String])
+        /// The key that a to-one relationship of the row holds, be there such a row or not.
+        case reference(String)
+    }
+
+    /// The number of an entity's rows, without those of entities that inherit from it. One statement.
+    public func count(of entity: NSEntityDescription) throws -> Int {
+        guard let place = content.schema.entity(entity) else { return 0 }
+        let statement = try SQLStatement(
+            "SELECT count(*) FROM \(place.table) t0\(condition(of: place, alias: "t0"))", in: database)
+        defer { statement.finish() }
+        return try statement.step() ? Int(statement.integer(0)) : 0
+    }
+
+    /// The rows of an entity, without those of entities that inherit from it, by key. Before the columns stands the row's key.
+    /// One statement; memory holds one row.
+    ///
+    /// - Returns: Nil where the store does not keep one of the columns as a value by itself.
+    public func cursor(over entity: NSEntityDescription, columns: [Column]) throws -> RowCursor? {
+        guard let place = content.schema.entity(entity) else { return nil }
+        var selection = RowSelectionText(schema: content.schema, alias: "t0")
+        for column in columns { guard selection.add(column, from: entity) else { return nil } }
+        let text =
+            "SELECT t0.Z_PK\(selection.columns) FROM \(place.table) t0\(selection.joins)"
+            + condition(of: place, alias: "t0") + " ORDER BY t0.Z_PK"
+        return RowCursor(try SQLStatement(text, in: database))
+    }
+
+    /// The members of a to-many relationship of all of an entity's rows, by the key of the owner, then in order: an ordered
+    /// relationship's own, else by the member's key. Before the columns, which are the members', stand the owner's key, the
+    /// member's, which is null where no such row exists, and the member's as the relationship holds it.
+    ///
+    /// - Returns: Nil where sets of rows cannot tell: the relationship leads to several entities, or to itself.
+    public func cursor(
+        overMembersOf relationship: NSRelationshipDescription, entity: NSEntityDescription, columns: [Column]
+    ) throws -> RowCursor? {
+        guard let destination = relationship.destinationEntity, destination.subentities.isEmpty,
+            let toMany = entity.layout.toMany.first(where: { $0.relationship === relationship }), toMany.isPersistent,
+            let members = content.schema.entity(destination)
+        else { return nil }
+        var selection = RowSelectionText(schema: content.schema, alias: "t0")
+        for column in columns { guard selection.add(column, from: destination) else { return nil } }
+        let text: String
+        switch toMany.storage {
+        case .memberSlot(let slot, let position):
+            guard let owner = members.columns[slot]?.name else { return nil }
+            let order = position.flatMap { members.columns[$0]?.name }.map { "t0.\($0), " } ?? ""
+            let rest = condition(of: members, alias: "t0").replacingOccurrences(of: " WHERE ", with: " AND ")
+            text =
+                "SELECT t0.\(owner), t0.Z_PK, t0.Z_PK\(selection.columns) FROM \(members.table) t0\(selection.joins) "
+                + "WHERE t0.\(owner) IS NOT NULL\(rest) ORDER BY t0.\(owner), \(order)t0.Z_PK"
+        case .pairs:
+            guard let pairs = content.schema.pairs(of: relationship), !pairs.isReflexive else { return nil }
+            let order = pairs.position.map { "p.\($0), " } ?? ""
+            text =
+                "SELECT p.\(pairs.source), t0.Z_PK, p.\(pairs.destination)\(selection.columns) FROM \(pairs.table) p "
+                + "LEFT JOIN \(members.table) t0 ON t0.Z_PK = p.\(pairs.destination)\(selection.joins) "
+                + "ORDER BY p.\(pairs.source), \(order)p.\(pairs.destination)"
+        }
+        return RowCursor(try SQLStatement(text, in: database))
+    }
+
+    /// Whether two rows of an entity have the same values in all columns, none of them null. One statement that sorts.
+    public func hasDuplicates(of entity: NSEntityDescription, columns: [Column]) throws -> Bool? {
+        guard let place = content.schema.entity(entity) else { return nil }
+        var selection = RowSelectionText(schema: content.schema, alias: "t0")
+        for column in columns { guard selection.add(column, from: entity) else { return nil } }
+        let list = selection.expressions.joined(separator: ", ")
+        let isWhole = selection.expressions.map { " AND \($0) IS NOT NULL" }.joined()
+        let statement = try SQLStatement(
+            "SELECT 1 FROM \(place.table) t0\(selection.joins) WHERE 1\(isWhole) GROUP BY \(list) HAVING count(*) > 1 "
+                + "LIMIT 1", in: database)
+        defer { statement.finish() }
+        return try statement.step()
+    }
+
+    /// The ID of a row's object.
+    public func objectID(of entity: NSEntityDescription, key: Int64) -> NSManagedObjectID? {
+        store.persistentStoreCoordinator?.objectID(
+            for: ObjectKey(store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: key))
+    }
+
+    private func condition(of place: SQLEntity, alias: String) -> String {
+        place.sharesTable ? " WHERE \(alias).Z_ENT = \(place.number)" : ""
+    }
+}
+
+/// The columns of a statement and the joins that they need.
+private struct RowSelectionText {
+    let schema: SQLSchema
+    let alias: String
+    private(set) var expressions: [String] = []
+    private(set) var joins = ""
+    private var aliases: [[String]: String] = [:]
+
+    init(schema: SQLSchema, alias: String) {
+        self.schema = schema
+        self.alias = alias
+    }
+
+    /// The columns behind those that every cursor has.
+    var columns: String { expressions.map { ", " + $0 }.joined() }
+
+    /// Adds a column; false where there is none.
+    mutating func add(_ column: StoreRows.Column, from entity: NSEntityDescription) -> Bool {
+        switch column {
+        case .attribute(let path):
+            guard let name = path.last, let (owner, table) = table(at: path.dropLast(), from: entity),
+                owner.attributesByName[name] != nil, let column = schema.column(named: name, in: owner),
+                !column.hasStorageByte
+            else { return false }
+            expressions.append("\(table).\(column.name)")
+        case .object(let path):
+            guard let (_, table) = table(at: path[...], from: entity) else { return false }
+            expressions.append("\(table).Z_PK")
+        case .reference(let name):
+            guard entity.relationshipsByName[name]?.isToMany == false,
+                let column = schema.column(named: name, in: entity)
+            else { return false }
+            expressions.append("\(alias).\(column.name)")
+        }
+        return true
+    }
+
+    /// The entity at the end of a way, and what its table is called in the statement.
+    private mutating func table(
+        at path: ArraySlice<String>, from entity: NSEntityDescription
+    ) -> (NSEntityDescription, String)? {
+        var place = (entity, alias)
+        for index in path.indices {
+            guard let next = join(Array(path[...index]), name: path[index], from: place.0, place.1) else { return nil }
+            place = next
+        }
+        return place
+    }
+
+    /// Joins what a to-one relationship leads to.
+    private mutating func join(
+        _ path: [String], name: String, from entity: NSEntityDescription, _ table: String
+    ) -> (NSEntityDescription, String)? {
+        guard let relationship = entity.relationshipsByName[name], !relationship.isToMany,
+            let destination = relationship.destinationEntity, destination.subentities.isEmpty,
+            let place = schema.entity(destination), let column = schema.column(named: name, in: entity)
+        else { return nil }
+        if let known = aliases[path] { return (destination, known) }
+        let alias = "t\(aliases.count + 1)"
+        aliases[path] = alias
+        joins += " LEFT JOIN \(place.table) \(alias) ON \(alias).Z_PK = \(table).\(column.name)"
+        return (destination, alias)
+    }
+}
+
+@_spi(Stores)
+extension NSPersistentStoreCoordinator {
+    /// Calls a closure with the rows of a store.
+    ///
+    /// - Returns: Nil, with the closure not called, where the store is not one of SQLite.
+    /// - Throws: What the closure throws, and errors of the store.
+    public func withRows<Result>(of store: NSPersistentStore, _ body: (StoreRows) throws -> Result) throws -> Result? {
+        guard let store = store as? SQLiteStore, store.persistentStoreCoordinator === self else { return nil }
+        let content = try store.content()
+        return try store.reading(nil, consistently: true) { database in
+            try body(StoreRows(store: store, content: content, database: database))
+        }
+    }
+}
