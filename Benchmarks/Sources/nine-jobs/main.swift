@@ -14,6 +14,6 @@ let start = Date()
 let jobs = try Jobs(
     notes: notes, items: items, tags: tags, database: URL(fileURLWithPath: arguments[5]),
     json: URL(fileURLWithPath: arguments.count > 6 ? arguments[6] : "/dev/null"))
-let check = try await jobs.run(job)
+let check = try jobs.run(job)
 try jobs.close()
 print("work=\(Date().timeIntervalSince(start)) check=\(check)")

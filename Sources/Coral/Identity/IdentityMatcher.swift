@@ -54,16 +54,17 @@ final class IdentityMatcher {
     private func linkParents() {
         // Nodes that are made on the way have no records, so that the list of now is enough.
         for node in payload.nodes where !node.isReference {
-            for record in node.records {
-                for relationship in record.record.relationships {
+            node.targets = node.records.map { record in
+                record.record.relationships.map { relationship in
                     guard let known = node.entity.relationships[relationship.name],
                         let destination = payload.model.entity(known.destination)
-                    else { continue }
+                    else { return [] }
                     let back = known.inverse.flatMap { $0.isToMany ? nil : $0.name }
-                    for id in relationship.target.ids {
+                    return relationship.target.ids.map { id in
                         let target = payload.node(
                             for: id, destination: destination, at: record.place(of: relationship.name))
                         if let back { target.parents[back] = node }
+                        return target
                     }
                 }
             }
@@ -81,11 +82,9 @@ final class IdentityMatcher {
 
     /// Where a relationship that is part of a key leads.
     private func target(of name: String, _ node: ImportNode) -> ImportNode? {
-        if let target = node.target(of: name), let relationship = node.entity.relationships[name],
-            let destination = payload.model.entity(relationship.destination)
-        {
-            guard case .toOne(let id?) = target else { return nil }
-            return payload.node(for: id, destination: destination, at: node.place)
+        if let target = node.target(of: name), node.entity.relationships[name] != nil {
+            guard case .toOne = target else { return nil }
+            return node.targets(of: name).first?.resolved
         }
         return (node.parents[name] ?? node.referencedNodes[name])?.resolved
     }

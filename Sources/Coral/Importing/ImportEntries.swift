@@ -14,10 +14,14 @@ public struct ImportEntries<Entry> {
     /// Whether there are no entries.
     public var isEmpty: Bool { count == 0 }
 
-    mutating func add(_ entry: Entry) {
+    /// Makes the entry only where it is kept.
+    mutating func add(_ entry: @autoclosure () -> Entry) {
         count += 1
-        if kept.count < limit { kept.append(entry) }
+        if kept.count < limit { kept.append(entry()) }
     }
+
+    /// Whether one more would be kept.
+    var keepsNext: Bool { kept.count < limit }
 }
 
 extension ImportEntries: Sequence {

@@ -10,6 +10,8 @@ final class ImportNode {
     var entity: EntityImport
     /// In the document's order; the last counts where several say something of one property.
     var records: [PlacedRecord] = []
+    /// For each record and each of its relationships the nodes that it leads to, once they are linked.
+    var targets: [[[ImportNode]]] = []
     /// The id that messages and results use.
     var id: RecordID?
     /// For each key of the entity the values, once they are known.
@@ -59,6 +61,7 @@ final class ImportNode {
     /// Takes over what another node knows, which from now on is this one.
     func absorb(_ other: ImportNode) {
         records += other.records
+        targets += other.targets
         id = id ?? other.id
         if other.entity !== entity, other.entity.isKind(of: entity) { entity = other.entity }
         parents.merge(other.parents) { mine, _ in mine }
@@ -73,6 +76,7 @@ final class ImportNode {
         for key in other.keys where !keys.contains(key) { keys.append(key) }
         other.representative = self
         other.records = []
+        other.targets = []
     }
 
     /// The value of an attribute as the last record that mentions it has it.
@@ -89,6 +93,16 @@ final class ImportNode {
             if let target = record.record.target(of: relationship) { return target }
         }
         return nil
+    }
+
+    /// The nodes that a relationship leads to, as the last record that mentions it has it.
+    func targets(of relationship: String) -> [ImportNode] {
+        for (record, targets) in zip(records, targets).reversed() {
+            if let index = record.record.relationships.firstIndex(where: { $0.name == relationship }) {
+                return targets[index]
+            }
+        }
+        return []
     }
 
     /// What messages call the node: its id, else its key, else its place.

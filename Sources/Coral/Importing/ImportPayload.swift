@@ -12,6 +12,7 @@ final class ImportPayload {
     private var nodesByID: [RecordID: ImportNode] = [:]
     private var references: [Reference: ImportNode] = [:]
     private(set) var recordCount = 0
+    private var lastArray: (pointer: String, isTop: Bool)?
     /// Finds the object of a record that an earlier part of the document had; nil where there are no parts.
     var objectOutside: ((RecordID) -> NSManagedObject?)?
 
@@ -95,7 +96,16 @@ final class ImportPayload {
 
     /// Whether a record stands at the top of the document, not inside another one.
     func isTop(_ place: DocumentPlace) -> Bool {
-        let steps = place.pointer.split(separator: "/")
+        guard let array = place.array else { return isTop(pointer: place.pointer) }
+        // Records of one array follow each other.
+        if let known = lastArray, known.pointer == array { return known.isTop }
+        let isTop = isTop(pointer: place.pointer)
+        lastArray = (array, isTop)
+        return isTop
+    }
+
+    private func isTop(pointer: String) -> Bool {
+        let steps = pointer.split(separator: "/")
         return switch steps.count {
         case 0: true
         case 1: Int(steps[0]) != nil

@@ -45,12 +45,13 @@ extension ImportPerformer {
     mutating func noteDeletionsByRule() {
         let others = context.deletedObjects.filter { !explicitDeletions.contains($0.objectID) }
         for object in others.sorted(by: { ObjectName($0.objectID) < ObjectName($1.objectID) }) {
-            changes.deletions.add(ImportDeletion(subject: subject(of: object), reason: .rule))
+            let subject = subject(of: object)
+            changes.deletions.add(ImportDeletion(subject: subject, reason: .rule))
         }
     }
 
     private func subject(of object: NSManagedObject) -> ImportSubject {
-        nodesByObject[object.objectID]?.subject
+        nodesByObject[ObjectIdentifier(object)]?.subject
             ?? ImportSubject(
                 entity: object.entity.name ?? "", record: nil,
                 object: object.objectID.uriRepresentation().absoluteString, place: nil,
@@ -66,7 +67,7 @@ extension ImportPerformer {
         func check(_ object: NSManagedObject, _ validate: () throws -> Void) {
             do { try validate() } catch { failures.append((object, error)) }
         }
-        for object in context.insertedObjects where nodesByObject[object.objectID]?.isStub != true {
+        for object in context.insertedObjects where nodesByObject[ObjectIdentifier(object)]?.isStub != true {
             check(object) { try object.validateForInsert() }
         }
         for object in context.updatedObjects where !object.isDeleted {
@@ -75,7 +76,7 @@ extension ImportPerformer {
         for object in context.deletedObjects { check(object) { try object.validateForDelete() } }
         // Sets have no order that is the same twice; only what failed is worth sorting.
         let numbered = failures.map {
-            (nodesByObject[$0.object.objectID]?.number ?? .max, ObjectName($0.object.objectID), $0)
+            (nodesByObject[ObjectIdentifier($0.object)]?.number ?? .max, ObjectName($0.object.objectID), $0)
         }
         for (_, _, failure) in numbered.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
             let error = failure.error as NSError
@@ -91,7 +92,7 @@ extension ImportPerformer {
         let message =
             error.code == NSValidationMissingMandatoryPropertyError && property != nil
             ? "\(entity).\(property ?? "") is required and has no value." : error.localizedDescription
-        let node = nodesByObject[object.objectID]
+        let node = nodesByObject[ObjectIdentifier(object)]
         if let node {
             let place = property.flatMap { property in node.records.last?.place(of: property) }
             refuse(node, .invalidObject, message, at: place, property: property, rule: error.code)

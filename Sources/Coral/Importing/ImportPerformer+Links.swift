@@ -6,17 +6,18 @@ import GraphDocuments
 extension ImportPerformer {
     mutating func setLinks(of node: ImportNode) {
         guard let object = node.object else { return }
-        for record in node.records where !record.record.isDeleted {
-            for given in record.record.relationships {
+        for (record, targets) in zip(node.records, node.targets) where !record.record.isDeleted {
+            for (given, targets) in zip(record.record.relationships, targets) {
                 guard let relationship = node.entity.relationships[given.name] else { continue }
                 // Asked only where something is wrong: a place is a text that has to be put together.
                 func place() -> DocumentPlace { record.place(of: given.name) }
                 switch given.target {
                 case .toOne(let id) where !relationship.isToMany:
-                    setToOne(relationship, of: object, node, to: id, at: place)
+                    setToOne(relationship, of: object, node, to: id, targets.first, at: place)
                 case .toMany(let ids) where relationship.isToMany:
                     let isByKey = record.details?.relationshipsByKey.contains(given.name) ?? false
-                    setToMany(relationship, of: object, node, to: ids, deletesOrphans: !isByKey, at: place)
+                    setToMany(
+                        relationship, of: object, node, to: ids, targets, deletesOrphans: !isByKey, at: place)
                 case .nullToMany where relationship.isToMany:
                     clear(relationship, of: object, node)
                 default:
@@ -65,7 +66,7 @@ extension ImportPerformer {
 
     private mutating func setToOne(
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to id: RecordID?,
-        at place: () -> DocumentPlace
+        _ target: ImportNode?, at place: () -> DocumentPlace
     ) {
         let old = object.value(forKey: relationship.name) as? NSManagedObject
         guard let id else {
@@ -75,7 +76,8 @@ extension ImportPerformer {
             note(node, relationship.name, added: [], removed: [old])
             return
         }
-        guard let (target, targetNode) = target(id, of: relationship, node, at: place) else { return }
+        guard let target, let (target, targetNode) = self.target(target, id, of: relationship, node, at: place)
+        else { return }
         if isHooked(relationship, of: object, node, [target]) { return }
         claim(relationship.name, of: node, for: targetNode)
         guard old !== target else { return }
@@ -87,12 +89,13 @@ extension ImportPerformer {
 
     private mutating func setToMany(
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to ids: [RecordID],
-        deletesOrphans: Bool, at place: () -> DocumentPlace
+        _ targets: [ImportNode], deletesOrphans: Bool, at place: () -> DocumentPlace
     ) {
         var wanted: [(node: ImportNode, object: NSManagedObject)] = []
         var met: Set<ObjectIdentifier> = []
-        for id in ids {
-            guard let (target, targetNode) = target(id, of: relationship, node, at: place) else { continue }
+        for (id, target) in zip(ids, targets) {
+            guard let (target, targetNode) = self.target(target, id, of: relationship, node, at: place)
+            else { continue }
             if let inverse = relationship.inverse, !inverse.isToMany {
                 claim(inverse.name, of: targetNode, for: node)
             }
@@ -177,16 +180,18 @@ extension ImportPerformer {
 
     /// The object that an id leads to; nil where there is none and the policy says to go on without.
     private mutating func target(
-        _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode, at place: () -> DocumentPlace
+        _ target: ImportNode, _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode,
+        at place: () -> DocumentPlace
     ) -> (NSManagedObject, ImportNode)? {
-        guard let destination = session.model.entity(relationship.destination) else { return nil }
-        let target = session.payload.node(for: id, destination: destination, at: place()).resolved
+        let target = target.resolved
         if target.object == nil, target.isReference, options.danglingReferences == .stub { makeStub(target) }
         if let object = target.object, !target.isTombstone {
-            guard object.entity.isKindOf(entity: destination.entity) else {
+            guard let destination = relationship.destinationEntity,
+                object.entity === destination || object.entity.isKindOf(entity: destination)
+            else {
                 refuse(
                     node, .danglingReference,
-                    "\(id) is a \(object.entity.name ?? ""); \(node.entity.name).\(relationship.name) leads to \(destination.name).",
+                    "\(id) is a \(object.entity.name ?? ""); \(node.entity.name).\(relationship.name) leads to \(relationship.destination).",
                     at: place(), property: relationship.name)
                 return nil
             }

@@ -14,7 +14,7 @@ struct ImportPerformer {
     let conversion: ValueConversion
     let values: ObjectValues
     /// The nodes by their objects, for messages about what the model's rules do not allow.
-    var nodesByObject: [NSManagedObjectID: ImportNode] = [:]
+    var nodesByObject: [ObjectIdentifier: ImportNode] = [:]
     /// Matched nodes whose records change nothing: not wanted, or not newer.
     var untouched: Set<Int> = []
     /// Who is said to be at the other end of a to-one relationship, by the node that has it.
@@ -94,7 +94,7 @@ struct ImportPerformer {
         }
         let operations = node.isTop ? options.operations : options.relationshipOperations ?? options.operations
         if let object = node.object {
-            nodesByObject[object.objectID] = node
+            nodesByObject[ObjectIdentifier(object)] = node
             guard object.entity.isKindOf(entity: node.entity.entity) else {
                 let stated = node.records.contains(where: \.hasOwnEntity)
                 if stated, !node.entity.entity.isKindOf(entity: object.entity) || node.entity.entity != object.entity {
@@ -121,13 +121,13 @@ struct ImportPerformer {
 
     /// Takes a node as an earlier pass has left it.
     private mutating func bind(_ node: ImportNode) {
-        if let object = node.object { nodesByObject[object.objectID] = node }
+        if let object = node.object { nodesByObject[ObjectIdentifier(object)] = node }
         if session.isUntouched(node) { untouched.insert(node.number) }
     }
 
     mutating func makeObject(_ node: ImportNode) throws -> NSManagedObject {
         let object = try options.makesObject(node.entity.entity, node.id, context)
-        nodesByObject[object.objectID] = node
+        nodesByObject[ObjectIdentifier(object)] = node
         return object
     }
 
@@ -194,35 +194,15 @@ struct ImportPerformer {
         callWillImport(node, object)
         var updated: [ImportUpdate.Change] = []
         var inserted: [GraphAttribute] = []
-        for (attribute, given, record) in givenValues(of: node) {
-            guard !attribute.isDerived else { continue }
-            guard var value = conversion.convert(given, to: attribute.type) else {
-                refuse(
-                    node, .wrongValue,
-                    "\(ValueText.text(given)) cannot become \(node.entity.name).\(attribute.name), which is of type \(attribute.type.type.name).",
-                    at: record.place(of: attribute.name), property: attribute.name)
-                continue
+        // Nearly every object has one record, which needs no list of its own.
+        if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
+            for given in record.record.attributes {
+                guard let attribute = node.entity.attributes[given.name] else { continue }
+                setValue(given.value, of: attribute, of: object, node, record, &inserted, &updated)
             }
-            if let hook = hook(options.hooks.value, node.entity, attribute.name) {
-                guard let replaced = hook(value, object) else { continue }
-                value = replaced
-            }
-            do {
-                let old = try values.current(object, attribute)
-                if node.matchedID == nil {
-                    if !value.isNull { inserted.append(GraphAttribute(name: attribute.name, value: value)) }
-                    if old != value {
-                        object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
-                    }
-                } else if !isSame(old, value) {
-                    object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
-                    updated.append(.init(attribute: attribute.name, old: old, new: value))
-                }
-            } catch {
-                let message = (error as? ImportError)?.message ?? "\(error)"
-                refuse(
-                    node, (error as? ImportError)?.code ?? .wrongValue, message, at: record.place(of: attribute.name),
-                    property: attribute.name)
+        } else {
+            for (attribute, given, record) in givenValues(of: node) {
+                setValue(given, of: attribute, of: object, node, record, &inserted, &updated)
             }
         }
         if node.matchedID == nil {
@@ -232,13 +212,44 @@ struct ImportPerformer {
         }
     }
 
+    private mutating func setValue(
+        _ given: GraphValue, of attribute: AttributeImport, of object: NSManagedObject, _ node: ImportNode,
+        _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [ImportUpdate.Change]
+    ) {
+        guard !attribute.isDerived else { return }
+        guard var value = conversion.convert(given, to: attribute.type) else {
+            return refuse(
+                node, .wrongValue,
+                "\(ValueText.text(given)) cannot become \(node.entity.name).\(attribute.name), which is of type \(attribute.type.type.name).",
+                at: record.place(of: attribute.name), property: attribute.name)
+        }
+        if let hook = hook(options.hooks.value, node.entity, attribute.name) {
+            guard let replaced = hook(value, object) else { return }
+            value = replaced
+        }
+        do {
+            let old = try values.current(object, attribute)
+            if node.matchedID == nil {
+                if !value.isNull, changes.inserts.keepsNext {
+                    inserted.append(GraphAttribute(name: attribute.name, value: value))
+                }
+                if old != value {
+                    object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+                }
+            } else if !isSame(old, value) {
+                object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+                updated.append(.init(attribute: attribute.name, old: old, new: value))
+            }
+        } catch {
+            let message = (error as? ImportError)?.message ?? "\(error)"
+            refuse(
+                node, (error as? ImportError)?.code ?? .wrongValue, message, at: record.place(of: attribute.name),
+                property: attribute.name)
+        }
+    }
+
     /// The values that records and references give a node, the last of each attribute, in the order of the first mention.
     private func givenValues(of node: ImportNode) -> [(AttributeImport, GraphValue, PlacedRecord)] {
-        if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
-            return record.record.attributes.compactMap { given in
-                node.entity.attributes[given.name].map { ($0, given.value, record) }
-            }
-        }
         var positions: [String: Int] = [:]
         var found: [(AttributeImport, GraphValue, PlacedRecord)] = []
         for record in node.records where !record.record.isDeleted {

@@ -96,7 +96,7 @@ final class ExportSession {
     }
 
     /// Lets the store write its rows; false, with nothing written, where objects must be made.
-    private func exportRows(to sink: any ByteSink) throws -> Bool {
+    func exportRows(to sink: any ByteSink) throws -> Bool {
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             guard exporter.format == .json, let plainLayout, let keys = recorder.names.keys, let store,
                 let coordinator = context.persistentStoreCoordinator, coordinator.persistentStores.count == 1

@@ -120,7 +120,7 @@
         private func key(
             of entity: NSEntityDescription, generation: Int
         ) -> [(names: [String], attribute: NSAttributeDescription)]? {
-            guard generation < 16, let rule = keys.rule(of: entity), rule.entity == entity.name else { return nil }
+            guard generation < 16, let rule = keys.rule(of: entity) else { return nil }
             var paths: [(names: [String], attribute: NSAttributeDescription)] = []
             for part in rule.parts {
                 if let attribute = entity.attributesByName[part.name] {

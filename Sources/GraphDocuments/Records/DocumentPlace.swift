@@ -41,6 +41,9 @@ public struct DocumentPlace: Sendable, Hashable {
         return "…" + text[slash...]
     }
 
+    /// The array or object that the place is an element of, as the pointer to it; nil where the place is no element of an array.
+    package var array: String? { index >= 0 && member == nil ? container : nil }
+
     /// The same place one member further in.
     func member(_ name: String) -> DocumentPlace {
         DocumentPlace(offset: offset, line: line, column: column, container: pointer, index: -1, member: name)

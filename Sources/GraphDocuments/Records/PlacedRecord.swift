@@ -1,35 +1,98 @@
 /// A record as it stands in a document: with its place, its members' places, and what was not understood.
 public struct PlacedRecord: Sendable, Hashable {
+    // In a box, so that handing a record on costs one reference, not one for each part.
+    private var box: Box
+
     /// The record.
-    public var record: GraphRecord
+    public var record: GraphRecord {
+        _read { yield box.record }
+        _modify {
+            own()
+            yield &box.record
+        }
+    }
     /// Where the record begins.
-    public var place: DocumentPlace
+    public var place: DocumentPlace { box.place }
     /// Whether the document gives the id; otherwise the reader made one up, which no other record refers to by name.
-    public var hasOwnID: Bool
+    public var hasOwnID: Bool { box.hasOwnID }
     /// Whether the document gives the entity; otherwise it follows from where the record stands.
-    public var hasOwnEntity: Bool
+    public var hasOwnEntity: Bool { box.hasOwnEntity }
     /// Members that the schema's entity does not have, in the document's order.
-    public var unknownMembers: [UnknownMember]
+    public var unknownMembers: [UnknownMember] { box.unknownMembers }
     /// What a mapping has found out besides; nil where documents are read without one.
-    public var details: MappedDetails?
+    public var details: MappedDetails? {
+        get { box.details }
+        set {
+            own()
+            box.details = newValue
+        }
+    }
     /// Where each attribute's value begins, in the record's order.
-    var attributeMarks: [PlaceMark]
+    var attributeMarks: [PlaceMark] { box.attributeMarks }
     /// Where each relationship's value begins, in the record's order.
-    var relationshipMarks: [PlaceMark]
+    var relationshipMarks: [PlaceMark] { box.relationshipMarks }
+
+    // Unchecked because what changes is always the box of one record alone: see `own`.
+    private final class Box: @unchecked Sendable {
+        var record: GraphRecord
+        var place: DocumentPlace
+        var hasOwnID: Bool
+        var hasOwnEntity: Bool
+        var unknownMembers: [UnknownMember]
+        var details: MappedDetails?
+        var attributeMarks: [PlaceMark]
+        var relationshipMarks: [PlaceMark]
+
+        init(
+            record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasOwnEntity: Bool,
+            unknownMembers: [UnknownMember], details: MappedDetails?, attributeMarks: [PlaceMark],
+            relationshipMarks: [PlaceMark]
+        ) {
+            self.record = record
+            self.place = place
+            self.hasOwnID = hasOwnID
+            self.hasOwnEntity = hasOwnEntity
+            self.unknownMembers = unknownMembers
+            self.details = details
+            self.attributeMarks = attributeMarks
+            self.relationshipMarks = relationshipMarks
+        }
+
+        func copy() -> Box {
+            Box(
+                record: record, place: place, hasOwnID: hasOwnID, hasOwnEntity: hasOwnEntity,
+                unknownMembers: unknownMembers, details: details, attributeMarks: attributeMarks,
+                relationshipMarks: relationshipMarks)
+        }
+    }
+
+    /// Makes the box this record's own before it changes.
+    private mutating func own() {
+        if !isKnownUniquelyReferenced(&box) { box = box.copy() }
+    }
+
+    public static func == (left: PlacedRecord, right: PlacedRecord) -> Bool {
+        left.box === right.box
+            || left.record == right.record && left.place == right.place && left.hasOwnID == right.hasOwnID
+                && left.hasOwnEntity == right.hasOwnEntity && left.unknownMembers == right.unknownMembers
+                && left.details == right.details && left.attributeMarks == right.attributeMarks
+                && left.relationshipMarks == right.relationshipMarks
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(record)
+        hasher.combine(place)
+    }
 
     init(
         record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasOwnEntity: Bool = true,
         unknownMembers: [UnknownMember] = [], attributeMarks: [PlaceMark] = [], relationshipMarks: [PlaceMark] = [],
         details: MappedDetails? = nil
     ) {
-        self.details = details
-        self.record = record
-        self.place = place
-        self.hasOwnID = hasOwnID
-        self.hasOwnEntity = hasOwnEntity
-        self.unknownMembers = unknownMembers
-        self.attributeMarks = attributeMarks
-        self.relationshipMarks = relationshipMarks
+        box = Box(
+            record: record, place: place, hasOwnID: hasOwnID, hasOwnEntity: hasOwnEntity,
+            unknownMembers: unknownMembers, details: details, attributeMarks: attributeMarks,
+            relationshipMarks: relationshipMarks)
     }
 
     /// A record that comes from no document.

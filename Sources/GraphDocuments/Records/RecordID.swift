@@ -25,6 +25,10 @@ public struct RecordID: Sendable, Hashable {
         var text = "\(entity)/="
         for (index, value) in values.enumerated() {
             if index > 0 { text.append(",") }
+            guard value.utf8.contains(where: isSpecial) else {
+                text += value
+                continue
+            }
             for scalar in value.unicodeScalars {
                 if scalar == "," || scalar == "\\" { text.append("\\") }
                 text.unicodeScalars.append(scalar)
@@ -62,6 +66,11 @@ public struct RecordID: Sendable, Hashable {
         guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), slash > text.startIndex else { return nil }
         let rest = text.utf8[text.utf8.index(after: slash)...]
         guard rest.first == UInt8(ascii: "=") else { return nil }
+        if !rest.contains(where: RecordID.isSpecial) { return [String(Substring(rest.dropFirst()))] }
+        if !rest.contains(UInt8(ascii: "\\")) {
+            return rest.dropFirst().split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+                .map { String(Substring($0)) }
+        }
         var values = [""]
         var isEscaped = false
         for scalar in Substring(rest.dropFirst()).unicodeScalars {

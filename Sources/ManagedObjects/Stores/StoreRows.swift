@@ -79,7 +79,8 @@ public struct StoreRows {
         return RowCursor(try SQLStatement(text, in: database))
     }
 
-    /// Whether two rows of an entity have the same values in all columns, none of them null. One statement that sorts.
+    /// Whether two rows of an entity, or of those that share its table, have the same values in all columns, none of them
+    /// null. One statement that sorts.
     public func hasDuplicates(of entity: NSEntityDescription, columns: [Column]) throws -> Bool? {
         guard let place = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")

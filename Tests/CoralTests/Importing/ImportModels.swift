@@ -63,7 +63,7 @@ enum ShopModel {
 struct Shop {
     let context: NSManagedObjectContext
 
-    init() throws { context = try makeContext(ShopModel.make()) }
+    init(_ model: NSManagedObjectModel = ShopModel.make()) throws { context = try makeContext(model) }
 
     func plan(
         _ json: String, entity: String? = nil, _ change: (inout ImportOptions) -> Void = { _ in }
