@@ -158,7 +158,7 @@ extension ImportPerformer {
             ImportLink(
                 subject: node.subject, relationship: relationship.name,
                 added: added.map {
-                    nodesByObject[$0.objectID]?.label ?? $0.objectID.uriRepresentation().absoluteString
+                    nodesByObject[ObjectIdentifier($0)]?.label ?? $0.objectID.uriRepresentation().absoluteString
                 },
                 removed: old.filter { lost in !chosen.contains { $0 === lost } }
                     .map { $0.objectID.uriRepresentation().absoluteString }.sorted()))

@@ -9,12 +9,15 @@ public struct ExportResult: Sendable, Hashable {
     /// The first hundred of these references, in the document's order.
     public internal(set) var danglingReferences: [DanglingReference] = []
 
+    /// How many of the references that lead nowhere are kept.
+    static let danglingLimit = 100
+
     /// The records written.
     public var recordCount: Int { counts.values.reduce(0, +) }
 
     mutating func note(_ reference: DanglingReference) {
         danglingCount += 1
-        if danglingReferences.count < 100 { danglingReferences.append(reference) }
+        if danglingReferences.count < Self.danglingLimit { danglingReferences.append(reference) }
     }
 }
 

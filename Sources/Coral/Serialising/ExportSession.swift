@@ -101,9 +101,24 @@ final class ExportSession {
             guard exporter.format == .json, let plainLayout, let keys = recorder.names.keys, let store,
                 let coordinator = context.persistentStoreCoordinator, coordinator.persistentStores.count == 1
             else { return false }
-            return try coordinator.withRows(of: store) { rows in
-                try RowExport(self, layout: plainLayout, keys: keys, rows: rows).write(to: sink)
-            } ?? false
+            do {
+                let export = try coordinator.withRows(of: store) { rows in
+                    var export = RowExport(self, layout: plainLayout, keys: keys, rows: rows)
+                    return try export.write(to: sink) ? export : nil
+                }
+                guard let export = export ?? nil else { return false }
+                for reference in export.dangling {
+                    result.note(
+                        DanglingReference(
+                            id: recorder.names.name(of: reference.owner), relationship: reference.relationship,
+                            target: recorder.names.name(of: reference.target)))
+                }
+                result.danglingCount = export.danglingCount
+                return true
+            } catch let error as RowExport.UnnamedTarget {
+                throw DocumentError.unnamed(
+                    recorder.names.name(of: error.id).description, error.id.entity.name ?? "")
+            }
         #else
             return false
         #endif
@@ -236,19 +251,9 @@ final class ExportSession {
 
     /// Counts objects that were written.
     func didWrite(_ count: Int, of entity: String) throws {
-        result.counts[entity, default: 0] += count
+        if count > 0 { result.counts[entity, default: 0] += count }
         progress?.completedUnitCount += Int64(count)
         try checkCancelled()
-    }
-
-    /// Notes a reference that leads nowhere.
-    func note(
-        _ relationship: NSRelationshipDescription, of owner: NSManagedObjectID, leadingTo missing: NSManagedObjectID
-    ) {
-        result.note(
-            DanglingReference(
-                id: recorder.names.name(of: owner), relationship: relationship.name,
-                target: recorder.names.name(of: missing)))
     }
 
     func checkCancelled() throws {

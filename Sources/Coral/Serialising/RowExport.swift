@@ -14,6 +14,21 @@
         private let layout: PlainLayout
         private let keys: KeyNames
         private let rows: StoreRows
+        /// References that lead nowhere. They are named when the store may be asked for objects again.
+        private(set) var dangling: [Dangling] = []
+        private(set) var danglingCount = 0
+
+        /// A reference that leads nowhere.
+        struct Dangling {
+            var relationship: String
+            var owner: NSManagedObjectID
+            var target: NSManagedObjectID
+        }
+
+        /// What was to be referred to has no natural key.
+        struct UnnamedTarget: Error {
+            var id: NSManagedObjectID
+        }
 
         /// One entity's rows: what stands in each of them.
         private struct Table {
@@ -48,7 +63,7 @@
         }
 
         /// Writes the document; false, with nothing written, where objects must do it.
-        func write(to sink: any ByteSink) throws -> Bool {
+        mutating func write(to sink: any ByteSink) throws -> Bool {
             var tables: [Table] = []
             for entity in layout.entities {
                 guard let described = session.plan.model.entitiesByName[entity.name] else { return false }
@@ -147,7 +162,7 @@
 
         // MARK: - Writing
 
-        private func write(_ table: Table, to writer: inout JSONWriter) throws {
+        private mutating func write(_ table: Table, to writer: inout JSONWriter) throws {
             guard let cursor = try rows.cursor(over: table.entity, columns: table.columns) else { return }
             defer { cursor.finish() }
             var members: [MemberCursor] = []
@@ -193,7 +208,7 @@
             try session.didWrite(written % 256, of: name)
         }
 
-        private func write(
+        private mutating func write(
             _ relationship: NSRelationshipDescription, _ members: inout MemberCursor, _ parts: [RowValue],
             of table: Table, _ key: Int64, to writer: inout JSONWriter
         ) throws {
@@ -222,22 +237,26 @@
             if parts.count > 1 { try writer.beginArray() }
             for (offset, part) in parts.enumerated() {
                 let column = first + Int32(offset)
-                guard !cursor.isNull(column) else {
-                    let id = target.entity.flatMap { rows.objectID(of: $0, key: target.key) }
-                    throw DocumentError.unnamed(
-                        id.map { session.recorder.names.name(of: $0).description } ?? "", target.entity?.name ?? "")
+                if cursor.isNull(column), let id = target.entity.flatMap({ rows.objectID(of: $0, key: target.key) }) {
+                    throw UnnamedTarget(id: id)
                 }
                 try part.write(column, of: cursor, to: &writer)
             }
             if parts.count > 1 { try writer.endArray() }
         }
 
-        private func note(_ relationship: NSRelationshipDescription, of table: Table, _ key: Int64, target: Int64) {
+        private mutating func note(
+            _ relationship: NSRelationshipDescription, of table: Table, _ key: Int64, target: Int64
+        ) {
             guard let destination = relationship.destinationEntity,
                 let owner = rows.objectID(of: table.entity, key: key),
                 let missing = rows.objectID(of: destination, key: target)
             else { return }
-            session.note(relationship, of: owner, leadingTo: missing)
+            danglingCount += 1
+            // As many as a result keeps.
+            if dangling.count < ExportResult.danglingLimit {
+                dangling.append(Dangling(relationship: relationship.name, owner: owner, target: missing))
+            }
         }
     }
 
