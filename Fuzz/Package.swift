@@ -8,7 +8,7 @@ import PackageDescription
 /// The readers, each a program `Fuzz…`, and the modules it needs besides `FuzzSupport`.
 let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("JSON", ["GraphDocuments"]), ("Lines", ["GraphDocuments"]), ("XML", ["GraphDocuments"]),
-    ("PropertyList", ["GraphDocuments"]), ("KeyedArchive", ["KeyedArchives"]),
+    ("PropertyList", ["GraphDocuments"]), ("Tree", ["GraphDocuments"]), ("KeyedArchive", ["KeyedArchives"]),
     ("Predicate", ["PredicateLanguage"]), ("ModelSource", ["ModelFiles"]), ("CompiledModel", ["ModelFiles"]),
 ]
 

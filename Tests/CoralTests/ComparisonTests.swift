@@ -73,6 +73,70 @@ import Testing
         #expect((shopping.value(forKey: "tags") as? NSSet)?.count == 2)
     }
 
+    @Test func whatHasChangedSinceATokenIsAppliedAndJoinedButNotReverted() throws {
+        let context = try sampleContext()
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let kept = try JSONEncoder().encode(try coordinator.changeToken())
+        let before = MemorySink()
+        try GraphExporter().exportStore(of: coordinator, to: before)
+        let token = try JSONDecoder().decode(GraphToken.self, from: kept)
+        #expect(token.recordCount == 6)
+        #expect(try coordinator.changes(since: token).isEmpty)
+        try change(context)
+
+        let first = try coordinator.changes(since: token)
+        let full = try coordinator.changes(since: before.data)
+        #expect(first.summary == full.summary && first.knowledge == .new)
+        #expect(first.changes.map(\.subject) == full.changes.map(\.subject))
+        #expect(try GraphDelta(first.data(as: .propertyList)) == first)
+        let second = try coordinator.changeToken()
+        let note = try #require(try objects("Note", context).first)
+        note.setValue("Errands", forKey: "title")
+        context.insert("Note", ["title": "Third"])
+        try context.save()
+        let joined = try first.followed(by: coordinator.changes(since: second))
+        #expect(
+            joined == (try coordinator.changes(since: token)),
+            "Joined, they are what has changed since the first token.")
+
+        // The records as they were take the delta, and are what the store holds now.
+        let now = MemorySink()
+        try GraphExporter().exportStore(of: coordinator, to: now)
+        let result = try joined.applied(to: records(in: before.data, model: .notes()))
+        #expect(try GraphDelta(from: result, to: records(in: now.data, model: .notes())).isEmpty)
+
+        for delta in [first.inverse, joined.inverse] {
+            let error = #expect(throws: DeltaError.self) { try delta.apply(to: context) }
+            #expect(error?.code == .oneWay)
+        }
+        #expect(throws: DeltaError.self) { try DeltaMerge(first, full) }
+        #expect(throws: DeltaError.self) { try first.inverse.followed(by: full) }
+        #expect(!context.hasChanges)
+    }
+
+    @Test func aTokenOfObjectsTellsWhatIsNotSavedToo() throws {
+        let context = try sampleContext()
+        let note = try #require(
+            try objects("Note", context).first { $0.value(forKey: "title") as? String == "Shopping" })
+        let exporter = GraphExporter(shape: .ownership)
+        let token = try exporter.changeToken(of: [note])
+        #expect(try exporter.changes(of: [note], since: token).isEmpty)
+        note.setValue(-0.0, forKey: "rank")
+        let delta = try exporter.changes(of: [note], since: token)
+        #expect(delta.summary == "0 inserted, 1 updated, 0 deleted")
+        // Applied to a sibling context of the store, it is there what it is here.
+        let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        other.persistentStoreCoordinator = context.persistentStoreCoordinator
+        try delta.apply(to: other)
+        #expect(try other.existingObject(with: note.objectID).value(forKey: "rank") as? Double == 0)
+        for text in [
+            "{}", #"{"version": 2, "entities": {}}"#,
+            #"{"version": 1, "entities": {"Note": {"properties": [], "records": {"Note/p1": "AAAAAAAAAAA="}}}}"#,
+        ] {
+            #expect(throws: DecodingError.self) { try JSONDecoder().decode(GraphToken.self, from: Data(text.utf8)) }
+        }
+    }
+
     @Test func aDeltaThatDoesNotFitChangesNothing() throws {
         let context = try sampleContext()
         let coordinator = try #require(context.persistentStoreCoordinator)

@@ -31,6 +31,33 @@ import Testing
         }
     }
 
+    @Test func documentsOfOthers() throws {
+        var mapping = Mapping(keys: .snakeCase)
+        mapping["Thing"]["children"].isKeyed = true
+        mapping["Thing"]["title"].keys = ["meta.names[0]", "@key", "string"]
+        let plan = try MappingPlan(mapping, schema: RandomGraph.schema)
+        for file in try Self.files("Tree") + Self.files("JSON") {
+            let data = try Data(contentsOf: file)
+            do { _ = try TreeDocument.read(data) } catch { #expect(error is DocumentError) }
+            do { _ = try GraphDelta(data) } catch { #expect(error is DocumentError) }
+            for entity in [nil, "Thing"] {
+                do {
+                    _ = try ForeignDocument.records(of: data, schema: RandomGraph.schema, entity: entity)
+                } catch {
+                    #expect(error is DocumentError)
+                }
+            }
+            do {
+                var options = ReadingOptions(rootEntity: "Thing")
+                options.allowsTrailingCommas = true
+                var reader = try GraphFormat.json.reader(of: data, plan: plan, options: options)
+                while try reader.nextPlaced() != nil {}
+            } catch {
+                #expect(error is DocumentError)
+            }
+        }
+    }
+
     @Test func archives() throws {
         for file in try Self.files("KeyedArchive") + Self.files("PropertyList") {
             let data = try Data(contentsOf: file)

@@ -27,6 +27,40 @@ public func readDocument(_ data: Data, as format: GraphFormat) {
     }
 }
 
+/// Reads a document in all the ways in which documents that have no records of ours are read.
+public func readTrees(_ data: Data) {
+    let limits = DocumentLimits(depth: 200, recordCount: 1000, stringLength: 1 << 16, keyLength: 200)
+    var options = ReadingOptions(limits: limits)
+    options.allowsTrailingCommas = true
+    read(expecting: DocumentError.self) { _ = try TreeDocument.read(data, options: options) }
+    read(expecting: DocumentError.self) { _ = try GraphDelta(data, limits: limits) }
+    for entity in [nil, "Thing"] {
+        read(expecting: DocumentError.self) {
+            _ = try ForeignDocument.records(of: data, schema: schema, entity: entity, limits: limits)
+        }
+    }
+    guard let plan, let format = GraphFormat.detect(data) else { return }
+    options.rootEntity = "Thing"
+    read(expecting: DocumentError.self) {
+        var reader = try format.reader(of: data, plan: plan, options: options)
+        while try reader.nextPlaced() != nil {}
+    }
+}
+
+/// A mapping with paths, keyed objects, dates, defaults and an entity chosen by content. Unsafe, because a plan is not Sendable;
+/// libFuzzer calls from one thread.
+nonisolated(unsafe) private let plan: MappingPlan? = {
+    var mapping = Mapping(keys: .snakeCase)
+    mapping["Thing"].identity = ["string"]
+    mapping["Thing"]["string"].keys = ["meta.names[0]", "meta.names[-1]", "@key", "string"]
+    mapping["Thing"]["date"].dates = MappedDates([.format("d/M/yyyy HH:mm"), .unix])
+    mapping["Thing"]["integer16"].defaultValue = .integer(7)
+    mapping["Thing"]["children"].isKeyed = true
+    mapping["Thing"]["parent"].referenceKeys = ["parent_id"]
+    mapping["Thing"].choice = .value(of: "kind", ["part": "Part"])
+    return try? MappingPlan(mapping, schema: schema)
+}()
+
 /// Every type of attribute and every kind of relationship.
 private let schema: GraphSchema = {
     let attributes = GraphValueType.allCases.map { type in

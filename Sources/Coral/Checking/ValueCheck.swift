@@ -18,7 +18,7 @@ struct ValueCheck {
         return try context.performAndWait {
             let entities = coordinator.managedObjectModel.entities.filter { !$0.isAbstract }
                 .sorted { ($0.name ?? "") < ($1.name ?? "") }
-            progress?.totalUnitCount = Int64(try entities.reduce(0) { try $0 + count(of: $1, in: context) })
+            progress?.begin(try entities.reduce(0) { try $0 + count(of: $1, in: context) })
             var problems: [StoreProblem] = []
             for entity in entities { problems += try self.problems(of: entity, in: context, progress) }
             return problems

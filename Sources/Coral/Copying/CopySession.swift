@@ -50,7 +50,7 @@ final class CopySession {
         try links.settle(loader: loader)
         made = Array(repeating: nil, count: graph.nodes.count)
         madeIDs = Array(repeating: nil, count: graph.nodes.count)
-        progress?.totalUnitCount = Int64(graph.nodes.count * 2)
+        progress?.begin(graph.nodes.count * 2)
     }
 
     var plan: CopyPlan {

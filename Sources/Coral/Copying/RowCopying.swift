@@ -30,8 +30,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
                 if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             }
             guard let result = try context.copyRows(ids, by: request) else { return nil }
-            progress?.totalUnitCount = Int64(result.copies.count)
-            progress?.completedUnitCount = Int64(result.copies.count)
+            progress?.complete(result.copies.count)
             return result.objectIDs
         }
 

@@ -54,7 +54,7 @@ public struct Deduplicator {
         var groups: [DeduplicationPlan.Group] = []
         // Keys that lead through relationships come last: their parents may turn out to be one.
         var replaced: [NSManagedObjectID: NSManagedObject] = [:]
-        progress?.totalUnitCount = Int64(pending.count)
+        progress?.begin(pending.count)
         for (entity, rule) in pending.sorted(by: { $0.rule.relationships.count < $1.rule.relationships.count }) {
             groups += try self.groups(of: entity, rule, &replaced, progress)
             progress?.completedUnitCount += 1

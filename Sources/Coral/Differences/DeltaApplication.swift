@@ -5,7 +5,7 @@ extension GraphDelta {
     /// Makes the delta's changes to the objects of a context, all or none, unsaved. Records are found by object URI, by primary
     /// key (of the context's first store) or by natural key, as the delta names them. To revert, apply `inverse`.
     ///
-    /// With `checking`, throws `DeltaError` where objects are not what the delta says they were; without it, objects that are
+    /// With `checking`, throws `DeltaError` where objects are not what the delta says they were, as far as it knows; without it, objects that are
     /// missing are passed over. Throws `ImportError` where a value does not fit the model. Call it where the context may be
     /// used. Cost: one fetch for each entity and batch of objects that the delta names. `progress` counts changes; cancelling
     /// throws `CocoaError.userCancelled`, and nothing has changed.
@@ -13,6 +13,7 @@ extension GraphDelta {
         to context: NSManagedObjectContext, checking: Bool = true, identity: ImportIdentity = ImportIdentity(),
         folder: URL? = nil, progress: Progress? = nil
     ) throws {
+        try requireApplicable()
         // Of the same kind as its parent: a private queue below the main one could be waited for, but not the reverse.
         let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
         own.parent = context
@@ -60,7 +61,7 @@ private struct DeltaApplication {
                 known ?? NSEntityDescription.insertNewObject(forEntityName: entity.name, into: context)
             targets.add(object, as: record.id)
         }
-        progress?.totalUnitCount = Int64(changes.count)
+        progress?.begin(changes.count)
         for change in changes {
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             try setValues(change)

@@ -63,6 +63,33 @@ public struct GraphComparison {
         return delta
     }
 
+    // MARK: - Tokens
+
+    /// What a state is to be compared with later, without what it holds. Throws as `delta(from:to:progress:)` does.
+    ///
+    /// Cost: the state is read once, twice where natural keys name the objects.
+    public func token(of state: GraphState, progress: Progress? = nil) throws -> GraphToken {
+        try GraphToken(of: try namedRecords(of: reader(state, GraphSchema(model), progress)))
+    }
+
+    /// What has changed in a state since a token of it: a delta that can be applied and joined, not reverted. The token must have
+    /// been made with the same shape and naming. Throws as `delta(from:to:progress:)` does.
+    public func delta(since token: GraphToken, to state: GraphState, progress: Progress? = nil) throws -> GraphDelta {
+        let reader = reader(state, GraphSchema(model), progress)
+        var delta = try GraphDelta(since: token, to: try namedRecords(of: reader))
+        delta.newHeader = try reader.header()
+        return delta
+    }
+
+    /// Hands on a state's records, called by natural keys where these are asked for, and by their ids otherwise.
+    private func namedRecords(
+        of reader: GraphStateReader
+    ) throws -> ((GraphRecord) throws -> Void) throws -> Void {
+        guard naming == .keys else { return { try reader.records($0) } }
+        let keys = try RecordKeys(entities: try keyLayout()) { try reader.records($0) }
+        return { body in try reader.records { try body(keys.renamed($0)) } }
+    }
+
     private func reader(_ state: GraphState, _ schema: GraphSchema, _ progress: Progress?) -> GraphStateReader {
         GraphStateReader(state: state, schema: schema, shape: shape, folder: folder, progress: progress)
     }
@@ -92,6 +119,18 @@ extension NSPersistentStoreCoordinator {
     public func changes(since document: Data) throws -> GraphDelta {
         try GraphComparison(managedObjectModel).delta(from: .document(.data(document)), to: .stores(self))
     }
+
+    /// What all that the coordinator's stores hold is to be compared with later: `changes(since:)` tells what is otherwise then.
+    /// Smaller than a document, and without what the objects hold.
+    public func changeToken() throws -> GraphToken {
+        try GraphComparison(managedObjectModel).token(of: .stores(self))
+    }
+
+    /// What has changed in the coordinator's stores since a token of them: a delta that can be applied and joined to the next, not
+    /// reverted.
+    public func changes(since token: GraphToken) throws -> GraphDelta {
+        try GraphComparison(managedObjectModel).delta(since: token, to: .stores(self))
+    }
 }
 
 extension GraphExporter {
@@ -100,13 +139,30 @@ extension GraphExporter {
     ///
     /// Throws `ExportError` where the objects have no context, and what `GraphComparison` throws.
     public func changes(of objects: [NSManagedObject], since document: Data) throws -> GraphDelta {
+        try comparison(of: objects).delta(from: .document(.data(document)), to: .objects(objects))
+    }
+
+    /// What objects, and what the exporter's shape adds to them, are to be compared with later; see `changes(of:since:)`.
+    ///
+    /// Throws `ExportError` where the objects have no context, and what `GraphComparison` throws.
+    public func changeToken(of objects: [NSManagedObject]) throws -> GraphToken {
+        try comparison(of: objects).token(of: .objects(objects))
+    }
+
+    /// What has changed in objects since a token of them that an exporter with the same shape has made: a delta that can be
+    /// applied and joined to the next, not reverted. Throws as `changeToken(of:)` does.
+    public func changes(of objects: [NSManagedObject], since token: GraphToken) throws -> GraphDelta {
+        try comparison(of: objects).delta(since: token, to: .objects(objects))
+    }
+
+    private func comparison(of objects: [NSManagedObject]) throws -> GraphComparison {
         guard let model = objects.first?.managedObjectContext?.rootCoordinator?.managedObjectModel else {
             throw ExportError(.noContext, "Objects to compare must be of one context, and there must be one.")
         }
         var comparison = GraphComparison(model)
         comparison.shape = shape
         comparison.naming = .ids
-        return try comparison.delta(from: .document(.data(document)), to: .objects(objects))
+        return comparison
     }
 
     /// Hands the records of objects, and of what belongs to them, to a function.

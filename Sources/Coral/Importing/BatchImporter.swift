@@ -89,6 +89,8 @@ private final class BatchRun {
     private var untouched: Set<RecordID> = []
     /// The bytes of the passes before.
     private var bytesBefore = 0
+    /// Whether it is known how many bytes there are.
+    private var countsBytes = false
 
     init(_ importer: BatchImporter, model: ImportModel, entity: String?, progress: Progress?) {
         self.importer = importer
@@ -111,7 +113,8 @@ private final class BatchRun {
         if [.skip, .keep].contains(importer.options.otherModel) { reading.unknownEntities = .skip }
         if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
         var reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
-        progress?.totalUnitCount = Int64((reader.byteCount ?? 0) * 2)
+        countsBytes = reader.byteCount != nil
+        if part == .values { progress?.begin((reader.byteCount ?? 0) * 2) }
         try pass(part, over: &reader)
         bytesBefore += reader.bytesRead
     }
@@ -151,7 +154,7 @@ private final class BatchRun {
             if part == .values { remember(session) }
             context.reset()
         }
-        progress?.completedUnitCount = Int64(bytesBefore + bytes)
+        if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + bytes) }
     }
 
     /// Loads the objects of a batch's records and of what they refer to, instead of one by one.

@@ -104,7 +104,7 @@ public struct ImportOwner {
 }
 
 /// What becomes of a reference to an object that is neither in the document nor in the store.
-public enum DanglingReferencePolicy: Sendable, Hashable {
+public enum DanglingReferencePolicy: String, Sendable, Hashable, CaseIterable {
     /// An error.
     case fail
     /// It is left out without a word.
@@ -118,7 +118,7 @@ public enum DanglingReferencePolicy: Sendable, Hashable {
 }
 
 /// What becomes of a member that the record's entity does not have.
-public enum UnknownKeyPolicy: Sendable, Hashable {
+public enum UnknownKeyPolicy: String, Sendable, Hashable, CaseIterable {
     /// It is left out without a word.
     case ignore
     /// It is left out, and stands among the plan's conflicts.

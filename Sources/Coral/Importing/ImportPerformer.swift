@@ -50,8 +50,7 @@ struct ImportPerformer {
             node.resolved === node && !node.isReference && !excluded.contains(node.number)
         }
         if session.part == .all {
-            session.progress?.totalUnitCount = Int64(nodes.count * 2)
-            session.progress?.completedUnitCount = 0
+            session.progress?.begin(nodes.count * 2)
         }
         if session.part != .links { notePassedOver() }
         for node in nodes {

@@ -31,15 +31,15 @@ public enum ImportSource {
         case .data, .file, .dictionary: break
         }
         var reader = try reader(schema: payload.model.schema, options: options, mapping: payload.model.mapping)
-        progress?.totalUnitCount = Int64(reader.byteCount ?? 0)
-        try read(&reader, payload, progress)
+        progress?.begin(reader.byteCount ?? 0)
+        try read(&reader, payload, progress, countsBytes: reader.byteCount != nil)
     }
 
     private func read(
-        _ reader: inout some DocumentReader, _ payload: ImportPayload, _ progress: Progress?
+        _ reader: inout some DocumentReader, _ payload: ImportPayload, _ progress: Progress?, countsBytes: Bool
     ) throws {
         try payload.read(&reader) { bytes in
-            progress?.completedUnitCount = Int64(bytes)
+            if countsBytes { progress?.completedUnitCount = Int64(bytes) }
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
         }
     }

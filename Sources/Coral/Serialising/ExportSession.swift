@@ -69,7 +69,7 @@ final class ExportSession {
             shape: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
         try writer.begin(header)
         if layout == .nested {
-            progress?.totalUnitCount = Int64(included.count)
+            progress?.begin(included.count)
             var nested = NestedExport(self, loader: loader)
             try nested.write(included, to: &writer)
         } else {
@@ -77,7 +77,7 @@ final class ExportSession {
             // Unsaved objects are numbered in the order in which the walk met them, whatever the order of writing.
             let ids = try walker.ids(from: included)
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
-            progress?.totalUnitCount = Int64(ids.count)
+            progress?.begin(ids.count)
             let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
             for (_, ids) in groups.sorted(by: { comesBefore($0.key, $1.key) }) {
                 try write(sortedForWriting(ids), with: loader, to: &writer)
@@ -132,7 +132,7 @@ final class ExportSession {
             store: context.persistentStoreCoordinator?.persistentStores.count == 1 ? store : nil, isWholeStore: true)
         try writer.begin(header)
         let entities = storedEntities
-        progress?.totalUnitCount = Int64(try entities.reduce(0) { try $0 + count(of: $1) })
+        progress?.begin(try entities.reduce(0) { try $0 + count(of: $1) })
         for entity in layout == .nested ? try ownersFirst(entities) : entities {
             let ids = try loader.ids(of: entity)
             if layout == .nested {

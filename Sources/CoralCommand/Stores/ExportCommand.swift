@@ -62,6 +62,13 @@ struct ExportCommand: ParsableCommand {
         completion: Completion.properties)
     var exclude: [String] = []
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Put binary values from this size on into files of their own, in a folder beside the document.",
+            valueName: "bytes"))
+    var filesFrom: Int?
+
     @OptionGroup var meaning: DocumentMeaning
 
     @OptionGroup var source: ModelSource
@@ -70,6 +77,12 @@ struct ExportCommand: ParsableCommand {
         if condition.predicate != nil, entity == nil {
             throw ValidationError("--where wants --entity: the entity it is about.")
         }
+        if let filesFrom {
+            guard filesFrom > 0 else { throw ValidationError("--files-from wants a number of bytes above zero.") }
+            guard file.url != nil, entity == nil else {
+                throw ValidationError("--files-from wants --output, and a whole store: files stand beside a document.")
+            }
+        }
     }
 
     func run() throws {
@@ -77,13 +90,15 @@ struct ExportCommand: ParsableCommand {
         let chosen = chosenFormat
         let request = try request(open)
         let shape = try chosenShape(chosen)
-        let sink = try file.sink(reading: open.url)
+        let sink = try filesFrom == nil ? file.sink(reading: open.url) : nil
         var exporter = GraphExporter(layout: shape, shape: chosenPart)
         exporter.identity = try meaning.identity(in: open.coordinator.managedObjectModel)
         exporter.mapping = try meaning.mapping(of: open.coordinator.managedObjectModel)
         if case .graph(let format) = chosen { exporter.format = format }
+        exporter.externalFileThreshold = filesFrom
         let result = try Work.run("Exporting") { [exporter] progress in
-            switch chosen {
+            guard let sink else { return try writeWithFiles(open, with: exporter, progress) }
+            return switch chosen {
             case .html: try writePage(open, request, to: sink, progress)
             case .graph: try write(open, request, with: exporter, to: sink, progress)
             }
@@ -108,6 +123,16 @@ struct ExportCommand: ParsableCommand {
         return try open.context.performAndWait {
             try exporter.export(request, in: open.context, to: sink, progress: progress)
         }
+    }
+
+    private func writeWithFiles(
+        _ open: OpenStore, with exporter: GraphExporter, _ progress: Progress
+    ) throws -> ExportResult {
+        guard let url = file.url, case .graph = chosenFormat else {
+            throw CommandError("A page has no files beside it: --files-from does not go with it.")
+        }
+        try file.requireFree(reading: open.url)
+        return try exporter.exportStore(of: open.coordinator, to: url, progress: progress)
     }
 
     private func writePage(

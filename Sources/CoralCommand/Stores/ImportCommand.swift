@@ -48,6 +48,8 @@ struct ImportCommand: ParsableCommand {
     @Option(name: .long, help: "The entity of objects that do not say theirs.", completion: Completion.entities)
     var entity: String?
 
+    @OptionGroup(title: "What does not fit") var policies: ImportPolicies
+
     @Flag(name: .long, help: "Refuse values that are not of their declared type.")
     var strict = false
 
@@ -87,7 +89,7 @@ struct ImportCommand: ParsableCommand {
             let open = try OpenStore(url: store, model: model, isReadOnly: dryRun)
             // A document of 32 MB and more is better imported in batches. A new store is removed on any error, so that there
             // too it is all or nothing.
-            if isNew, file.byteCount >= 32_000_000, !importer.skipsInvalid {
+            if isNew, file.byteCount >= 32_000_000, !importer.skipsInvalid, importer.deletionScopes.isEmpty {
                 return try report(
                     try Work.run("Importing", noun: "byte") { progress in
                         try BatchImporter(into: open.coordinator, options: importer).importDocument(
@@ -135,6 +137,7 @@ struct ImportCommand: ParsableCommand {
             // A misspelt name shall not go unnoticed. Dialects are for documents of which a model wants but a part.
             options.unknownKeys = .record
         }
+        try policies.apply(to: &options, model: model)
         if let entity { _ = try OpenStore.entity(named: entity, in: model) }
         return options
     }

@@ -23,6 +23,7 @@ enum ImportReport {
             lines.append("> \(name(link.subject)).\(link.relationship): \(change)")
         }
         for deletion in plan.deletions { lines.append("- \(name(deletion.subject)) (\(reason(deletion.reason)))") }
+        for difference in plan.modelDifferences { lines.append("? \(difference)") }
         for conflict in plan.conflicts { lines.append("? \(conflict)") }
         for error in plan.errors { lines.append("! \(error)") }
         lines.append(plan.summary)

@@ -64,7 +64,8 @@ final class ByteInput {
         window.pointee.end += count
         (window.pointee.base + window.pointee.end).initialize(repeating: 0, count: ByteInput.padding)
         if window.pointee.offset + window.pointee.end > sizeLimit {
-            throw DocumentError(.limit, "The document is larger than \(sizeLimit) bytes.")
+            throw DocumentError(
+                .limit, "The document is larger than \(sizeLimit) bytes.", at: DocumentPlace(offset: sizeLimit))
         }
         if count == 0 { window.pointee.isLast = true }
         return start

@@ -40,6 +40,12 @@ extension RecordUpdate {
         }
     }
 
+    /// The record with the changes made, whatever it was.
+    func applied(to record: GraphRecord) -> GraphRecord {
+        // Without checking nothing is thrown.
+        (try? applied(to: record, checking: false)) ?? record
+    }
+
     /// The record with the changes made. Throws `DeltaError` where it is not as the update says that it was.
     func applied(to record: GraphRecord, checking: Bool) throws -> GraphRecord {
         var values = Dictionary(record.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })

@@ -121,7 +121,8 @@ public enum DeltaDocument {
         default:
             throw DocumentError(.syntax, "After the header come the changes.", at: source.place)
         }
-        return GraphDelta(changes, oldHeader: headers.old, newHeader: headers.new)
+        return GraphDelta(
+            changes, oldHeader: headers.old, newHeader: headers.new, knowledge: headers.knowledge)
     }
 
     // MARK: - The header
@@ -131,6 +132,9 @@ public enum DeltaDocument {
             .init(name: "format", value: .value(.string(formatName))),
             .init(name: "version", value: .value(.integer(Int64(currentVersion)))),
         ]
+        if delta.knowledge != .both {
+            members.append(.init(name: "knows", value: .value(.string(delta.knowledge.rawValue))))
+        }
         if let old = delta.oldHeader { members.append(.init(name: "old", value: old.tree)) }
         if let new = delta.newHeader { members.append(.init(name: "new", value: new.tree)) }
         return .dictionary(members)
@@ -138,7 +142,7 @@ public enum DeltaDocument {
 
     private static func headers(
         _ tree: ReadableValue, at place: DocumentPlace
-    ) throws -> (old: DocumentHeader?, new: DocumentHeader?) {
+    ) throws -> (old: DocumentHeader?, new: DocumentHeader?, knowledge: GraphDelta.Knowledge) {
         guard case .value(.string(formatName))? = tree.member("format") else {
             throw DocumentError(.unsupported, "The document is no delta.", at: place)
         }
@@ -146,9 +150,16 @@ public enum DeltaDocument {
             throw DocumentError(
                 .unsupported, "The delta is of a newer version; this library reads up to \(currentVersion).", at: place)
         }
+        var knowledge = GraphDelta.Knowledge.both
+        if let word = tree.member("knows") {
+            guard case .value(.string(let text)) = word, let known = GraphDelta.Knowledge(rawValue: text) else {
+                throw DocumentError(.unsupported, "The delta does not say what it knows.", at: place)
+            }
+            knowledge = known
+        }
         return (
             try tree.member("old").map { try DocumentHeader(tree: $0, at: place) },
-            try tree.member("new").map { try DocumentHeader(tree: $0, at: place) }
+            try tree.member("new").map { try DocumentHeader(tree: $0, at: place) }, knowledge
         )
     }
 }

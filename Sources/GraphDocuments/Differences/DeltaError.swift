@@ -13,6 +13,8 @@ public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let exists = Code(rawValue: "exists")
         /// Two deltas that are to be joined do not follow one another.
         public static let unrelated = Code(rawValue: "unrelated")
+        /// The delta was made since a token, and does not know what was.
+        public static let oneWay = Code(rawValue: "oneWay")
         /// Both sides of a merge have changed the same, and the policy is to fail.
         public static let conflict = Code(rawValue: "conflict")
     }

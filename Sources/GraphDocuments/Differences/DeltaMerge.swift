@@ -33,9 +33,13 @@ public struct DeltaMerge: Sendable {
     /// Merges two deltas from the same state.
     ///
     /// Both sides may make the same change; members of unordered relationships are merged one by one. What is a conflict says
-    /// `DeltaConflict.Kind`. Throws `DeltaError` where there is one and the policy is to fail.
+    /// `DeltaConflict.Kind`. Throws `DeltaError` where there is one and the policy is to fail, and for a delta since a token.
     /// Cost: one step for each change.
     public init(_ ours: GraphDelta, _ theirs: GraphDelta, policy: Policy = .fail) throws {
+        guard ours.knowledge == .both, theirs.knowledge == .both else {
+            throw DeltaError(
+                .oneWay, "A delta that was made since a token does not know what was, and cannot be merged.")
+        }
         var merger = DeltaMerger(policy: policy)
         try merger.merge(ours, theirs)
         delta = GraphDelta(merger.changes, oldHeader: ours.oldHeader ?? theirs.oldHeader)

@@ -56,6 +56,12 @@ extension GraphDelta {
         self.init(changes)
     }
 
+    /// What has changed since a token, in a state that is read record by record. The delta tells what is, not what was. The state
+    /// is read once; memory holds the ids, and the changes.
+    public init(since token: GraphToken, to new: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
+        self.init(try token.changes(to: new), knowledge: .new)
+    }
+
     /// 128 bits that tell two records apart, and whether the record was met again as it was.
     private struct Fingerprint: Equatable {
         let first: Int

@@ -11,11 +11,33 @@ public struct GraphDelta: Sendable, Hashable {
     public var newHeader: DocumentHeader?
     /// The changes, sorted by entity and id.
     public private(set) var changes: [RecordChange]
+    /// Which of the two states the changes tell.
+    public private(set) var knowledge: Knowledge
+
+    /// Which of the two states a delta tells.
+    public enum Knowledge: String, Sendable, Hashable {
+        /// What was, and what is.
+        case both
+        /// What is; of what was, only that it was otherwise. So it is since a `GraphToken`. Such a delta cannot be reverted.
+        case new
+        /// What was: the inverse of a delta that tells what is. Such a delta cannot be applied.
+        case old
+
+        fileprivate var inverse: Knowledge {
+            switch self {
+            case .both: .both
+            case .new: .old
+            case .old: .new
+            }
+        }
+    }
 
     /// A delta of changes, which are put in order; of several for one record the last counts.
     public init(
-        _ changes: some Sequence<RecordChange> = [], oldHeader: DocumentHeader? = nil, newHeader: DocumentHeader? = nil
+        _ changes: some Sequence<RecordChange> = [], oldHeader: DocumentHeader? = nil, newHeader: DocumentHeader? = nil,
+        knowledge: Knowledge = .both
     ) {
+        self.knowledge = knowledge
         self.oldHeader = oldHeader
         self.newHeader = newHeader
         let bySubject = Dictionary(changes.map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
@@ -52,7 +74,16 @@ public struct GraphDelta: Sendable, Hashable {
 
     /// The delta back.
     public var inverse: GraphDelta {
-        GraphDelta(changes.map(\.inverse), oldHeader: newHeader, newHeader: oldHeader)
+        GraphDelta(
+            changes.map(\.inverse), oldHeader: newHeader, newHeader: oldHeader, knowledge: knowledge.inverse)
+    }
+
+    /// Refuses a delta that does not tell what is to be. Throws `DeltaError`.
+    public func requireApplicable() throws {
+        guard knowledge != .old else {
+            throw DeltaError(
+                .oneWay, "The delta was made since a token: it does not know what was, and cannot be reverted.")
+        }
     }
 
     /// The records after the delta, in canonical form, sorted by entity and id.
@@ -60,6 +91,8 @@ public struct GraphDelta: Sendable, Hashable {
     /// With `checking`, throws `DeltaError` where the records are not what the delta says they were; without it, what is
     /// missing is passed over, and what is there already is changed.
     public func applied(to records: some Sequence<GraphRecord>, checking: Bool = true) throws -> [GraphRecord] {
+        try requireApplicable()
+        let checksValues = checking && knowledge == .both
         var current = Dictionary(
             records.lazy.filter { !$0.isDeleted }.map { ($0.subject, $0.canonical) }, uniquingKeysWith: { $1 })
         for change in changes {
@@ -69,9 +102,9 @@ public struct GraphDelta: Sendable, Hashable {
                 throw DeltaError(.exists, "\(subject) is there already.", subject)
             case (.inserted(let record), _): current[subject] = record
             case (.updated(let update), let record?):
-                current[subject] = try update.applied(to: record, checking: checking)
+                current[subject] = try update.applied(to: record, checking: checksValues)
             case (.deleted(let old), let record?):
-                guard !checking || old == record else {
+                guard !checksValues || old == record else {
                     throw DeltaError(.mismatch, "\(subject) is not what the delta says it was.", subject)
                 }
                 current[subject] = nil
@@ -88,6 +121,9 @@ public struct GraphDelta: Sendable, Hashable {
     ///
     /// Throws `DeltaError` where the other does not begin where this one ends. Cost: one step for each change.
     public func followed(by next: GraphDelta) throws -> GraphDelta {
+        try requireApplicable()
+        try next.requireApplicable()
+        guard knowledge == .both, next.knowledge == .both else { return followedOneWay(by: next) }
         var joined = Dictionary(changes.map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
         for change in next.changes {
             let subject = change.subject
@@ -98,6 +134,26 @@ public struct GraphDelta: Sendable, Hashable {
             joined[subject] = try GraphDelta.join(first, change)
         }
         return GraphDelta(joined.values, oldHeader: oldHeader, newHeader: next.newHeader)
+    }
+
+    /// The two as one that tells what is: nothing can be checked, and what was is forgotten.
+    private func followedOneWay(by next: GraphDelta) -> GraphDelta {
+        var joined = Dictionary(changes.map { ($0.subject, $0.forgettingOld) }, uniquingKeysWith: { $1 })
+        for change in next.changes {
+            let subject = change.subject
+            switch (joined[subject], change) {
+            case (.inserted(let record)?, .updated(let update)):
+                joined[subject] = .inserted(update.applied(to: record))
+            case (.inserted?, .deleted): joined[subject] = nil
+            case (.updated(let first)?, .updated(let update)):
+                let record = update.applied(to: first.applied(to: GraphRecord(id: first.id, entity: first.entity)))
+                joined[subject] = .updated(RecordUpdate(settingAllBut: [], of: record))
+            case (.deleted?, .inserted(let record)):
+                joined[subject] = .updated(RecordUpdate(settingAllBut: [], of: record))
+            default: joined[subject] = change.forgettingOld
+            }
+        }
+        return GraphDelta(joined.values, oldHeader: oldHeader, newHeader: next.newHeader, knowledge: .new)
     }
 
     /// Nil where the two undo each other.

@@ -15,6 +15,22 @@ public enum RecordChange: Sendable, Hashable {
         }
     }
 
+    /// The change without what was. Members that an unordered relationship has lost and got stay, since without them nobody
+    /// would know what is.
+    var forgettingOld: RecordChange {
+        switch self {
+        case .inserted: return self
+        case .deleted(let record): return .deleted(GraphRecord(id: record.id, entity: record.entity))
+        case .updated(var update):
+            for index in update.attributes.indices { update.attributes[index].old = nil }
+            for index in update.relationships.indices {
+                guard case .replaced(_, let new) = update.relationships[index].change else { continue }
+                update.relationships[index].change = .replaced(old: nil, new: new)
+            }
+            return .updated(update)
+        }
+    }
+
     /// The change back.
     public var inverse: RecordChange {
         switch self {

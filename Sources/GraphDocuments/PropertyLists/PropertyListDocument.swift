@@ -79,7 +79,8 @@ public struct PropertyListDocumentReader: DocumentReader {
     static func tree(_ data: Data, limits: DocumentLimits) throws -> ReadableValue {
         let sizeLimit = min(limits.documentSize, PropertyListDocumentReader.sizeLimit)
         guard data.count <= sizeLimit else {
-            throw DocumentError(.limit, "The property list is larger than \(sizeLimit) bytes.")
+            throw DocumentError(
+                .limit, "The property list is larger than \(sizeLimit) bytes.", at: DocumentPlace(offset: sizeLimit))
         }
         let depthLimit = min(limits.depth, 4096)
         if BinaryPropertyList.isBinaryPropertyList(data) {

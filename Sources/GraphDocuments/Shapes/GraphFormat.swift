@@ -105,7 +105,8 @@ extension ByteSource {
             if count == 0 { return data }
             data.append(contentsOf: piece[..<count])
             guard data.count <= limit else {
-                throw DocumentError(.limit, "The document is larger than \(limit) bytes.")
+                throw DocumentError(
+                    .limit, "The document is larger than \(limit) bytes.", at: DocumentPlace(offset: limit))
             }
         }
     }

@@ -75,7 +75,8 @@ final class XMLByteStream: InputStream {
             offset += checked.count
             line += checked.count(where: { $0 == 0x0A })
             guard offset <= sizeLimit else {
-                throw DocumentError(.limit, "The document is larger than \(sizeLimit) bytes.")
+                throw DocumentError(
+                    .limit, "The document is larger than \(sizeLimit) bytes.", at: DocumentPlace(offset: sizeLimit))
             }
         } catch {
             self.error = error as? DocumentError ?? DocumentError(.file, "The document cannot be read.")

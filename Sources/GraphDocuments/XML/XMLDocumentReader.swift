@@ -8,7 +8,9 @@ public struct XMLDocumentReader: DocumentReader {
     /// Reads the header. The source is read on a thread of its own, so nothing else may use it. Throws `DocumentError`.
     public init(_ source: any ByteSource, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         if let byteCount = source.byteCount, byteCount > options.limits.documentSize {
-            throw DocumentError(.limit, "The document is larger than \(options.limits.documentSize) bytes.")
+            throw DocumentError(
+                .limit, "The document is larger than \(options.limits.documentSize) bytes.",
+                at: DocumentPlace(offset: options.limits.documentSize))
         }
         let bytes = try XMLByteStream(source, limits: options.limits)
         let stream = XMLTokenStream(bytes, depthLimit: options.limits.depth)

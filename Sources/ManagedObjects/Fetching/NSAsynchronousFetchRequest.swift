@@ -85,8 +85,9 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
             let found = try managedObjectContext.fetch(request.fetchRequest)
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             results = found
-            progress?.totalUnitCount = Int64(found.count)
-            progress?.completedUnitCount = Int64(found.count)
+            // Never zero: off Apple's platforms Foundation stops the program when a total becomes that.
+            progress?.totalUnitCount = Int64(max(found.count, 1))
+            progress?.completedUnitCount = Int64(max(found.count, 1))
         } catch {
             fail(with: error)
         }

@@ -342,6 +342,33 @@ struct ImportContractTests {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
+    @Test func `what has nothing in it has a progress too`() throws {
+        let shop = try Shop()
+        let coordinator = try #require(shop.context.persistentStoreCoordinator)
+        func progress() -> Progress {
+            let progress = Progress(totalUnitCount: 5)
+            progress.completedUnitCount = 3
+            return progress
+        }
+        let (whole, part) = (Progress(totalUnitCount: 1), progress())
+        whole.addChild(part, withPendingUnitCount: 1)
+        try shop.context.performAndWait {
+            let importer = GraphImporter(into: shop.context)
+            for text in [#"{"Order": []}"#, "{}", "[]", #"{"Order": [{"number": 1, "$deleted": true}]}"#] {
+                #expect(try importer.plan(Data(text.utf8), progress: progress()).isEmpty)
+                #expect(try importer.plan(.dictionary([String: Any]()), entity: nil, progress: part).isEmpty)
+            }
+            try importer.importObjects(from: .records([], header: nil), progress: progress())
+            _ = try Deduplicator(shop.context).plan(progress: progress())
+            try GraphDelta([RecordChange]()).apply(to: shop.context, progress: progress())
+            _ = try GraphExporter().exportStore(of: coordinator, to: MemorySink(), progress: progress())
+            _ = try GraphExporter(layout: .nested).exportStore(of: coordinator, to: MemorySink(), progress: progress())
+        }
+        let batches = try BatchImporter(into: coordinator).importDocument(.data(Data("{}".utf8)), progress: progress())
+        #expect(batches.recordCount == 0)
+        #expect(part.fractionCompleted == 1 && !whole.isCancelled)
+    }
+
     @Test func `a broken document is an error with its place`() throws {
         let shop = try Shop()
         for json in [

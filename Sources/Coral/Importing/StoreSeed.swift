@@ -1,0 +1,79 @@
+import CoreData
+
+/// What an app's store holds at first: documents, or a store that comes with the app.
+///
+///     try StoreSeed.documents([places, people]).prepareStore(at: url, model: model)
+///     container.loadPersistentStores { … }
+///
+/// Call it before the store is opened. A store that is there is left as it is, so that it may be called at every launch.
+public enum StoreSeed: Sendable {
+    /// Documents of any format, in the order in which they are imported. All are in memory, in the form of objects, before
+    /// anything is saved; `BatchImporter` is for what does not fit.
+    case documents([URL])
+    /// A store, which is copied with its log and the files beside it, and keeps its UUID. It may be where nobody may write.
+    case store(URL)
+
+    /// Makes the store where there is none, all or nothing. Returns whether it was made.
+    ///
+    /// Throws what `GraphImporter` throws and errors of Core Data's; `ImportError` for a store of another version of the model.
+    /// Then there is no store.
+    @discardableResult
+    public func prepareStore(
+        at url: URL, model: NSManagedObjectModel, options: ImportOptions = ImportOptions(), progress: Progress? = nil
+    ) throws -> Bool {
+        guard !FileManager.default.fileExists(atPath: url.path) else { return false }
+        let folder = url.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        switch self {
+        case .documents(let documents):
+            // Beside it, so that nobody finds a store that is half filled.
+            let draft = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+            defer { StoreCreation.removeStore(at: draft, model: model) }
+            try fill(draft, model, documents, options, progress)
+            try move(from: draft, to: url, model)
+        case .store(let source):
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: NSSQLiteStoreType, at: source, options: [NSReadOnlyPersistentStoreOption: true])
+            guard model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else {
+                throw ImportError(
+                    .misuse, "The store at \(source.path) was made with another version of the model: migrate it first."
+                )
+            }
+            try move(from: source, to: url, model)
+        }
+        return true
+    }
+
+    private func fill(
+        _ url: URL, _ model: NSManagedObjectModel, _ documents: [URL], _ options: ImportOptions, _ progress: Progress?
+    ) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        try context.performAndWait {
+            for document in documents {
+                var options = options
+                options.folder = options.folder ?? document.deletingLastPathComponent()
+                var importer = GraphImporter(into: context, options: options)
+                importer.worksInPlace = true
+                try importer.importObjects(from: .file(document), progress: progress)
+            }
+            if context.hasChanges { try context.save() }
+        }
+        try coordinator.remove(store)
+    }
+
+    private func move(from source: URL, to url: URL, _ model: NSManagedObjectModel) throws {
+        do {
+            try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+                at: url, destinationOptions: nil, withPersistentStoreFrom: source,
+                sourceOptions: [NSReadOnlyPersistentStoreOption: true], ofType: NSSQLiteStoreType)
+        } catch {
+            StoreCreation.removeStore(at: url, model: model)
+            throw error
+        }
+    }
+}

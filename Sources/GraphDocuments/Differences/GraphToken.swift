@@ -1,0 +1,159 @@
+import Foundation
+
+/// A point in a graph's life, to which later states are compared: not what records held then, but what tells whether they hold
+/// the same now. Eight bytes for each property, beside the ids; it can be kept wherever Codable values can.
+///
+///     let token = try coordinator.changeToken()
+///     …
+///     let delta = try coordinator.changes(since: token)      // what there is now, where it was otherwise then
+///
+/// What has changed since a token can be applied and joined to what follows. It cannot be reverted, nor merged: nobody knows
+/// what was. Where that is wanted, keep a document instead of a token.
+public struct GraphToken: Sendable, Hashable {
+    private var entities: [String: Records] = [:]
+
+    /// The records of one entity.
+    fileprivate struct Records: Sendable, Hashable {
+        /// The properties that any of them has, in the order in which they were met.
+        var properties: [String] = []
+        /// For each record the prints of its properties, in that order; zero, or nothing at the end, for one that it lacks.
+        var prints: [RecordID: [UInt64]] = [:]
+    }
+
+    /// The number of records that there were.
+    public var recordCount: Int { entities.values.reduce(0) { $0 + $1.prints.count } }
+
+    /// The token of a state. Cost: one look at each record.
+    ///
+    /// - Parameter records: Hands all records to what it is given, in any order.
+    public init(of records: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
+        var positions: [String: [String: Int]] = [:]
+        try records { record in
+            guard !record.isDeleted else { return }
+            var prints: [UInt64] = []
+            for (name, print) in GraphToken.prints(of: record) {
+                let known = positions[record.entity]?[name]
+                let position = known ?? positions[record.entity]?.count ?? 0
+                if known == nil {
+                    positions[record.entity, default: [:]][name] = position
+                    entities[record.entity, default: Records()].properties.append(name)
+                }
+                while prints.count <= position { prints.append(0) }
+                prints[position] = print
+            }
+            entities[record.entity, default: Records()].prints[record.id] = prints
+        }
+    }
+
+    private static func prints(of record: GraphRecord) -> [(name: String, print: UInt64)] {
+        let record = record.canonical
+        return record.attributes.map { ($0.name, PropertyPrint.of($0.value)) }
+            + record.relationships.map { ($0.name, PropertyPrint.of($0.target)) }
+    }
+
+    // MARK: - Comparing
+
+    /// What has changed between the token and a state, as far as a token can tell.
+    func changes(to records: ((GraphRecord) throws -> Void) throws -> Void) rethrows -> [RecordChange] {
+        let positions = entities.mapValues { entity in
+            Dictionary(entity.properties.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        var changes: [RecordChange] = []
+        var met: Set<RecordSubject> = []
+        try records { record in
+            guard !record.isDeleted else { return }
+            met.insert(record.subject)
+            guard let old = entities[record.entity]?.prints[record.id] else {
+                changes.append(.inserted(record.canonical))
+                return
+            }
+            var same: Set<String> = []
+            for (name, print) in GraphToken.prints(of: record) {
+                guard let position = positions[record.entity]?[name], position < old.count else { continue }
+                if old[position] == print { same.insert(name) }
+            }
+            let update = RecordUpdate(settingAllBut: same, of: record.canonical)
+            if !update.isEmpty { changes.append(.updated(update)) }
+        }
+        for (entity, known) in entities {
+            for id in known.prints.keys where !met.contains(RecordSubject(entity: entity, id: id)) {
+                changes.append(.deleted(GraphRecord(id: id, entity: entity)))
+            }
+        }
+        return changes
+    }
+}
+
+extension RecordUpdate {
+    /// Sets the properties of a record but some, without a word about what they were.
+    init(settingAllBut names: Set<String>, of record: GraphRecord) {
+        self.init(
+            id: record.id, entity: record.entity,
+            attributes: record.attributes.filter { !names.contains($0.name) }
+                .map { AttributeChange(name: $0.name, old: nil, new: $0.value) },
+            relationships: record.relationships.filter { !names.contains($0.name) }
+                .map {
+                    RelationshipChange(
+                        name: $0.name, isOrdered: $0.isOrdered, change: .replaced(old: nil, new: $0.target))
+                })
+    }
+}
+
+// MARK: - Keeping
+
+extension GraphToken: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case version, entities
+    }
+
+    private static let version = 1
+
+    /// Throws `DecodingError` for what is no token, or one of a newer version.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard try container.decode(Int.self, forKey: .version) == GraphToken.version else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .version, in: container, debugDescription: "The token is of a newer version.")
+        }
+        entities = try container.decode([String: Records].self, forKey: .entities)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(GraphToken.version, forKey: .version)
+        try container.encode(entities, forKey: .entities)
+    }
+}
+
+extension GraphToken.Records: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case properties, records
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        properties = try container.decode([String].self, forKey: .properties)
+        for (id, data) in try container.decode([String: Data].self, forKey: .records) {
+            guard data.count.isMultiple(of: 8), data.count / 8 <= properties.count else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .records, in: container, debugDescription: "The prints of \(id) are not whole.")
+            }
+            let bytes = [UInt8](data)
+            prints[RecordID(id)] = stride(from: 0, to: bytes.count, by: 8).map { start in
+                bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+            }
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(properties, forKey: .properties)
+        var records: [String: Data] = [:]
+        for (id, prints) in prints {
+            var data = Data(capacity: prints.count * 8)
+            for print in prints { withUnsafeBytes(of: print.littleEndian) { data.append(contentsOf: $0) } }
+            records[id.text] = data
+        }
+        try container.encode(records, forKey: .records)
+    }
+}

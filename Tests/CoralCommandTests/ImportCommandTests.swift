@@ -1,0 +1,69 @@
+import Coral
+import NotesModel
+import Testing
+
+/// `coral import` and `coral export`: what becomes of that which does not fit, and of what is large.
+@Suite struct ImportCommandTests {
+    private func plan(_ json: String, _ arguments: String...) throws -> CommandRun {
+        let store = try NotesStore()
+        try Data(json.utf8).write(to: URL(fileURLWithPath: store.file("document.json")))
+        let before = try store.contents()
+        let run = try CommandRun(
+            ["import", store.file("document.json"), "--into", store.path, "--dry-run"] + arguments)
+        #expect(try store.contents() == before, "A plan changes nothing.")
+        return run
+    }
+
+    @Test func `nothing in a document is nothing to do`() throws {
+        let run = try plan(#"{"Note": []}"#)
+        #expect(run.status == 0 && run.output == "0 inserts, 0 updates, 0 links, 0 errors\n")
+    }
+
+    @Test func `what the document does not have is deleted where that is asked for`() throws {
+        let run = try plan(#"{"Note": [{"title": "New"}]}"#, "--delete-missing", "Note")
+        #expect(run.output.contains("- Note/p1 (not in the document)\n- Note/p2 (not in the document)\n"))
+        #expect(run.output.hasSuffix("4 deletions, 0 errors\n"), "With each note its item: \(run.output)")
+        #expect(try plan(#"{"Note": []}"#, "--delete-missing", "Notes").errors.contains("Did you mean \"Note\"?"))
+    }
+
+    @Test func `policies`() throws {
+        let json = #"{"Note": [{"title": "New", "author": "Person/p77", "titel": 1,}]}"#
+        #expect(try plan(json).errors.contains("line 1, column"))
+        let failing = try plan(json, "--trailing-commas", "--unknown-keys", "fail")
+        #expect(failing.status == 1)
+        #expect(failing.output.contains("Did you mean \"title\"?"))
+        #expect(try plan(json, "--trailing-commas").output.contains("exists nowhere"))
+        let recorded = try plan(json, "--trailing-commas", "--unknown-keys", "record", "--dangling", "record")
+        #expect(recorded.status == 0 && recorded.output.hasSuffix("2 conflicts, 0 errors\n"))
+        let tags = #"{"Tag": [{"name": "home", "notes": []}]}"#
+        #expect(try plan(tags, "--relationship", "Tag.notes=union").status == 0)
+        #expect(try plan(tags, "--relationship", "Tag.notes=keep").errors.contains("set, union or replace"))
+        #expect(try plan(tags, "--relationship", "Tag.note=set").status == 1)
+        let item = #"{"Item": [{"name": "Item <1>", "quantity": 1}]}"#
+        #expect(try plan(item, "--by-content").output.hasPrefix("0 inserts"))
+        #expect(try plan(item).output.hasSuffix("1 insert, 0 updates, 0 links, 0 errors\n"))
+    }
+
+    @Test func `a document of another model version says so in the plan`() throws {
+        let json = """
+            {"$header": {"format": "coral-graph", "version": 1, "shape": "flat", "ids": "stored",
+             "entityHashes": {"Note": "AAAA", "Pager": "AAAA"}}, "Note": [{"title": "x"}], "Pager": [{"number": 1}]}
+            """
+        let skipped = try plan(json, "--other-model", "skip")
+        #expect(skipped.status == 0, "\(skipped.errors)")
+        #expect(skipped.output.contains("? Note has other properties in the document's model.\n"))
+        #expect(skipped.output.contains("? The model has no entity Pager, which the document's has.\n"))
+        #expect(try plan(json, "--other-model", "fail").status == 1)
+    }
+
+    @Test func `large values stand beside the document, and come back from there`() throws {
+        let store = try NotesStore()
+        let run = try CommandRun("export", store.path, "-o", store.file("n.json"), "--files-from", "1000000")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try CommandRun("diff", store.path, store.file("n.json")).status == 0)
+        #expect(try CommandRun("export", store.path, "--files-from", "10").status == 64)
+        #expect(try CommandRun("export", store.path, "-o", store.file("x.json"), "--files-from", "0").status == 64)
+        let page = try CommandRun("export", store.path, "-o", store.file("x.html"), "--files-from", "9")
+        #expect(page.errors.contains("does not go with it"))
+    }
+}
