@@ -68,9 +68,10 @@ try show("Updated", context)
 
 // The line for the inverse of `dictionary`: an object becomes a dictionary, and `populate` takes one back.
 let note = try notes(in: context)[1]
+let dictionary = try note.dictionary()
 let earlier = try GraphExporter().data([note])
 note.setValue("Shopping", forKey: "title")
-try GraphImporter(into: context).populate(note, from: earlier)
+try note.populate(from: dictionary)
 try show("Back as it was", context)
 
 // What has changed since then, and only that.

@@ -152,7 +152,8 @@ public struct DeletionScope {
 }
 
 /// What is called for each record, each value and each relationship. A hook for an entity is called for those that inherit
-/// from it too; the name `*` is every entity. Names that the model does not have are an error.
+/// from it too; the name `*` is every entity. Names that the model does not have are an error. With `skipsInvalid`, records that
+/// are refused make all be done again without them, and hooks are called again.
 public struct ImportHooks {
     /// Asked before a record is used; false leaves it out. The object is nil where one will be made.
     public var shouldImport: [String: (GraphRecord, NSManagedObject?) -> Bool] = [:]
