@@ -14,8 +14,9 @@ extension NSManagedObject {
     final func ensureToManyState(at index: Int) -> ToManyState {
         if toMany.isEmpty { toMany = ContiguousArray(repeating: nil, count: layout.toMany.count) }
         if let state = toMany[index] { return state }
-        // An object that no store has can have no members that are not yet loaded.
-        let isNew = key.isTemporary || self.state.contains(.inserted) || context == nil
+        // An object that no store has can have no members that are not yet loaded, unless a parent context has it.
+        let isNew =
+            self.state.contains(.inserted) || context == nil || (key.isTemporary && context?.parentContext == nil)
         let made = ToManyState(isLoaded: isNew || !layout.toMany[index].isPersistent)
         toMany[index] = made
         return made

@@ -85,6 +85,21 @@ struct DictionaryTests {
         }
     }
 
+    @Test func `an object that is not saved yet is emptied too`() throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let note = note(context)
+            try note.populate(from: ["items": [[String: Any]](), "tags": [String](), "author": NSNull()])
+            #expect(names(note).isEmpty && (note.value(forKey: "tags") as? NSSet)?.count == 0)
+            #expect(note.value(forKey: "author") == nil)
+            let left = context.insertedObjects.filter { $0.entity.name == "Item" }
+            #expect(left.count == 2 && left.allSatisfy { $0.value(forKey: "note") == nil })
+            try note.populate(from: ["items": [["name": "a"], ["name": "b"]]])
+            try note.populate(from: ["items": [["name": "c"]]])
+            #expect(names(note) == ["c"])
+        }
+    }
+
     @Test func `many objects are dictionaries in their order`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
