@@ -5,7 +5,8 @@ import Coral
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let folders = Int(arguments[2]) else {
-    FileHandle.standardError.write(Data("usage: graph-copies make|plan|together|batches|rows|subset FOLDERS STORE\n".utf8))
+    FileHandle.standardError.write(
+        Data("usage: graph-copies make|plan|together|batches|rows|subset FOLDERS STORE\n".utf8))
     exit(2)
 }
 let url = URL(fileURLWithPath: arguments[3])

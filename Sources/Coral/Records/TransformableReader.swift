@@ -5,38 +5,21 @@ import KeyedArchives
 /// Turns a transformable attribute's value into the archive that a store would keep, and looks into it without making an
 /// instance of any class that the archive names.
 struct TransformableReader {
-    private let transformerName: NSValueTransformerName
-    private let isUnarchiving: Bool
-    private let label: String
+    private let transformer: AttributeTransformer
 
-    init(_ attribute: NSAttributeDescription) {
-        let name = attribute.valueTransformerName.flatMap { $0.isEmpty ? nil : $0 }
-        // What Core Data uses where the model names none.
-        transformerName = name.map { NSValueTransformerName($0) } ?? .secureUnarchiveFromDataTransformerName
-        // The unarchiving transformers are named for the way out of the store: Core Data uses them in reverse.
-        isUnarchiving =
-            ValueTransformer(forName: transformerName) is NSSecureUnarchiveFromDataTransformer
-            || transformerName.rawValue == "NSUnarchiveFromData"
-            || transformerName.rawValue == "NSKeyedUnarchiveFromData"
-        label = "\(attribute.entity.name ?? "").\(attribute.name)"
-    }
+    init(_ attribute: NSAttributeDescription) { transformer = AttributeTransformer(attribute) }
 
     /// The value as an archive, and what that holds.
     ///
     /// Throws `ExportError` where the transformer is not registered or makes no data of the value.
     func value(_ value: Any?) throws -> GraphValue {
         guard let value, !(value is NSNull) else { return .null }
-        guard let transformer = ValueTransformer(forName: transformerName) else {
-            throw ExportError(
-                .missingTransformer, "No value transformer \"\(transformerName.rawValue)\" is registered for \(label).")
+        do {
+            let archive = try transformer.archive(of: value)
+            return .transformable(TransformableValue(archive: archive, readable: TransformableReader.readable(archive)))
+        } catch let error as TransformableError {
+            throw ExportError(.missingTransformer, error.message)
         }
-        let made = isUnarchiving ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
-        guard let archive = made as? Data else {
-            throw ExportError(
-                .missingTransformer,
-                "The value transformer \"\(transformerName.rawValue)\" of \(label) made no data of a value.")
-        }
-        return .transformable(TransformableValue(archive: archive, readable: TransformableReader.readable(archive)))
     }
 
     /// What an archive holds, as a tree: objects of other classes are dictionaries with their classes. Nil for bytes that are

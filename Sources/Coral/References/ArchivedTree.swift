@@ -68,6 +68,16 @@ struct ArchivedTree {
 
     // MARK: - Classes
 
+    /// What archives may call some classes: with their modules or without.
+    static func names(of classes: [AnyClass]) -> Set<String> {
+        var names = Set(classes.flatMap { [String(reflecting: $0), String(describing: $0)] })
+        #if canImport(Darwin)
+            // Classes may have another name there. Elsewhere some have none, and must not be asked.
+            names.formUnion(classes.map { NSStringFromClass($0) })
+        #endif
+        return names
+    }
+
     /// The classes in a tree that are neither plain values nor references.
     static func otherClasses(in tree: KeyedArchives.ReadableValue) -> Set<String> {
         var names: Set<String> = []

@@ -43,10 +43,12 @@ public struct ObjectUnarchiver {
                 let root = try ArchivedTree(resolver).object(tree)
                 return Result(root: root, missing: resolver.missing)
             }
-            let allowed = Set(allowedClasses.flatMap { [String(reflecting: $0), String(describing: $0)] })
-            if let name = classes.subtracting(allowed).min() {
+            if let name = classes.subtracting(ArchivedTree.names(of: allowedClasses)).min() {
                 throw ReferenceError(.unreadable, "The archive holds a \(name), which is not allowed.")
             }
+            #if !canImport(Darwin)
+                _ = try KeyedArchives.ReadableValue(archiveForUnarchiver: data)
+            #endif
             let root = try unarchive(data, oldClasses: ArchivedTree.oldClasses(in: tree), resolver)
             return Result(root: root, missing: resolver.missing)
         } catch let error as ArchiveError {

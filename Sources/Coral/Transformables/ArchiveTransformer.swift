@@ -1,13 +1,17 @@
 import CoreData
+import KeyedArchives
 
 /// A value transformer for transformable attributes whose values support secure coding: keyed archives that hold the
 /// allowed classes and no others.
 ///
 ///     ArchiveTransformer.register(as: "PaletteTransformer", classes: [Palette.self, NSArray.self])
 ///
-/// Unchecked because it does not change once it is registered.
-public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {
+/// What cannot be archived or read is nil, which Core Data reports with the attribute.
+public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it is registered as it is
     private var classes: [AnyClass] = []
+
+    /// What archives may call the classes.
+    private var names: Set<String> { ArchivedTree.names(of: classes) }
 
     /// Registers a transformer under the name that the model says. Once for the process, before a store is opened.
     @discardableResult
@@ -29,7 +33,10 @@ public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {
 
     /// The value of an archive; nil where it is none, or holds a class that is not allowed.
     public override func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard let data = value as? Data else { return nil }
-        return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
+        // Looked into before anything is instantiated: an unarchiver must not be given just any bytes.
+        guard let data = value as? Data, let tree = try? KeyedArchives.ReadableValue(archive: data),
+            ArchivedTree.otherClasses(in: tree).isSubset(of: names)
+        else { return nil }
+        return try? KeyedArchive.unarchivedRoot(ofClasses: classes, from: data)
     }
 }

@@ -6,9 +6,10 @@ import CoreData
 ///     colours.add("red")
 ///     try context.mutableValues.save()
 ///
-/// A changed value is noticed when `notice()` or `save()` is called, and when the context saves for another reason:
-/// by comparison with a copy, once for each value that was handed out. For value types, `Tracked` notices each change
-/// by itself.
+/// Values of transformable attributes may be of any class that their transformer takes, your own too. A changed value is
+/// noticed when `notice()` or `save()` is called, and when the context saves for another reason: by comparison of what
+/// would be stored, one encoding for each value that was handed out. For value types, `Tracked` notices each change by
+/// itself.
 public final class MutableValues {
     private unowned let context: NSManagedObjectContext
     private var entries: [Key: Entry] = [:]
@@ -30,6 +31,8 @@ public final class MutableValues {
         var working: NSObject
         /// The object's value when the working value was equal to it.
         var base: NSObject
+        /// What is stored of the base; nil for attributes that are not transformable.
+        var stored: Data?
     }
 
     fileprivate init(_ context: NSManagedObjectContext) {
@@ -46,10 +49,11 @@ public final class MutableValues {
         if let observer { NotificationCenter.default.removeObserver(observer) }
     }
 
-    /// The value of a transformable attribute, for changing in place: a mutable copy, the same one each time.
+    /// The value of an attribute, for changing in place: a copy that can be changed, the same one each time.
     ///
-    /// Throws `TransformableError` where there is no such attribute, no value, or one of another class.
-    public func value<Value: NSObject & NSMutableCopying>(
+    /// Throws `TransformableError` where there is no such attribute, no value, or one of another class, and where its
+    /// transformer is missing or fails. Cost: the first time one encoding and decoding.
+    public func value<Value: NSObject>(
         of object: NSManagedObject, forKey attribute: String, as type: Value.Type
     ) throws -> Value {
         let place = "\(object.entity.name ?? "").\(attribute)"
@@ -65,15 +69,37 @@ public final class MutableValues {
         guard let raw = object.value(forKey: attribute) as? NSObject else {
             throw TransformableError(.wrongType, "\(place) has no value of class \(Value.self).")
         }
-        guard let working = (raw as? any NSMutableCopying)?.mutableCopy(with: nil) as? Value else {
+        let transformer = transformer(of: object, attribute)
+        let stored = try transformer?.archive(of: raw)
+        // Made anew of what is stored, so that nothing inside of it is shared with the object's value either.
+        let copy = try transformer.flatMap { try stored.map($0.value) } ?? raw
+        guard let working = copy as? Value ?? (copy as? any NSMutableCopying)?.mutableCopy(with: nil) as? Value,
+            working !== raw
+        else {
             throw TransformableError(.wrongType, "\(place) holds a \(Swift.type(of: raw)), not a \(Value.self).")
         }
-        entries[key] = Entry(object: object, working: working, base: raw)
+        entries[key] = Entry(object: object, working: working, base: raw, stored: stored)
         return working
     }
 
+    private func transformer(of object: NSManagedObject, _ name: String) -> AttributeTransformer? {
+        object.entity.attributesByName[name].flatMap {
+            $0.attributeType == .transformableAttributeType ? AttributeTransformer($0) : nil
+        }
+    }
+
+    /// Whether a value is another than the one that an entry began with.
+    private func differs(_ value: NSObject?, from entry: Entry, _ transformer: AttributeTransformer?) throws -> Bool {
+        guard let value else { return true }
+        guard let transformer, let stored = entry.stored else {
+            return !TransformableEquality.areSame(value, entry.base)
+        }
+        return try !AttributeTransformer.areSame(transformer.archive(of: value), stored)
+    }
+
     /// Gives the objects what was changed in place, so that `hasChanges`, `changedValues` and undo know. Throws what
-    /// merging closures throw. Cost: one comparison for each value that was handed out.
+    /// merging closures throw, and `TransformableError` for a value that can no longer be encoded. Cost: one encoding for
+    /// each value that was handed out.
     public func notice() throws {
         for key in entries.keys { try notice(key) }
     }
@@ -95,15 +121,16 @@ public final class MutableValues {
             entries[key] = nil
             return
         }
+        let transformer = transformer(of: entry.object, key.attribute)
         let current = entry.object.value(forKey: key.attribute) as? NSObject
-        let isChangedHere = !TransformableEquality.areSame(entry.working, entry.base)
-        let isChangedThere = !TransformableEquality.areSame(current, entry.base)
-        guard isChangedHere else {
+        let isChangedThere = try current !== entry.base && differs(current, from: entry, transformer)
+        guard try differs(entry.working, from: entry, transformer) else {
             // The next who asks gets the new value.
             if isChangedThere { entries[key] = nil }
             return
         }
-        let mine = entry.working.copy() as? NSObject
+        let stored = try transformer?.archive(of: entry.working)
+        let mine = try MutableValues.frozen(transformer.flatMap { try stored.map($0.value) } ?? entry.working)
         var result: Any? = mine
         if isChangedThere {
             result = try rules.result(
@@ -113,12 +140,23 @@ public final class MutableValues {
                     object: entry.object, attribute: key.attribute, base: entry.base, mine: mine, theirs: current,
                     result: result))
         }
-        if !TransformableEquality.areSame(result, current) { entry.object.setValue(result, forKey: key.attribute) }
-        if let value = result as? NSObject, TransformableEquality.areSame(value, mine) {
-            entries[key]?.base = value
-        } else {
-            entries[key] = nil
+        let isSettledAsMine = result as? NSObject === mine || TransformableEquality.areSame(result, mine)
+        if isSettledAsMine || !TransformableEquality.areSame(result, current) {
+            entry.object.setValue(result, forKey: key.attribute)
         }
+        guard isSettledAsMine, let value = entry.object.value(forKey: key.attribute) as? NSObject else {
+            return entries[key] = nil
+        }
+        entries[key]?.base = value
+        entries[key]?.stored = stored
+    }
+
+    /// A value that the working value shares nothing with, and that cannot be changed in place where its class has such.
+    private static func frozen(_ value: Any) -> NSObject? {
+        if value is any NSMutableCopying, let value = value as? any NSCopying {
+            return value.copy(with: nil) as? NSObject
+        }
+        return value as? NSObject
     }
 }
 

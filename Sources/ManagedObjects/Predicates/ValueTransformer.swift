@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchives
 
 /// Turns values into others, as a transformable attribute's into data. Foundation has none here.
 open class ValueTransformer: NSObject, SelfReplacing {
@@ -73,7 +74,7 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
     /// The value of an archive; nil where it is none, or holds a class that is not allowed.
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data else { return nil }
-        return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
+        return try? KeyedArchive.unarchivedRoot(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
     }
 
     /// The archive of a value; nil where the value cannot be archived securely.

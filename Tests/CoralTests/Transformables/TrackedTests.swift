@@ -13,6 +13,15 @@ final class Album: NSManagedObject {
     @Tracked("nothing") var misspelt: [String] = ["initial"]
 }
 
+/// What was reported, from any queue.
+private final class Reports: @unchecked Sendable {  // because of its lock
+    private let lock = NSLock()
+    private var names: [String] = []
+
+    func add(_ name: String) { lock.withLock { names.append(name) } }
+    var all: [String] { lock.withLock { names } }
+}
+
 /// Changes in place are noticed.
 @Suite(.serialized) struct TrackedTests {
     private func model() -> NSManagedObjectModel {
@@ -140,6 +149,47 @@ final class Album: NSManagedObject {
                 #expect(album.tags == wanted)
             }
         }
+    }
+
+    @Test func `who saves without merging first gets the rules' value, and the conflict is reported`() throws {
+        let context = try makeContext(model())
+        let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        other.persistentStoreCoordinator = context.persistentStoreCoordinator
+        let reports = Reports()
+        struct Stop: Error {}
+        try context.performAndWait {
+            let union = ValueConflictPolicy.merge { _, mine, theirs in
+                Set((mine as? [String] ?? []) + (theirs as? [String] ?? [])).sorted()
+            }
+            for (policy, wanted) in [
+                (.keepMine, ["a", "mine"]), (.takeTheirs, ["a", "theirs"]), (union, ["a", "mine", "theirs"]),
+                (.merge { _, _, _ in throw Stop() }, nil),
+            ] as [(ValueConflictPolicy, [String]?)] {
+                let album = try #require(context.insert("Album", ["name": "first"]) as? Album)
+                album.tags = ["a"]
+                try context.save()
+                let id = album.objectID
+                try other.performAndWait {
+                    let theirs = try #require(try other.existingObject(with: id) as? Album)
+                    theirs.tags.append("theirs")
+                    theirs.setValue("their name", forKey: "name")
+                    try other.save()
+                }
+                album.tags.append("mine")
+                var rules = ValueConflictRules()
+                rules.set("Album.tags", policy)
+                context.mergePolicy = ValueMergePolicy(rules) { reports.add($0.attribute) }
+                guard let wanted else {
+                    #expect(throws: Stop.self) { try context.save() }
+                    continue
+                }
+                try context.save()
+                context.refresh(album, mergeChanges: false)
+                #expect(album.tags == wanted)
+                #expect(album.value(forKey: "name") as? String == "their name")
+            }
+        }
+        #expect(reports.all == ["tags", "tags", "tags"])
     }
 
     @Test func `values of reference types are noticed by comparison`() throws {
