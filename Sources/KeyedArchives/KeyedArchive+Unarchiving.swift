@@ -3,12 +3,13 @@ import Foundation
 extension KeyedArchive {
     /// Unarchives the root with Foundation's unarchiver, and makes objects of the given classes only.
     ///
-    /// Off Apple's platforms that unarchiver stops the program at much that is wrong in an archive. So the bytes are looked
-    /// into first; see `ReadableValue.init(archiveForUnarchiver:)`. An object's own decoding is its class's affair. Throws
-    /// ``ArchiveError`` for damaged bytes, and what the unarchiver throws for classes that are not allowed.
+    /// Off Apple's platforms that unarchiver stops the program at a class that is not allowed, and at much that is wrong in
+    /// an archive. So the bytes are looked into first; see `ReadableValue.init(archiveForUnarchiver:)`. An object's own
+    /// decoding is its class's affair. Throws ``ArchiveError`` for damaged bytes and, as the unarchiver does, for classes
+    /// that are not allowed.
     public static func unarchivedRoot(ofClasses classes: [AnyClass], from data: Data) throws -> Any? {
         #if !canImport(Darwin)
-            _ = try ReadableValue(archiveForUnarchiver: data)
+            try ReadableValue(archiveForUnarchiver: data).requireClasses(classes)
         #endif
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
         unarchiver.requiresSecureCoding = true
@@ -17,5 +18,39 @@ extension KeyedArchive {
         let root = unarchiver.decodeObject(of: classes, forKey: NSKeyedArchiveRootObjectKey)
         if let error = unarchiver.error { throw error }
         return root
+    }
+}
+
+extension ReadableValue {
+    /// Throws where the value, or one in its collections, is of none of some classes. Numbers, text and data stand in an
+    /// archive without a class.
+    fileprivate func requireClasses(_ classes: [AnyClass]) throws {
+        let allowed = Set(classes.flatMap { [String(reflecting: $0), String(describing: $0)] })
+        var pending = [self]
+        while let value = pending.popLast() {
+            let names: [String]
+            switch value {
+            case .array(let members): (names, pending) = (["NSArray", "NSMutableArray"], pending + members)
+            case .set(let members): (names, pending) = (["NSSet", "NSMutableSet"], pending + members)
+            case .orderedSet(let members):
+                (names, pending) = (["NSOrderedSet", "NSMutableOrderedSet"], pending + members)
+            case .dictionary(let pairs):
+                (names, pending) = (
+                    ["NSDictionary", "NSMutableDictionary"], pending + pairs.flatMap { [$0.key, $0.value] }
+                )
+            case .date: names = ["NSDate"]
+            case .uuid: names = ["NSUUID"]
+            case .url: names = ["NSURL"]
+            case .decimal: names = ["NSDecimalNumber", "NSNumber", "NSValue"]
+            // A class that somebody has given another name is theirs to allow.
+            case .object(let chain, _):
+                if chain.first.flatMap({ NSKeyedUnarchiver.class(forClassName: $0) }) != nil { continue }
+                names = chain
+            default: continue
+            }
+            guard names.contains(where: allowed.contains) || allowed.contains("NSObject") else {
+                throw ArchiveError(.malformed, "The archive holds a \(names.first ?? ""), which is not allowed.")
+            }
+        }
     }
 }

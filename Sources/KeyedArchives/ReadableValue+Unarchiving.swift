@@ -38,7 +38,8 @@ extension KeyedArchive {
         for start in objects.indices where states[start] == .new {
             states[start] = .open
             path.append((start, Self.references(in: objects[start])))
-            while var (number, rest) = path.popLast() {
+            while let (number, references) = path.popLast() {
+                var rest = references
                 guard let next = rest.popLast() else {
                     states[number] = .done
                     continue

@@ -86,6 +86,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: part))
         let run = try CommandRun(arguments)
         #expect(run.output == "Wrote 4 objects (2 Item, 2 Note), 0 links\n")
+        #expect(try CommandRun("check", part).status == 0)
         let export = try CommandRun("export", part, "--entity", "Note")
         #expect(!export.output.contains("Garden"))
         let again = try CommandRun(arguments)

@@ -160,6 +160,14 @@ private final class StrangeTransformer: ValueTransformer {
         #expect(transformer.transformedValue(nil) == nil && transformer.reverseTransformedValue(nil) == nil)
         let foreign = try NSKeyedArchiver.archivedData(withRootObject: NSDateComponents(), requiringSecureCoding: true)
         #expect(transformer.reverseTransformedValue(foreign) == nil)
+        // So it is with the transformer that comes with Core Data, and inside of collections.
+        let standard = NSSecureUnarchiveFromDataTransformer()
+        for value in [NSDateComponents(), [NSDateComponents()] as NSArray, ["a": [NSOrderedSet()]] as NSDictionary] {
+            let bytes = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+            #expect(standard.transformedValue(bytes) == nil)
+        }
+        let plain = try #require(standard.reverseTransformedValue(["a": [1, Date(), "x"]]))
+        #expect((standard.transformedValue(plain) as? NSDictionary)?.count == 1)
         for bytes in [Data(), Data([0]), Data("bplist00".utf8), Data(repeating: 0xFF, count: 300)] {
             #expect(transformer.reverseTransformedValue(bytes) == nil)
         }
