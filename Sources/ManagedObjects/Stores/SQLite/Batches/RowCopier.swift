@@ -121,7 +121,9 @@ struct RowCopier {
                 expressions.append("?")
             case .reference(let expression):
                 expressions.append(expression)
-                if !description.property.isOptional, description.name != nil || description.attribute != nil { required.append(column.name) }
+                if !description.property.isOptional, description.name != nil || description.attribute != nil {
+                    required.append(column.name)
+                }
             }
             guard let companion = column.companion else { continue }
             columns.append(companion)
