@@ -5,7 +5,10 @@ import PackageDescription
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v12)],
-    dependencies: [.package(name: "coral", path: "..")],
+    dependencies: [
+        .package(name: "coral", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
+    ],
     targets: [
         // The nine jobs of one workload, through the public API, as a user would write them.
         .executableTarget(
@@ -15,6 +18,13 @@ let package = Package(
             ]),
         // Copies of a graph of any size: by objects, in batches, by the store, to a new store.
         .executableTarget(name: "graph-copies", dependencies: [.product(name: "Coral", package: "coral")]),
+        // JSON per byte, predicates, faults, relationships: what the jobs are made of, by itself.
+        .executableTarget(
+            name: "pure-parts",
+            dependencies: [
+                .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         // One access to a property, by a generated accessor and by key.
         .executableTarget(
             name: "property-access",
