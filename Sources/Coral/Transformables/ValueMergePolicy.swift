@@ -12,7 +12,11 @@ public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // be
     private let rules: ValueConflictRules
     private let report: @Sendable (ValueConflict) -> Void
 
-    /// - Parameter report: Called on the queue of the context that saves.
+    /// A policy that settles values by rules.
+    ///
+    /// - Parameters:
+    ///   - rules: How each attribute's conflicts are settled.
+    ///   - report: Called on the queue of the context that saves.
     public init(_ rules: ValueConflictRules, report: @escaping @Sendable (ValueConflict) -> Void = { _ in }) {
         self.rules = rules
         self.report = report
