@@ -216,8 +216,10 @@ extension NSManagedObjectContext {
 
     /// Drops what an object holds; unsaved changes are lost.
     final func turnIntoFault(_ object: NSManagedObject) {
-        guard !object.state.contains(.inserted), !object.isFaultInternally || object.hasChanges || object.page != nil
-        else {
+        guard !object.state.contains(.inserted) else { return }
+        guard !object.isFaultInternally || object.hasChanges || object.page != nil else {
+            // A fault may have been asked for its members all the same.
+            object.toMany = []
             return
         }
         object.willTurnIntoFault()
@@ -251,20 +253,23 @@ extension NSManagedObjectContext {
         object.toMany = []
         object.state.remove(.realised)
         let isThere = (try? realise(object)) ?? false
-        guard isThere, let mine else {
+        guard isThere else {
             object.values = mine
             object.toMany = states
             object.state.insert(.realised)
             return
         }
-        object.makeMutable()
-        for slot in slots { object.values?[slot] = mine[slot] }
+        if let mine {
+            object.makeMutable()
+            for slot in slots { object.values?[slot] = mine[slot] }
+        }
         for (index, state) in states.enumerated() {
             guard let state, state.isChanged else { continue }
             let (added, removed) = state.differences()
             let fresh = object.loadedToManyState(at: index)
             for key in removed { fresh.remove(key, keepsOrder: true) }
             for key in added { fresh.add(key) }
+            if state.isLoaded, object.layout.toMany[index].isOrdered { fresh.takeOrder(of: state) }
         }
     }
 }

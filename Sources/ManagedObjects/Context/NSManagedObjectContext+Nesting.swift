@@ -22,7 +22,10 @@ extension NSManagedObjectContext {
             take(object, into: own)
         }
         for object in objects where object.state.contains(.deleted) && !object.state.contains(.inserted) {
-            if let own = registeredObject(for: object.key) ?? existing(object.key) { delete(own) }
+            guard let own = registeredObject(for: object.key) ?? existing(object.key) else { continue }
+            // What has left it in the child before it was deleted there has left it: delete rules shall not follow it here.
+            take(object, into: own)
+            delete(own)
         }
         processPendingChanges()
     }
@@ -44,6 +47,7 @@ extension NSManagedObjectContext {
         insertedCount += 1
         changed.append(own)
         changedInEvent.append(own)
+        undoRecorder.willChange(own, in: self)
     }
 
     /// Both sides of every relationship have changed in the child, so each object's own side is taken as it is.

@@ -63,6 +63,7 @@ extension NSManagedObjectContext {
         rowsAhead.removeAll()
         epoch += 1
         var event = ObjectChanges()
+        var rebased: [NSManagedObject] = []
         for id in inserted {
             guard let key = key(for: id) else { continue }
             event.inserted.append(object(for: key))
@@ -71,25 +72,41 @@ extension NSManagedObjectContext {
             guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
             if object.hasChanges {
                 rebase(object)
+                propagateAgain(object)
+                rebased.append(object)
             } else {
                 turnIntoFault(object)
             }
             event.refreshed.append(object)
         }
+        reconcileReferences(of: rebased)
+        var gone: Set<ObjectKey> = []
         for id in deleted {
             guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
             event.deleted.append(object)
+            gone.insert(key)
+            deleteNewcomers(of: object)
             dropChanges(of: object)
             _ = object.objectID
             registry.forget(object.key)
             object.state = [.gone, .realised]
             object.context = nil
         }
+        forgetReferences(to: gone)
+        propagateDeletions()
         guard !event.isEmpty else { return }
         post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
         var ids: [AnyHashable: Any] = event.objectIDUserInfo
         if !event.refreshed.isEmpty { ids[NSRefreshedObjectIDsKey] = Set(event.refreshed.map(\.objectID)) }
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, ids)
+    }
+
+    /// What would have been deleted along with an object, had it been among its members when that was deleted elsewhere.
+    private func deleteNewcomers(of object: NSManagedObject) {
+        for (state, place) in zip(object.toMany, object.layout.toMany)
+        where place.relationship.deleteRule == .cascadeDeleteRule {
+            for key in state?.differences().added ?? [] { registeredObject(for: key).map(delete) }
+        }
     }
 
     /// Begins or ends to listen for saves of the parent, or of the coordinator's other contexts.

@@ -43,6 +43,7 @@ open class NSMergeConflict: NSObject {
             } else {
                 context.dropChanges(of: object)
                 context.forgetInaccessible(object)
+                context.forgetReferences(to: [object.key])
             }
             return
         }
@@ -50,6 +51,7 @@ open class NSMergeConflict: NSObject {
         let now = current.page.values(row: current.row)
         switch type {
         case .rollbackMergePolicyType:
+            context.withdrawReferences(of: object)
             context.dropChanges(of: object)
             object.page = current.page
             object.row = Int32(truncatingIfNeeded: current.row)
@@ -67,7 +69,11 @@ open class NSMergeConflict: NSObject {
             for slot in merged.indices {
                 guard let before, !mine[slot].isSame(as: before[slot]) else { continue }
                 let storeChanged = !now[slot].isSame(as: before[slot])
-                if !storeChanged || type == .mergeByPropertyObjectTrumpMergePolicyType { merged[slot] = mine[slot] }
+                if !storeChanged || type == .mergeByPropertyObjectTrumpMergePolicyType {
+                    merged[slot] = mine[slot]
+                } else {
+                    context.withdrawReference(of: object, slot: slot)
+                }
             }
             object.page = nil
             object.committed = now
@@ -75,6 +81,8 @@ open class NSMergeConflict: NSObject {
         case .errorMergePolicyType: return
         }
         object.version = Int64(newVersionNumber)
+        context.propagateAgain(object)
+        context.reconcileReferences(of: [object])
         object.awake(fromSnapshotEvents: .mergePolicy)
     }
 }

@@ -145,7 +145,7 @@ extension NSManagedObject {
     // MARK: - The other side
 
     /// This object has become a destination of `other` by a relationship: sets this side.
-    fileprivate final func joinInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
+    final func joinInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
         switch link.inverse {
         case .none: break
         case .slot(let slot):
@@ -165,7 +165,7 @@ extension NSManagedObject {
     }
 
     /// This object is no longer a destination of `other` by a relationship: clears this side.
-    fileprivate final func leaveInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
+    final func leaveInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
         switch link.inverse {
         case .none: break
         case .slot(let slot):

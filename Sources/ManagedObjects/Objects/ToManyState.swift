@@ -76,6 +76,14 @@ final class ToManyState {
         return members.remove(key, keepsOrder: keepsOrder)
     }
 
+    /// Puts members in the order that they have in an unsaved state; those that are not in it follow.
+    func takeOrder(of unsaved: ToManyState) {
+        let known = unsaved.members.keys.filter { members.contains($0) }
+        var ordered = KeyList(ContiguousArray(known))
+        for key in members.keys where !ordered.contains(key) { ordered.append(key) }
+        if ordered.keys != members.keys { replaceMembers(ordered.keys) }
+    }
+
     /// Puts the loaded members in another order, or others in their place.
     func replaceMembers(_ keys: ContiguousArray<ObjectKey>) {
         remember()
