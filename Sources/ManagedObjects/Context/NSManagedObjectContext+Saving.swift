@@ -17,7 +17,10 @@ extension NSManagedObjectContext {
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to save to."])
         }
         isSaving = true
-        defer { isSaving = false }
+        defer {
+            isSaving = false
+            otherSides = []
+        }
         post(.NSManagedObjectContextWillSave, [:])
         processPendingChanges()
         callWillSave()
@@ -208,6 +211,7 @@ extension NSManagedObjectContext {
         epoch += 1
         rowsAhead.removeAll()
         advanceGeneration()
+        refreshOtherSides()
         for object in saved { object.didSave() }
         var userInfo = event.userInfo
         userInfo[NotificationKey.sourceContext.rawValue] = self

@@ -7,6 +7,7 @@ extension NSManagedObjectContext {
     final func settle(_ conflicts: SaveConflicts, store: any RowStore) throws {
         let policy = mergePolicy as? NSMergePolicy ?? .error
         var list: [Any] = []
+        var objects: [NSManagedObject] = []
         for stale in conflicts.stale {
             let key = ObjectKey(
                 store: store.number, entity: UInt16(truncatingIfNeeded: stale.entity.index), number: stale.key)
@@ -17,10 +18,21 @@ extension NSManagedObjectContext {
                 persistedSnapshot: stale.current.map { snapshot(page: $0.page, row: $0.row) })
             conflict.current = stale.current
             list.append(conflict)
+            objects.append(object)
         }
         list += constraintConflicts(conflicts.taken, store: store)
+        for object in objects { noteOtherSides(of: object) }
         try policy.resolve(mergeConflicts: list)
+        for object in objects where object.context === self {
+            try forgetMissingTargets(of: object, store: store)
+            noteOtherSides(of: object)
+        }
         processPendingChanges()
+        // Somebody may have put an object where a rule denies the deletion that the policy lets through.
+        guard validatesChanges else { return }
+        for object in objects where object.context === self && object.state.contains(.deleted) {
+            try object.validateForDelete()
+        }
     }
 
     private func constraintConflicts(_ taken: [SaveConflicts.Taken], store: any RowStore) -> [NSConstraintConflict] {

@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
         rowsAhead.removeAll()
         epoch += 1
         var event = ObjectChanges()
-        var rebased: [NSManagedObject] = []
+        var read: Set<ObjectKey> = []
         for id in inserted {
             guard let key = key(for: id) else { continue }
             event.inserted.append(object(for: key))
@@ -72,14 +72,13 @@ extension NSManagedObjectContext {
             guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
             if object.hasChanges {
                 rebase(object)
-                propagateAgain(object)
-                rebased.append(object)
             } else {
                 turnIntoFault(object)
             }
+            read.insert(key)
             event.refreshed.append(object)
         }
-        reconcileReferences(of: rebased)
+        reconcileReferences(afterReading: read)
         var gone: Set<ObjectKey> = []
         for id in deleted {
             guard let key = key(for: id), let object = registeredObject(for: key) else { continue }

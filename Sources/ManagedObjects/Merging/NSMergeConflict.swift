@@ -81,8 +81,7 @@ open class NSMergeConflict: NSObject {
         case .errorMergePolicyType: return
         }
         object.version = Int64(newVersionNumber)
-        context.propagateAgain(object)
-        context.reconcileReferences(of: [object])
+        context.reconcileReferences(afterReading: [object.key])
         object.awake(fromSnapshotEvents: .mergePolicy)
     }
 }

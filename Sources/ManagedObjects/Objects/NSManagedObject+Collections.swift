@@ -10,8 +10,9 @@ extension NSManagedObject {
         NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
     }
 
-    /// Sets the value at the end of a path of to-one relationships.
+    /// Sets the value at the end of a path of to-one relationships, or one element of a composite attribute.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        if place(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
         let steps = keyPath.split(separator: ".").map(String.init)
         guard let last = steps.last else { return }
         var owner: NSManagedObject? = self

@@ -90,6 +90,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             history = try HistoryTables.open(
                 schema: schema, catalog: catalog, isWanted: isWanted, connection: connection)
             try maintain(connection)
+            try prepareDerivations(schema, catalog, connection)
         }
         let content = Content(
             connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema),
@@ -109,6 +110,17 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             NotificationCenter.default.post(
                 name: .NSPersistentStoreRemoteChange, object: coordinator,
                 userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
+        }
+    }
+
+    /// What the writing connection needs for derived attributes, beside the triggers that are in the file.
+    private func prepareDerivations(_ schema: SQLSchema, _ catalog: SQLCatalog, _ connection: SQLiteConnection) throws {
+        let functions = StoreFunctions.textFunctions(of: catalog, schema: schema)
+        let triggers = schema.temporaryTriggerStatements(besides: catalog.statements.keys)
+        guard !functions.isEmpty || !triggers.isEmpty else { return }
+        try connection.writeWithoutTransaction { database in
+            for function in functions { database.add(function: function) }
+            for trigger in triggers { try database.execute(sql: trigger) }
         }
     }
 

@@ -173,7 +173,7 @@ struct BatchUpdater {
             case .canonical(let name): origin = (name, .canonical)
             case .uppercase(let name): origin = (name, .uppercase)
             case .lowercase(let name): origin = (name, .lowercase)
-            case .count, .sum, .related: continue
+            case .count, .sum, .related, .relatedText: continue
             }
             let changed = assignments.sources.first { $0.slot == layout.slot(named: origin.name) }
             switch (changed?.source, origin.function) {

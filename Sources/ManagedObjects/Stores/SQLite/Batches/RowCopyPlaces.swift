@@ -160,7 +160,7 @@ struct RowCopyPlaces {
                 guard case .original? = place.rules.sources[name] else { throw RowCopyRefusal() }
                 return .original
             // By the triggers.
-            case .count, .sum, .related: return .null
+            case .count, .sum, .related, .relatedText: return .null
             }
         }
         let name = slot.name.map { $0.split(separator: ".").first.map(String.init) ?? $0 } ?? ""

@@ -5,10 +5,7 @@ import GRDB
 /// written at all, so that every connection has them.
 enum StoreFunctions {
     static func all(collector: DerivedValueCollector) -> [DatabaseFunction] {
-        let tellers = [
-            "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
-            "NSCoreDataTriggerUpdateAffectedObjectValue",
-        ].map { name in
+        let tellers = told.map { name in
             DatabaseFunction(name, argumentCount: 5) { arguments in
                 collector.add(arguments)
                 return nil
@@ -16,6 +13,32 @@ enum StoreFunctions {
         }
         return tellers + [now]
     }
+
+    /// The functions that the triggers of a store's derived texts call, by the names that the triggers have for them.
+    ///
+    /// What a trigger of `canonical:(title)` calls with one argument makes a text canonical; so nobody needs to know
+    /// its name.
+    static func textFunctions(of catalog: SQLCatalog, schema: SQLSchema) -> [DatabaseFunction] {
+        var functions: [String: PredicateFunctions.Name] = [:]
+        for entity in schema.entities {
+            for case let attribute as NSAttributeDescription in entity.entity.sortedOwnProperties {
+                guard let function = Derivation(attribute)?.textFunction else { continue }
+                let part = "_\(entity.entity.name ?? "")_\(attribute.name)_"
+                for (name, text) in catalog.statements where name.hasPrefix("Z_DA_") && name.contains(part) {
+                    for call in text.matches(of: /\b(NSCoreData\w+)\(/) {
+                        let called = String(call.1)
+                        if !told.contains(called), called != now.name { functions[called] = function }
+                    }
+                }
+            }
+        }
+        return functions.map { PredicateFunctions.function($1, name: $0) }
+    }
+
+    private static let told = [
+        "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+        "NSCoreDataTriggerUpdateAffectedObjectValue",
+    ]
 
     private static let now = DatabaseFunction("NSCoreDataNow", argumentCount: 0) { _ in
         Date().timeIntervalSinceReferenceDate

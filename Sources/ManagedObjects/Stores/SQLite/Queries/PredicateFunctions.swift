@@ -45,18 +45,20 @@ enum PredicateFunctions {
                 return StringFolding.fold(
                     text, options: ComparisonOptions(rawValue: UInt(truncatingIfNeeded: options)))
             },
-            function(.uppercase) { $0.uppercased() },
-            function(.lowercase) { $0.lowercased() },
-            function(.canonical) { StringFolding.canonical($0) },
-            function(.length) { $0.utf16.count },
-        ]
+        ] + [Name.uppercase, .lowercase, .canonical, .length].map { function($0, name: $0.rawValue) }
     }
 
-    private static func function(
-        _ name: Name, _ body: @escaping @Sendable (String) -> any DatabaseValueConvertible
-    ) -> DatabaseFunction {
-        DatabaseFunction(name.rawValue, argumentCount: 1, pure: true) { arguments in
-            String.fromDatabaseValue(arguments[0]).map(body)
+    /// A function of one text, under a name.
+    static func function(_ function: Name, name: String) -> DatabaseFunction {
+        DatabaseFunction(name, argumentCount: 1, pure: true) { arguments in
+            guard let text = String.fromDatabaseValue(arguments[0]) else { return nil }
+            return switch function {
+            case .uppercase: text.uppercased()
+            case .lowercase: text.lowercased()
+            case .canonical: StringFolding.canonical(text)
+            case .length: text.utf16.count
+            case .matches, .fold: nil
+            }
         }
     }
 

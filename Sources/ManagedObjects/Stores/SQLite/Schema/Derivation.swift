@@ -8,6 +8,8 @@ enum Derivation: Equatable {
     case sum(relationship: String, attribute: String)
     /// An attribute of the object that a to-one relationship refers to.
     case related(relationship: String, attribute: String)
+    /// A text of the object that a to-one relationship refers to, without case and diacritics or in another case.
+    case relatedText(PredicateFunctions.Name, relationship: String, attribute: String)
     /// Another attribute of the same object.
     case copy(attribute: String)
     /// Another attribute without case and diacritics.
@@ -37,9 +39,23 @@ enum Derivation: Equatable {
             case ("canonical:", 1): self = .canonical(attribute: keys[0])
             case ("uppercase:", 1): self = .uppercase(attribute: keys[0])
             case ("lowercase:", 1): self = .lowercase(attribute: keys[0])
+            case ("canonical:", 2): self = .relatedText(.canonical, relationship: keys[0], attribute: keys[1])
+            case ("uppercase:", 2): self = .relatedText(.uppercase, relationship: keys[0], attribute: keys[1])
+            case ("lowercase:", 2): self = .relatedText(.lowercase, relationship: keys[0], attribute: keys[1])
             default: return nil
             }
         default: return nil
+        }
+    }
+
+    /// What is done with the text that the value is derived from; nil where nothing is.
+    var textFunction: PredicateFunctions.Name? {
+        switch self {
+        case .canonical: .canonical
+        case .uppercase: .uppercase
+        case .lowercase: .lowercase
+        case .relatedText(let function, _, _): function
+        default: nil
         }
     }
 
@@ -59,7 +75,7 @@ enum Derivation: Equatable {
     var isOwn: Bool {
         switch self {
         case .copy, .canonical, .uppercase, .lowercase, .now: true
-        case .count, .sum, .related: false
+        case .count, .sum, .related, .relatedText: false
         }
     }
 }

@@ -16,6 +16,7 @@ extension SQLSchema {
         }
         for entity in hierarchy {
             statements += entity.entity.indexes.compactMap { indexStatement(of: $0, in: entity) }
+            statements += entity.entity.indexes.flatMap { spatialStatements(of: $0, in: entity) }
             statements += attributeIndexStatements(of: entity)
             statements += constraintStatements(of: entity)
         }

@@ -1,15 +1,26 @@
 // The triggers that keep derived attributes of other objects' values.
 
 extension SQLSchema {
-    var triggerStatements: [String] {
+    var triggerStatements: [String] { triggerStatements { $0.statements(for: $1) } }
+
+    /// The triggers of derived texts of other objects, which live as long as a connection: how Apple's stores call
+    /// the functions
+    /// that they need is not known. None where a store of Apple's has triggers of its own.
+    func temporaryTriggerStatements(besides existing: some Collection<String>) -> [String] {
+        triggerStatements { triggers, derivation in
+            existing.contains { $0.hasPrefix(triggers.prefix) } ? [] : triggers.temporaryStatements(for: derivation)
+        }
+    }
+
+    private func triggerStatements(_ statements: (DerivedTriggers, Derivation) -> [String]) -> [String] {
         entities.flatMap { entity in
             entity.entity.sortedOwnProperties.flatMap { property -> [String] in
                 guard let attribute = property as? NSAttributeDescription, let derivation = Derivation(attribute),
                     let column = column(named: attribute.name, in: entity.entity)
                 else { return [] }
-                return DerivedTriggers(
-                    schema: self, entity: entity, attribute: attribute.name, column: column.name
-                ).statements(for: derivation)
+                let triggers = DerivedTriggers(
+                    schema: self, entity: entity, attribute: attribute.name, column: column.name)
+                return statements(triggers, derivation)
             }
         }
     }
@@ -37,16 +48,19 @@ private struct DerivedTriggers {
                 let value = schema.column(named: summed, in: destination)?.name
             else { return [] }
             return sum(of: value, members)
-        case .related(let name, let copied):
-            guard let reference = schema.column(named: name, in: entity.entity)?.name,
-                let destination = entity.entity.relationshipsByName[name]?.destinationEntity,
-                let other = schema.entity(destination),
-                let value = schema.column(named: copied, in: destination)?.name
-            else { return [] }
-            return copy(of: value, in: other.table, by: reference)
-        case .copy, .canonical, .uppercase, .lowercase, .now: return []
+        case .related(let name, let copied): return copy(of: copied, by: name, kind: "TRIGGER") { $0 }
+        case .now: return now
+        case .copy, .canonical, .uppercase, .lowercase, .relatedText: return []
         }
     }
+
+    func temporaryStatements(for derivation: Derivation) -> [String] {
+        guard case .relatedText(let function, let name, let copied) = derivation else { return [] }
+        return copy(of: copied, by: name, kind: "TEMP TRIGGER") { "\(function.rawValue)(\($0))" }
+    }
+
+    /// What the names of all triggers of the object's own table begin with.
+    var prefix: String { "Z_DA_\(table)_\(entity.entity.name ?? "")_\(attribute)_" }
 
     /// The table of a to-many's members and the column by which they refer to their owner.
     private func members(of relationship: NSRelationshipDescription) -> (table: String, owner: String)? {
@@ -109,19 +123,36 @@ private struct DerivedTriggers {
         ]
     }
 
-    private func copy(of value: String, in other: String, by reference: String) -> [String] {
-        let found = "(SELECT \(value) FROM \(other) WHERE Z_PK = NEW.\(reference))"
+    private func copy(
+        of attribute: String, by relationship: String, kind: String, _ derived: (String) -> String
+    ) -> [String] {
+        guard let reference = schema.column(named: relationship, in: entity.entity)?.name,
+            let destination = entity.entity.relationshipsByName[relationship]?.destinationEntity,
+            let other = schema.entity(destination)?.table,
+            let value = schema.column(named: attribute, in: destination)?.name
+        else { return [] }
+        let found = "(SELECT \(derived(value)) FROM \(other) WHERE Z_PK = NEW.\(reference))"
         let affected = "FROM \(table) WHERE \(reference) = NEW.Z_PK"
         let change =
-            "UPDATE \(table) SET \(column) = NEW.\(value) WHERE \(reference) = NEW.Z_PK; "
+            "UPDATE \(table) SET \(column) = \(derived("NEW.\(value)")) WHERE \(reference) = NEW.Z_PK; "
             + "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue(\(told)) \(affected);"
         return [
-            sourceInsert(found),
+            sourceInsert(found, kind: kind),
             trigger(
-                table, "SOURCE_UPDATE", "UPDATE OF \(reference)",
+                table, "SOURCE_UPDATE", "UPDATE OF \(reference)", kind: kind,
                 "UPDATE \(table) SET \(column) = \(found) WHERE Z_PK = NEW.Z_PK; \(telling("NEW.Z_PK"))"),
-            trigger(other, "PARAMETER_INSERT", "INSERT", change),
-            trigger(other, "PARAMETER_UPDATE", "UPDATE OF \(value)", change),
+            trigger(other, "PARAMETER_INSERT", "INSERT", kind: kind, change),
+            trigger(other, "PARAMETER_UPDATE", "UPDATE OF \(value)", kind: kind, change),
+        ]
+    }
+
+    /// The moment at which a row was written last.
+    private var now: [String] {
+        let change = "UPDATE \(table) SET \(column) = NSCoreDataNow() WHERE Z_PK = NEW.Z_PK; "
+        let inserted = telling("NEW.Z_PK", function: "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue")
+        return [
+            trigger(table, "INSERT", "INSERT", change + inserted),
+            trigger(table, "UPDATE", "UPDATE OF Z_OPT", change + telling("NEW.Z_PK")),
         ]
     }
 
@@ -133,18 +164,19 @@ private struct DerivedTriggers {
         "SELECT \(function)(\(told)) FROM \(table) WHERE Z_PK = \(key);"
     }
 
-    private func sourceInsert(_ value: String) -> String {
+    private func sourceInsert(_ value: String, kind: String = "TRIGGER") -> String {
         let told = telling("NEW.Z_PK", function: "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue")
         return trigger(
-            table, "SOURCE_INSERT", "INSERT",
+            table, "SOURCE_INSERT", "INSERT", kind: kind,
             "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; \(told)")
     }
 
-    private func trigger(_ on: String, _ suffix: String, _ event: String, when key: String? = nil, _ body: String)
-        -> String
-    {
+    private func trigger(
+        _ on: String, _ suffix: String, _ event: String, when key: String? = nil, kind: String = "TRIGGER",
+        _ body: String
+    ) -> String {
         let condition = key.map { " WHEN (\($0) NOT NULL)" } ?? ""
-        return "CREATE TRIGGER Z_DA_\(on)_\(entity.entity.name ?? "")_\(attribute)_\(suffix) AFTER \(event) ON \(on) "
+        return "CREATE \(kind) Z_DA_\(on)_\(entity.entity.name ?? "")_\(attribute)_\(suffix) AFTER \(event) ON \(on) "
             + "FOR EACH ROW\(condition) BEGIN \(body) END"
     }
 }

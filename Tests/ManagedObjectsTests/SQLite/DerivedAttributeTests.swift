@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ManagedObjects
+
+/// Attributes and indexes that the store itself keeps.
+///
+/// Page: https://developer.apple.com/documentation/coredata/nsderivedattributedescription
+@Suite("What a store keeps by itself") struct DerivedAttributeTests {
+    private final class Shelf {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Derived-\(UUID().uuidString)")
+        var url: URL { folder.appendingPathComponent("Shelf.sqlite") }
+
+        init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(at: folder) }
+
+        func stack() throws -> TestStack { try TestStack(model: DerivedAttributeTests.model(), url: url) }
+
+        /// Runs SQL as another program would that knows the functions of derived attributes.
+        func sql<Value: DatabaseValueConvertible>(_ statement: String) throws -> [Value] {
+            try DatabaseQueue(path: url.path).write { try Value.fetchAll($0, sql: statement) }
+        }
+    }
+
+    private static func derived(_ name: String, _ type: NSAttributeType, _ format: String)
+        -> NSDerivedAttributeDescription
+    {
+        let attribute = NSDerivedAttributeDescription()
+        (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
+        attribute.derivationExpression = NSExpression(format: format)
+        return attribute
+    }
+
+    private static func model() -> NSManagedObjectModel {
+        let writer = NotesModel.entity(
+            "Writer",
+            [NotesModel.attribute("name", .stringAttributeType), NotesModel.attribute("born", .doubleAttributeType)])
+        let book = NotesModel.entity(
+            "Book",
+            [
+                NotesModel.attribute("title", .stringAttributeType),
+                NotesModel.attribute("pages", .integer64AttributeType),
+                NotesModel.attribute("latitude", .doubleAttributeType),
+                NotesModel.attribute("longitude", .doubleAttributeType),
+                derived("key", .stringAttributeType, "canonical:(title)"),
+                derived("writerKey", .stringAttributeType, "canonical:(writer.name)"),
+                derived("writerName", .stringAttributeType, "writer.name"),
+                derived("changedAt", .dateAttributeType, "now()"),
+            ])
+        NotesModel.relate(writer, "books", many: true, book, "writer", many: false, rule: .nullifyDeleteRule)
+        writer.properties += [
+            derived("count", .integer64AttributeType, "books.@count"),
+            derived("pages", .integer64AttributeType, "books.pages.@sum"),
+        ]
+        book.indexes = [
+            NSFetchIndexDescription(
+                name: "byPlace",
+                elements: ["latitude", "longitude"].compactMap { name in
+                    book.attributesByName[name].map {
+                        NSFetchIndexElementDescription(property: $0, collationType: .rTree)
+                    }
+                })
+        ]
+        let model = NSManagedObjectModel()
+        model.entities = [writer, book]
+        return model
+    }
+
+    @Test func `values of others follow them, whoever changes what`() throws {
+        let shelf = try Shelf()
+        let context = try shelf.stack().context()
+        let writer = context.insert("Writer", ["name": "Émile"])
+        let other = context.insert("Writer", ["name": "Zoë"])
+        let book = context.insert("Book", ["title": "Über", "pages": 10])
+        book.setValue(writer, forKey: "writer")
+        try context.save()
+        func texts(_ object: NSManagedObject) -> [String] {
+            ["key", "writerKey", "writerName"].map { object.value(forKey: $0) as? String ?? "" }
+        }
+        #expect(texts(book) == ["uber", "emile", "Émile"])
+        #expect(writer.value(forKey: "count") as? Int == 1 && writer.value(forKey: "pages") as? Int == 10)
+        writer.setValue("Éloi", forKey: "name")
+        book.setValue(30, forKey: "pages")
+        try context.save()
+        #expect(texts(book) == ["uber", "eloi", "Éloi"])
+        #expect(writer.value(forKey: "pages") as? Int == 30)
+        book.setValue(other, forKey: "writer")
+        try context.save()
+        #expect(texts(book) == ["uber", "zoe", "Zoë"])
+        #expect(writer.value(forKey: "count") as? Int == 0 && other.value(forKey: "count") as? Int == 1)
+
+        // In a stack of its own, by a request that knows no objects.
+        let later = try shelf.stack().context()
+        let request = NSBatchUpdateRequest(entityName: "Writer")
+        request.predicate = NSPredicate(format: "name == %@", "Zoë")
+        request.propertiesToUpdate = ["name": "Ana\u{EF}s"]
+        try later.execute(request)
+        #expect(texts(try #require(try later.all("Book").first)) == ["uber", "anais", "Anaïs"])
+    }
+
+    @Test func `the moment of the last save`() throws {
+        let context = try Shelf().stack().context()
+        let book = context.insert("Book", ["title": "one"])
+        try context.save()
+        let first = try #require(book.value(forKey: "changedAt") as? Date)
+        #expect(abs(first.timeIntervalSinceNow) < 60)
+        book.setValue("two", forKey: "title")
+        try context.save()
+        #expect(try #require(book.value(forKey: "changedAt") as? Date) > first)
+        #expect(!context.hasChanges)
+    }
+
+    @Test func `triggers that call functions by other names are served`() throws {
+        let shelf = try Shelf()
+        _ = try shelf.stack()
+        let told = "NSCoreDataDATriggerUpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'key', ZKEY)"
+        for (event, suffix) in [("INSERT", "INSERT"), ("UPDATE OF ZTITLE", "UPDATE")] {
+            let _: [String] = try shelf.sql(
+                "CREATE TRIGGER Z_DA_ZBOOK_Book_key_\(suffix) AFTER \(event) ON ZBOOK FOR EACH ROW BEGIN "
+                    + "UPDATE ZBOOK SET ZKEY = NSCoreDataPlainText(NEW.ZTITLE) WHERE Z_PK = NEW.Z_PK; "
+                    + "SELECT \(told) FROM ZBOOK WHERE Z_PK = NEW.Z_PK; END")
+        }
+        let context = try shelf.stack().context()
+        let book = context.insert("Book", ["title": "Ça va"])
+        try context.save()
+        #expect(book.value(forKey: "key") as? String == "ca va")
+        book.setValue("À bientôt", forKey: "title")
+        try context.save()
+        let keys: [String] = try shelf.sql("SELECT ZKEY FROM ZBOOK")
+        #expect(keys == ["a bientot"])
+    }
+
+    @Test func `an index of places follows its rows`() throws {
+        let shelf = try Shelf()
+        let context = try shelf.stack().context()
+        let books = (0..<5).map { context.insert("Book", ["latitude": Double($0), "longitude": 10.0]) }
+        try context.save()
+        func found(_ condition: String) throws -> Int {
+            try #require(try (shelf.sql("SELECT COUNT(*) FROM Z_RT_Book_byPlace WHERE \(condition)") as [Int]).first)
+        }
+        #expect(try found("ZLATITUDE_MIN >= 2 AND ZLONGITUDE_MAX <= 10") == 3)
+        books[0].setValue(7.0, forKey: "latitude")
+        context.delete(books[4])
+        try context.save()
+        #expect(try found("ZLATITUDE_MIN >= 2") == 3)
+        #expect(try found("ZLATITUDE_MIN >= 7") == 1)
+    }
+}
