@@ -13,6 +13,8 @@ struct CommandDescription: Decodable {
         let valueName: String?
         let abstract: String?
         let shouldDisplay: Bool?
+        let isRepeating: Bool?
+        let isOptional: Bool?
 
         /// The name after two hyphens.
         var longName: String? { names?.first { $0.kind == "long" }?.name }
@@ -58,5 +60,35 @@ struct CommandDescription: Decodable {
             pending += below.map { (words + [$0.commandName], $0) }
         }
         return found.sorted { $0.words.joined(separator: " ") < $1.words.joined(separator: " ") }
+    }
+
+    /// What is wrong with the words behind the command's name: an option that it has not, one without its value, too few or
+    /// too many arguments. Nil where nothing is.
+    func mistake(in words: [String]) -> String? {
+        if let first = words.first, let next = subcommands?.first(where: { $0.commandName == first }) {
+            return next.mistake(in: Array(words.dropFirst()))
+        }
+        if words == ["--help"] { return nil }
+        var rest = words[...]
+        var values = 0
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("-"), word != "-" else {
+                values += 1
+                continue
+            }
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            let name = parts[0].drop { $0 == "-" }
+            guard let option = (arguments ?? []).first(where: { $0.names?.contains { $0.name == name } ?? false })
+            else {
+                return "\(commandName) has no \(parts[0])."
+            }
+            if option.kind == "option", parts.count == 1, rest.popFirst() == nil { return "\(word) has no value." }
+        }
+        let positional = (arguments ?? []).filter { $0.kind == "positional" }
+        if values > positional.count, !positional.contains(where: { $0.isRepeating == true }) {
+            return "\(commandName) takes \(positional.count) arguments, not \(values)."
+        }
+        let needed = positional.filter { $0.isOptional != true }.count
+        return values < needed ? "\(commandName) needs \(needed) arguments, not \(values)." : nil
     }
 }

@@ -1,8 +1,5 @@
-import ArgumentParser
 import Foundation
 import Testing
-
-@testable import CoralCommand
 
 /// All commands beside each other: the same name means the same everywhere, and what help and pages show can be typed.
 @Suite struct CommandTableTests {
@@ -85,14 +82,11 @@ import Testing
         #expect(count > 10)
     }
 
-    /// Parses the commands of a line as a shell would, without running any.
+    /// Holds the commands of a line against what the command says of itself, without running any.
     private func parse(_ line: String) throws {
+        let coral = try CommandDescription.coral()
         for part in Self.commands(in: line) where part.first == "coral" {
-            do {
-                _ = try CoralCommand.parseAsRoot(Array(part.dropFirst()))
-            } catch {
-                Issue.record("\(line)\n\(CoralCommand.message(for: error))")
-            }
+            if let mistake = coral.mistake(in: Array(part.dropFirst())) { Issue.record("\(line)\n\(mistake)") }
         }
     }
 

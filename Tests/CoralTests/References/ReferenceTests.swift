@@ -151,12 +151,16 @@ import Testing
             let notes = notes(3, in: context)
             try context.save()
             let references = try ManagedObjectReference.references(to: notes)
-            let codes = notes.map { $0.value(forKey: "code") as? UUID }
+            let document = try GraphExporter(shape: .everything).data(notes.reversed())
             try other.performAndWait {
-                for (place, code) in codes.enumerated().reversed() {
-                    other.insert("Memo", ["title": "\(place)", "token": try #require(code)])
-                }
+                // Another row comes first, so that no primary key is what it was.
+                other.insert("Memo", ["title": "before", "token": UUID()])
                 try other.save()
+                var options = ImportOptions()
+                options.otherModel = .skip
+                try other.importObjects(from: document, options: options)
+                try other.save()
+                other.reset()
                 let found = references.resolve(in: other).map { $0.object?.value(forKey: "title") as? String }
                 #expect(found == ["0", "1", "2"])
             }
