@@ -67,21 +67,25 @@ struct GrootDialectTests {
         #expect(parts[0].text("foo") == "A has been updated")
     }
 
-    @Test func `objects are made of bare keys, and filled later`() throws {
-        let stubs = try fixture.take(.data(Data(#"["1699", 1455]"#.utf8)), as: "Character", options)
-        #expect(stubs.map { $0.int("identifier") } == [1699, 1455])
-        #expect(stubs.allSatisfy { $0.entity.name == "Character" })
-        let batman = """
-            {"name": "Batman", "real_name": "Bruce Wayne", "id": "1699", "powers": ["4", null, "9"], "publisher": "10"}
-            """
-        _ = try fixture.take(.data(Data(batman.utf8)), as: "Character", options)
-        #expect(stubs[0].text("name") == "Batman")
-        let powers = #"[{"id": "4", "name": "Agility"}, {"id": "9", "name": "Insanely Rich"}]"#
-        _ = try fixture.take(.data(Data(powers.utf8)), as: "Power", options)
-        _ = try fixture.take(.data(Data(#"{"id": "10", "name": "DC Comics"}"#.utf8)), as: "Publisher", options)
-        #expect(stubs[0].many("powers").compactMap { $0.text("name") }.sorted() == ["Agility", "Insanely Rich"])
-        #expect(stubs[0].one("publisher")?.text("name") == "DC Comics")
-    }
+    // With Core Data's public API alone, handing the plan's changes on to the context asks every object whether it is whole;
+    // who wants bare keys there sets `worksInPlace`.
+    #if !CORAL_PUBLIC_API
+        @Test func `objects are made of bare keys, and filled later`() throws {
+            let stubs = try fixture.take(.data(Data(#"["1699", 1455]"#.utf8)), as: "Character", options)
+            #expect(stubs.map { $0.int("identifier") } == [1699, 1455])
+            #expect(stubs.allSatisfy { $0.entity.name == "Character" })
+            let batman = """
+                {"name": "Batman", "real_name": "Bruce Wayne", "id": "1699", "powers": ["4", null, "9"], "publisher": "10"}
+                """
+            _ = try fixture.take(.data(Data(batman.utf8)), as: "Character", options)
+            #expect(stubs[0].text("name") == "Batman")
+            let powers = #"[{"id": "4", "name": "Agility"}, {"id": "9", "name": "Insanely Rich"}]"#
+            _ = try fixture.take(.data(Data(powers.utf8)), as: "Power", options)
+            _ = try fixture.take(.data(Data(#"{"id": "10", "name": "DC Comics"}"#.utf8)), as: "Publisher", options)
+            #expect(stubs[0].many("powers").compactMap { $0.text("name") }.sorted() == ["Agility", "Insanely Rich"])
+            #expect(stubs[0].one("publisher")?.text("name") == "DC Comics")
+        }
+    #endif
 
     @Test func `nested objects are merged by their keys`() throws {
         let batman = """
