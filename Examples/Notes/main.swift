@@ -5,9 +5,9 @@ let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes(
 let folder = URL(fileURLWithPath: CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory())
 let url = folder.appendingPathComponent("Notes-\(UUID().uuidString).sqlite")
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
-container.loadPersistentStores { _, error in
-    if let error { fatalError("The store cannot be opened: \(error)") }
-}
+var failure: (any Error)?
+container.loadPersistentStores { _, error in failure = error }
+if let failure { throw failure }
 let context = container.viewContext
 
 for (title, names) in [("Groceries", ["Milk", "Bread"]), ("Garden", ["Seeds"]), ("Books", [])] {

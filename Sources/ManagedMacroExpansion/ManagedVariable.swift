@@ -44,6 +44,8 @@
             if let wrappedType { return "\(value) as? \(wrappedType)" }
             let text = type.trimmedDescription
             if let missing = Self.missingValue(of: text) { return "\(value) as? \(text) ?? \(missing)" }
+            // Forced, because a type without nil and without an empty value cannot be read before it is set: @NSManaged
+            // stops there too.
             return "\(value) as! \(text)"
         }
 

@@ -23,7 +23,7 @@ struct ValueConversion {
         if case .composite(let elements) = value, attribute.type == .composite {
             return composite(elements, attribute)
         }
-        if ValueConversion.fits(value, attribute.type) { return value }
+        if value.fits(attribute.type) { return value }
         guard !isStrict else { return nil }
         return switch attribute.type {
         case .integer16, .integer32, .integer64: integer(value, in: attribute.type.integerRange)
@@ -39,25 +39,6 @@ struct ValueConversion {
         case .transformable: transformable(value)
         case .undefined: value
         case .composite: nil
-        }
-    }
-
-    private static func fits(_ value: GraphValue, _ type: GraphValueType) -> Bool {
-        switch value {
-        case .null: true
-        case .bool: type == .boolean
-        case .integer(let value): type.integerRange?.contains(value) ?? false
-        case .double: type == .double
-        case .float: type == .float
-        case .decimal: type == .decimal
-        case .string: type == .string
-        case .date: type == .date
-        case .data: type == .binaryData
-        case .uuid: type == .uuid
-        case .uri: type == .uri || type == .objectID
-        case .composite: type == .composite
-        case .transformable: type == .transformable
-        case .file: type == .binaryData || type == .transformable
         }
     }
 

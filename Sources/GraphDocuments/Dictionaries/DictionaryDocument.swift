@@ -4,37 +4,19 @@ import Foundation
 ///
 /// Everything is in memory. A nested document as deep as its walk's limit lets it is safe to free; one of 20,000 levels is
 /// not, so leave the limit well below.
-public struct DictionaryGraphWriter: GraphWriter {
-    private var tree: TreeGraphWriter
+public struct DictionaryGraphWriter: ForwardingGraphWriter {
+    var target: TreeGraphWriter
 
     /// A writer. Throws `DocumentError` for other shapes than flat and nested.
     public init(style: DictionaryStyle, shape: DocumentShape = .nested) throws {
-        tree = try TreeGraphWriter(style: TreeStyle(style: style), shape: shape)
+        target = try TreeGraphWriter(style: TreeStyle(style: style), shape: shape)
     }
 
     /// The whole document: header and objects.
-    public var document: [String: Any] { tree.document.foundationObject as? [String: Any] ?? [:] }
+    public var document: [String: Any] { target.document.foundationObject as? [String: Any] ?? [:] }
 
     /// The objects at the top alone, in the order written.
-    public var objects: [[String: Any]] { tree.objects.compactMap { $0.foundationObject as? [String: Any] } }
-
-    public mutating func begin(_ header: DocumentHeader) throws { try tree.begin(header) }
-    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
-        try tree.beginObject(id: id, entity: entity, isDeleted: isDeleted)
-    }
-    public mutating func attribute(
-        _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
-    ) throws {
-        try tree.attribute(name, value, declaredAs: type)
-    }
-    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
-        try tree.beginRelationship(name, isToMany: isToMany, isOrdered: isOrdered)
-    }
-    public mutating func reference(_ id: RecordID) throws { try tree.reference(id) }
-    public mutating func endRelationship() throws { try tree.endRelationship() }
-    public mutating func nullRelationship(_ name: String) throws { try tree.nullRelationship(name) }
-    public mutating func endObject() throws { try tree.endObject() }
-    public mutating func finish() throws { try tree.finish() }
+    public var objects: [[String: Any]] { target.objects.compactMap { $0.foundationObject as? [String: Any] } }
 }
 
 /// Reads records from dictionaries and arrays of Foundation's objects, in any style.

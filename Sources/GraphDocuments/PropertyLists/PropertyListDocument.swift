@@ -13,8 +13,8 @@ public enum PropertyListEncoding: Sendable, Hashable {
 ///
 /// Null is `{"$null": true}`, which property lists have no word for. The document is built in memory before it is written:
 /// count on several times its size.
-public struct PropertyListGraphWriter: GraphWriter {
-    private var tree: TreeGraphWriter
+public struct PropertyListGraphWriter: ForwardingGraphWriter {
+    var target: TreeGraphWriter
     private let encoding: PropertyListEncoding
     private let output: ByteOutput
 
@@ -22,35 +22,18 @@ public struct PropertyListGraphWriter: GraphWriter {
     public init(to output: ByteOutput, encoding: PropertyListEncoding, shape: DocumentShape) throws {
         self.output = output
         self.encoding = encoding
-        tree = try TreeGraphWriter(
+        target = try TreeGraphWriter(
             style: TreeStyle(style: .propertyList, hasWholeSecondsOnly: encoding == .xml), shape: shape)
     }
 
-    public mutating func begin(_ header: DocumentHeader) throws { try tree.begin(header) }
-    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
-        try tree.beginObject(id: id, entity: entity, isDeleted: isDeleted)
-    }
-    public mutating func attribute(
-        _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
-    ) throws {
-        try tree.attribute(name, value, declaredAs: type)
-    }
-    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
-        try tree.beginRelationship(name, isToMany: isToMany, isOrdered: isOrdered)
-    }
-    public mutating func reference(_ id: RecordID) throws { try tree.reference(id) }
-    public mutating func endRelationship() throws { try tree.endRelationship() }
-    public mutating func nullRelationship(_ name: String) throws { try tree.nullRelationship(name) }
-    public mutating func endObject() throws { try tree.endObject() }
-
     public mutating func finish() throws {
-        try tree.finish()
+        try target.finish()
         switch encoding {
         case .binary:
-            try BinaryPropertyList.write(tree.document, to: output)
+            try BinaryPropertyList.write(target.document, to: output)
         case .xml:
             var writer = XMLPropertyListWriter(to: output)
-            try writer.write(tree.document)
+            try writer.write(target.document)
         }
         try output.finish()
     }

@@ -66,7 +66,7 @@ extension GraphValue {
     }
 
     /// Whether an attribute of the declared type holds the value as it is. Null fits every type.
-    func fits(_ type: GraphValueType) -> Bool {
+    package func fits(_ type: GraphValueType) -> Bool {
         switch self {
         case .null: true
         case .bool: type == .boolean

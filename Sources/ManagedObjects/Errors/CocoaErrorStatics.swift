@@ -1,223 +1,248 @@
 import Foundation
 
-// The codes again, as members of the error itself, so that `catch CocoaError.sqlite` reads well.
+// The codes again, as members of the error itself, as Foundation has its own, so that `catch CocoaError.sqlite` reads well.
+// The numbers are in CocoaErrorCode.swift.
 
 extension CocoaError {
     /// A value is not valid, for a reason that no other code names.
-    public static var managedObjectValidation: CocoaError.Code { CocoaError.Code(rawValue: 1550) }
+    public static var managedObjectValidation: CocoaError.Code { CocoaError.Code.managedObjectValidation }
     /// The same as ``managedObjectValidation``.
     public static var managedObjectValidationError: CocoaError.Code { managedObjectValidation }
 
     /// Several values are not valid; `NSDetailedErrorsKey` holds one error for each.
-    public static var validationMultipleErrors: CocoaError.Code { CocoaError.Code(rawValue: 1560) }
+    public static var validationMultipleErrors: CocoaError.Code { CocoaError.Code.validationMultipleErrors }
     /// The same as ``validationMultipleErrors``.
     public static var validationMultipleErrorsError: CocoaError.Code { validationMultipleErrors }
 
     /// A property that is not optional is nil.
-    public static var validationMissingMandatoryProperty: CocoaError.Code { CocoaError.Code(rawValue: 1570) }
+    public static var validationMissingMandatoryProperty: CocoaError.Code {
+        CocoaError.Code.validationMissingMandatoryProperty
+    }
     /// The same as ``validationMissingMandatoryProperty``.
     public static var validationMissingMandatoryPropertyError: CocoaError.Code { validationMissingMandatoryProperty }
 
     /// A relationship holds fewer objects than its minimum count.
-    public static var validationRelationshipLacksMinimumCount: CocoaError.Code { CocoaError.Code(rawValue: 1580) }
+    public static var validationRelationshipLacksMinimumCount: CocoaError.Code {
+        CocoaError.Code.validationRelationshipLacksMinimumCount
+    }
     /// The same as ``validationRelationshipLacksMinimumCount``.
     public static var validationRelationshipLacksMinimumCountError: CocoaError.Code {
         validationRelationshipLacksMinimumCount
     }
 
     /// A relationship holds more objects than its maximum count.
-    public static var validationRelationshipExceedsMaximumCount: CocoaError.Code { CocoaError.Code(rawValue: 1590) }
+    public static var validationRelationshipExceedsMaximumCount: CocoaError.Code {
+        CocoaError.Code.validationRelationshipExceedsMaximumCount
+    }
     /// The same as ``validationRelationshipExceedsMaximumCount``.
     public static var validationRelationshipExceedsMaximumCountError: CocoaError.Code {
         validationRelationshipExceedsMaximumCount
     }
 
     /// An object cannot be deleted while a relationship with the rule deny holds objects.
-    public static var validationRelationshipDeniedDelete: CocoaError.Code { CocoaError.Code(rawValue: 1600) }
+    public static var validationRelationshipDeniedDelete: CocoaError.Code {
+        CocoaError.Code.validationRelationshipDeniedDelete
+    }
     /// The same as ``validationRelationshipDeniedDelete``.
     public static var validationRelationshipDeniedDeleteError: CocoaError.Code { validationRelationshipDeniedDelete }
 
     /// A number is greater than its maximum.
-    public static var validationNumberTooLarge: CocoaError.Code { CocoaError.Code(rawValue: 1610) }
+    public static var validationNumberTooLarge: CocoaError.Code { CocoaError.Code.validationNumberTooLarge }
     /// The same as ``validationNumberTooLarge``.
     public static var validationNumberTooLargeError: CocoaError.Code { validationNumberTooLarge }
 
     /// A number is less than its minimum.
-    public static var validationNumberTooSmall: CocoaError.Code { CocoaError.Code(rawValue: 1620) }
+    public static var validationNumberTooSmall: CocoaError.Code { CocoaError.Code.validationNumberTooSmall }
     /// The same as ``validationNumberTooSmall``.
     public static var validationNumberTooSmallError: CocoaError.Code { validationNumberTooSmall }
 
     /// A date is later than its maximum.
-    public static var validationDateTooLate: CocoaError.Code { CocoaError.Code(rawValue: 1630) }
+    public static var validationDateTooLate: CocoaError.Code { CocoaError.Code.validationDateTooLate }
     /// The same as ``validationDateTooLate``.
     public static var validationDateTooLateError: CocoaError.Code { validationDateTooLate }
 
     /// A date is earlier than its minimum.
-    public static var validationDateTooSoon: CocoaError.Code { CocoaError.Code(rawValue: 1640) }
+    public static var validationDateTooSoon: CocoaError.Code { CocoaError.Code.validationDateTooSoon }
     /// The same as ``validationDateTooSoon``.
     public static var validationDateTooSoonError: CocoaError.Code { validationDateTooSoon }
 
     /// A value is not a date.
-    public static var validationInvalidDate: CocoaError.Code { CocoaError.Code(rawValue: 1650) }
+    public static var validationInvalidDate: CocoaError.Code { CocoaError.Code.validationInvalidDate }
     /// The same as ``validationInvalidDate``.
     public static var validationInvalidDateError: CocoaError.Code { validationInvalidDate }
 
     /// A string is longer than its maximum.
-    public static var validationStringTooLong: CocoaError.Code { CocoaError.Code(rawValue: 1660) }
+    public static var validationStringTooLong: CocoaError.Code { CocoaError.Code.validationStringTooLong }
     /// The same as ``validationStringTooLong``.
     public static var validationStringTooLongError: CocoaError.Code { validationStringTooLong }
 
     /// A string is shorter than its minimum.
-    public static var validationStringTooShort: CocoaError.Code { CocoaError.Code(rawValue: 1670) }
+    public static var validationStringTooShort: CocoaError.Code { CocoaError.Code.validationStringTooShort }
     /// The same as ``validationStringTooShort``.
     public static var validationStringTooShortError: CocoaError.Code { validationStringTooShort }
 
     /// A string does not match its regular expression.
-    public static var validationStringPatternMatching: CocoaError.Code { CocoaError.Code(rawValue: 1680) }
+    public static var validationStringPatternMatching: CocoaError.Code {
+        CocoaError.Code.validationStringPatternMatching
+    }
     /// The same as ``validationStringPatternMatching``.
     public static var validationStringPatternMatchingError: CocoaError.Code { validationStringPatternMatching }
 
     /// A context's lock could not be had.
-    public static var managedObjectContextLocking: CocoaError.Code { CocoaError.Code(rawValue: 132000) }
+    public static var managedObjectContextLocking: CocoaError.Code { CocoaError.Code.managedObjectContextLocking }
     /// The same as ``managedObjectContextLocking``.
     public static var managedObjectContextLockingError: CocoaError.Code { managedObjectContextLocking }
 
     /// A coordinator's lock could not be had.
-    public static var persistentStoreCoordinatorLocking: CocoaError.Code { CocoaError.Code(rawValue: 132010) }
+    public static var persistentStoreCoordinatorLocking: CocoaError.Code {
+        CocoaError.Code.persistentStoreCoordinatorLocking
+    }
     /// The same as ``persistentStoreCoordinatorLocking``.
     public static var persistentStoreCoordinatorLockingError: CocoaError.Code { persistentStoreCoordinatorLocking }
 
     /// An object's row is not there: a fault cannot be fulfilled.
-    public static var managedObjectReferentialIntegrity: CocoaError.Code { CocoaError.Code(rawValue: 133000) }
+    public static var managedObjectReferentialIntegrity: CocoaError.Code {
+        CocoaError.Code.managedObjectReferentialIntegrity
+    }
     /// The same as ``managedObjectReferentialIntegrity``.
     public static var managedObjectReferentialIntegrityError: CocoaError.Code { managedObjectReferentialIntegrity }
 
     /// An object refers to an object of another store.
-    public static var managedObjectExternalRelationship: CocoaError.Code { CocoaError.Code(rawValue: 133010) }
+    public static var managedObjectExternalRelationship: CocoaError.Code {
+        CocoaError.Code.managedObjectExternalRelationship
+    }
     /// The same as ``managedObjectExternalRelationship``.
     public static var managedObjectExternalRelationshipError: CocoaError.Code { managedObjectExternalRelationship }
 
     /// A save found rows that others changed meanwhile, and the merge policy does not resolve that.
-    public static var managedObjectMerge: CocoaError.Code { CocoaError.Code(rawValue: 133020) }
+    public static var managedObjectMerge: CocoaError.Code { CocoaError.Code.managedObjectMerge }
     /// The same as ``managedObjectMerge``.
     public static var managedObjectMergeError: CocoaError.Code { managedObjectMerge }
 
     /// A save breaks a uniqueness constraint, and the merge policy does not resolve that.
-    public static var managedObjectConstraintMerge: CocoaError.Code { CocoaError.Code(rawValue: 133021) }
+    public static var managedObjectConstraintMerge: CocoaError.Code { CocoaError.Code.managedObjectConstraintMerge }
     /// The same as ``managedObjectConstraintMerge``.
     public static var managedObjectConstraintMergeError: CocoaError.Code { managedObjectConstraintMerge }
 
     /// There is no store type of this name.
-    public static var persistentStoreInvalidType: CocoaError.Code { CocoaError.Code(rawValue: 134000) }
+    public static var persistentStoreInvalidType: CocoaError.Code { CocoaError.Code.persistentStoreInvalidType }
     /// The same as ``persistentStoreInvalidType``.
     public static var persistentStoreInvalidTypeError: CocoaError.Code { persistentStoreInvalidType }
 
     /// The store's file is of another type than was asked for.
-    public static var persistentStoreTypeMismatch: CocoaError.Code { CocoaError.Code(rawValue: 134010) }
+    public static var persistentStoreTypeMismatch: CocoaError.Code { CocoaError.Code.persistentStoreTypeMismatch }
     /// The same as ``persistentStoreTypeMismatch``.
     public static var persistentStoreTypeMismatchError: CocoaError.Code { persistentStoreTypeMismatch }
 
     /// The store's tables do not fit the model.
-    public static var persistentStoreIncompatibleSchema: CocoaError.Code { CocoaError.Code(rawValue: 134020) }
+    public static var persistentStoreIncompatibleSchema: CocoaError.Code {
+        CocoaError.Code.persistentStoreIncompatibleSchema
+    }
     /// The same as ``persistentStoreIncompatibleSchema``.
     public static var persistentStoreIncompatibleSchemaError: CocoaError.Code { persistentStoreIncompatibleSchema }
 
     /// The store could not save.
-    public static var persistentStoreSave: CocoaError.Code { CocoaError.Code(rawValue: 134030) }
+    public static var persistentStoreSave: CocoaError.Code { CocoaError.Code.persistentStoreSave }
     /// The same as ``persistentStoreSave``.
     public static var persistentStoreSaveError: CocoaError.Code { persistentStoreSave }
 
     /// One or more of the coordinator's stores could not save.
-    public static var persistentStoreIncompleteSave: CocoaError.Code { CocoaError.Code(rawValue: 134040) }
+    public static var persistentStoreIncompleteSave: CocoaError.Code { CocoaError.Code.persistentStoreIncompleteSave }
     /// The same as ``persistentStoreIncompleteSave``.
     public static var persistentStoreIncompleteSaveError: CocoaError.Code { persistentStoreIncompleteSave }
 
     /// A save met conflicts; `NSPersistentStoreSaveConflictsErrorKey` holds them.
-    public static var persistentStoreSaveConflicts: CocoaError.Code { CocoaError.Code(rawValue: 134050) }
+    public static var persistentStoreSaveConflicts: CocoaError.Code { CocoaError.Code.persistentStoreSaveConflicts }
     /// The same as ``persistentStoreSaveConflicts``.
     public static var persistentStoreSaveConflictsError: CocoaError.Code { persistentStoreSaveConflicts }
 
     /// Something went wrong that no other code names.
-    public static var coreData: CocoaError.Code { CocoaError.Code(rawValue: 134060) }
+    public static var coreData: CocoaError.Code { CocoaError.Code.coreData }
     /// The same as ``coreData``.
     public static var coreDataError: CocoaError.Code { coreData }
 
     /// An operation on a store failed.
-    public static var persistentStoreOperation: CocoaError.Code { CocoaError.Code(rawValue: 134070) }
+    public static var persistentStoreOperation: CocoaError.Code { CocoaError.Code.persistentStoreOperation }
     /// The same as ``persistentStoreOperation``.
     public static var persistentStoreOperationError: CocoaError.Code { persistentStoreOperation }
 
     /// The store could not be opened.
-    public static var persistentStoreOpen: CocoaError.Code { CocoaError.Code(rawValue: 134080) }
+    public static var persistentStoreOpen: CocoaError.Code { CocoaError.Code.persistentStoreOpen }
     /// The same as ``persistentStoreOpen``.
     public static var persistentStoreOpenError: CocoaError.Code { persistentStoreOpen }
 
     /// The store did not answer in time.
-    public static var persistentStoreTimeout: CocoaError.Code { CocoaError.Code(rawValue: 134090) }
+    public static var persistentStoreTimeout: CocoaError.Code { CocoaError.Code.persistentStoreTimeout }
     /// The same as ``persistentStoreTimeout``.
     public static var persistentStoreTimeoutError: CocoaError.Code { persistentStoreTimeout }
 
     /// The store cannot carry out requests of this kind.
-    public static var persistentStoreUnsupportedRequestType: CocoaError.Code { CocoaError.Code(rawValue: 134091) }
+    public static var persistentStoreUnsupportedRequestType: CocoaError.Code {
+        CocoaError.Code.persistentStoreUnsupportedRequestType
+    }
     /// The same as ``persistentStoreUnsupportedRequestType``.
     public static var persistentStoreUnsupportedRequestTypeError: CocoaError.Code {
         persistentStoreUnsupportedRequestType
     }
 
     /// The store was written with another version of the model.
-    public static var persistentStoreIncompatibleVersionHash: CocoaError.Code { CocoaError.Code(rawValue: 134100) }
+    public static var persistentStoreIncompatibleVersionHash: CocoaError.Code {
+        CocoaError.Code.persistentStoreIncompatibleVersionHash
+    }
     /// The same as ``persistentStoreIncompatibleVersionHash``.
     public static var persistentStoreIncompatibleVersionHashError: CocoaError.Code {
         persistentStoreIncompatibleVersionHash
     }
 
     /// A migration failed.
-    public static var migration: CocoaError.Code { CocoaError.Code(rawValue: 134110) }
+    public static var migration: CocoaError.Code { CocoaError.Code.migration }
     /// The same as ``migration``.
     public static var migrationError: CocoaError.Code { migration }
 
     /// A migration was cancelled.
-    public static var migrationCancelled: CocoaError.Code { CocoaError.Code(rawValue: 134120) }
+    public static var migrationCancelled: CocoaError.Code { CocoaError.Code.migrationCancelled }
     /// The same as ``migrationCancelled``.
     public static var migrationCancelledError: CocoaError.Code { migrationCancelled }
 
     /// No model is found that the store was written with.
-    public static var migrationMissingSourceModel: CocoaError.Code { CocoaError.Code(rawValue: 134130) }
+    public static var migrationMissingSourceModel: CocoaError.Code { CocoaError.Code.migrationMissingSourceModel }
     /// The same as ``migrationMissingSourceModel``.
     public static var migrationMissingSourceModelError: CocoaError.Code { migrationMissingSourceModel }
 
     /// No mapping model leads from the store's model to the new one.
-    public static var migrationMissingMappingModel: CocoaError.Code { CocoaError.Code(rawValue: 134140) }
+    public static var migrationMissingMappingModel: CocoaError.Code { CocoaError.Code.migrationMissingMappingModel }
     /// The same as ``migrationMissingMappingModel``.
     public static var migrationMissingMappingModelError: CocoaError.Code { migrationMissingMappingModel }
 
     /// A migration could not read the old store.
-    public static var migrationManagerSourceStore: CocoaError.Code { CocoaError.Code(rawValue: 134150) }
+    public static var migrationManagerSourceStore: CocoaError.Code { CocoaError.Code.migrationManagerSourceStore }
     /// The same as ``migrationManagerSourceStore``.
     public static var migrationManagerSourceStoreError: CocoaError.Code { migrationManagerSourceStore }
 
     /// A migration could not write the new store.
-    public static var migrationManagerDestinationStore: CocoaError.Code { CocoaError.Code(rawValue: 134160) }
+    public static var migrationManagerDestinationStore: CocoaError.Code {
+        CocoaError.Code.migrationManagerDestinationStore
+    }
     /// The same as ``migrationManagerDestinationStore``.
     public static var migrationManagerDestinationStoreError: CocoaError.Code { migrationManagerDestinationStore }
 
     /// An entity's migration policy failed.
-    public static var entityMigrationPolicy: CocoaError.Code { CocoaError.Code(rawValue: 134170) }
+    public static var entityMigrationPolicy: CocoaError.Code { CocoaError.Code.entityMigrationPolicy }
     /// The same as ``entityMigrationPolicy``.
     public static var entityMigrationPolicyError: CocoaError.Code { entityMigrationPolicy }
 
     /// SQLite failed; the user info holds its code under `NSSQLiteErrorDomain`.
-    public static var sqlite: CocoaError.Code { CocoaError.Code(rawValue: 134180) }
+    public static var sqlite: CocoaError.Code { CocoaError.Code.sqlite }
     /// The same as ``sqlite``.
     public static var sqliteError: CocoaError.Code { sqlite }
 
     /// No mapping model can be inferred.
-    public static var inferredMappingModel: CocoaError.Code { CocoaError.Code(rawValue: 134190) }
+    public static var inferredMappingModel: CocoaError.Code { CocoaError.Code.inferredMappingModel }
     /// The same as ``inferredMappingModel``.
     public static var inferredMappingModelError: CocoaError.Code { inferredMappingModel }
 
     /// A Spotlight record could not be read.
-    public static var externalRecordImport: CocoaError.Code { CocoaError.Code(rawValue: 134200) }
+    public static var externalRecordImport: CocoaError.Code { CocoaError.Code.externalRecordImport }
     /// The same as ``externalRecordImport``.
     public static var externalRecordImportError: CocoaError.Code { externalRecordImport }
 }

@@ -6,23 +6,20 @@ public final class Bookshelf {
 
     public var viewContext: NSManagedObjectContext { container.viewContext }
 
-    static let model: NSManagedObjectModel = {
-        guard let url = Bundle.module.url(forResource: "Model", withExtension: "momd"),
-            let model = NSManagedObjectModel(contentsOf: url)
-        else {
-            fatalError("The model is missing from the bundle.")
-        }
-        return model
-    }()
+    /// Loaded once: each entity then belongs to one model, however many bookshelves there are.
+    private static let model = Bundle.module.url(forResource: "Model", withExtension: "momd")
+        .flatMap(NSManagedObjectModel.init(contentsOf:))
 
-    public init(inMemory: Bool = false) {
-        container = NSPersistentContainer(name: "Bookshelf", managedObjectModel: Self.model)
+    /// A bookshelf on disk or in memory. Throws where the model is missing from the bundle, or the store cannot be loaded.
+    public init(inMemory: Bool = false) throws {
+        guard let model = Self.model else { throw CocoaError(.fileReadNoSuchFile) }
+        container = NSPersistentContainer(name: "Bookshelf", managedObjectModel: model)
         if inMemory {
             container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         }
-        container.loadPersistentStores { _, error in
-            if let error { fatalError("The store could not be loaded: \(error)") }
-        }
+        var failure: (any Error)?
+        container.loadPersistentStores { _, error in failure = failure ?? error }
+        if let failure { throw failure }
         container.viewContext.automaticallyMergesChangesFromParent = true
         container.viewContext.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
     }

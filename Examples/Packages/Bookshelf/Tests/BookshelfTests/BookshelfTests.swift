@@ -6,14 +6,12 @@ import XCTest
 final class BookshelfTests: XCTestCase {
     private var shelf: Bookshelf!
 
-    override func setUp() {
-        super.setUp()
-        shelf = Bookshelf(inMemory: true)
+    override func setUpWithError() throws {
+        shelf = try Bookshelf(inMemory: true)
     }
 
     override func tearDown() {
         shelf = nil
-        super.tearDown()
     }
 
     func testModelIsInTheBundle() {

@@ -1,0 +1,27 @@
+/// A writer that hands on to another whatever it does not write itself.
+protocol ForwardingGraphWriter: GraphWriter {
+    associatedtype Target: GraphWriter
+    /// The writer that everything goes on to.
+    var target: Target { get set }
+}
+
+// Public, because public writers get these methods for a public protocol.
+extension ForwardingGraphWriter {
+    public mutating func begin(_ header: DocumentHeader) throws { try target.begin(header) }
+    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+        try target.beginObject(id: id, entity: entity, isDeleted: isDeleted)
+    }
+    public mutating func attribute(
+        _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
+    ) throws {
+        try target.attribute(name, value, declaredAs: type)
+    }
+    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
+        try target.beginRelationship(name, isToMany: isToMany, isOrdered: isOrdered)
+    }
+    public mutating func reference(_ id: RecordID) throws { try target.reference(id) }
+    public mutating func endRelationship() throws { try target.endRelationship() }
+    public mutating func nullRelationship(_ name: String) throws { try target.nullRelationship(name) }
+    public mutating func endObject() throws { try target.endObject() }
+    public mutating func finish() throws { try target.finish() }
+}
