@@ -106,12 +106,6 @@ public struct KeyedArchiveBuilder {
 
     /// The archive with one root as a property list.
     public func propertyList(root: PropertyListValue) -> PropertyListValue {
-        .dictionary(
-            PropertyListDictionary([
-                ("$version", .integer(100_000)),
-                ("$archiver", .string("NSKeyedArchiver")),
-                ("$top", .dictionary(PropertyListDictionary([(KeyedArchive.rootKey, root)]))),
-                ("$objects", .array(objects)),
-            ]))
+        KeyedArchive.propertyList(of: objects, top: PropertyListDictionary([(KeyedArchive.rootKey, root)]))
     }
 }

@@ -41,7 +41,7 @@
                         return session.result
                     }
                     var writer = try session.makeWriter(to: sink)
-                    return try session.exportStore(to: &writer, progress: nil)
+                    return try session.exportStore(to: &writer, progress: nil, fromRows: false)
                 }
                 return (String(decoding: sink.data, as: UTF8.self), result)
             } catch let error as DocumentError {

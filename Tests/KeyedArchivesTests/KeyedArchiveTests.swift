@@ -21,6 +21,22 @@ struct KeyedArchiveTests {
         #expect(try readable(NSSet(array: ["one"])) == .set([.string("one")]))
     }
 
+    @Test("An archive with its keys sorted is always the same, and Foundation reads it")
+    func sortedKeys() throws {
+        let value =
+            ["text", Date(timeIntervalSinceReferenceDate: 5), UUID(), ["k": [1, 2.5, "ü"] as [Any]]] as NSArray
+        let archives = try (0..<20).map { _ in
+            try KeyedArchive(
+                data: NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+            ).sortedData()
+        }
+        #expect(Set(archives).count == 1)
+        let read = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSDate.self, NSUUID.self],
+            from: archives[0])
+        #expect(read as? NSArray == value)
+    }
+
     @Test("Foundation reads what we archive")
     func foundationReads() throws {
         let uuid = UUID()

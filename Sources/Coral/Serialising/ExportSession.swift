@@ -124,7 +124,10 @@ final class ExportSession {
         #endif
     }
 
-    func exportStore(to writer: inout any GraphWriter, progress: Progress?) throws -> ExportResult {
+    /// Writes the whole store, from its rows where they tell everything: both ways give the same.
+    func exportStore(
+        to writer: inout any GraphWriter, progress: Progress?, fromRows: Bool = true
+    ) throws -> ExportResult {
         self.progress = progress
         let loader = makeLoader(countsRows: true)
         let header = DocumentHeader(
@@ -134,6 +137,7 @@ final class ExportSession {
         let entities = storedEntities
         progress?.begin(try entities.reduce(0) { try $0 + count(of: $1) })
         for entity in layout == .nested ? try ownersFirst(entities) : entities {
+            if fromRows, layout != .nested, try writeRows(of: entity, to: &writer) { continue }
             let ids = try loader.ids(of: entity)
             if layout == .nested {
                 if nested == nil { nested = NestedExport(self, loader: loader) }
@@ -147,6 +151,31 @@ final class ExportSession {
     }
 
     private var nested: NestedExport?
+
+    /// Writes the records of an entity from the store's rows; false, with nothing written, where objects must be made.
+    private func writeRows(of entity: NSEntityDescription, to writer: inout any GraphWriter) throws -> Bool {
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            guard recorder.names.keys == nil, let store, let coordinator = context.persistentStoreCoordinator,
+                coordinator.persistentStores.count == 1
+            else { return false }
+            let isWritten = try coordinator.withRows(of: store) { rows in
+                guard let rowRecorder = try RowRecorder(entity, session: self, rows: rows) else { return false }
+                let described = plan.schema.entity(entity.name ?? "")
+                var written = 0
+                try rowRecorder.forEachRecord { record in
+                    try writer.write(record, of: described)
+                    written += 1
+                    // Now and then, because telling a progress costs more than a row.
+                    if written % 256 == 0 { try didWrite(256, of: record.entity) }
+                }
+                try didWrite(written % 256, of: entity.name ?? "")
+                return true
+            }
+            return isWritten ?? false
+        #else
+            return false
+        #endif
+    }
 
     /// The entities that have rows of their own, sorted by name.
     private var storedEntities: [NSEntityDescription] {
@@ -230,13 +259,16 @@ final class ExportSession {
         }
     }
 
+    /// Notes a reference that leads nowhere.
+    func noteMissing(_ target: RecordID, _ relationship: String, of owner: RecordID) {
+        result.note(DanglingReference(id: owner, relationship: relationship, target: target))
+    }
+
     private func noteMissing(_ missing: Set<NSManagedObjectID>, in draft: ObjectRecorder.Draft) {
         for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
             for target in targets where missing.contains(target.objectID) {
-                result.note(
-                    DanglingReference(
-                        id: recorder.names.name(of: draft.id), relationship: relationship.name,
-                        target: recorder.names.name(of: target.objectID)))
+                noteMissing(
+                    recorder.names.name(of: target.objectID), relationship.name, of: recorder.names.name(of: draft.id))
             }
         }
     }

@@ -160,8 +160,9 @@ public struct GraphExporter: Sendable {
     /// its own. What other contexts have not saved is not part of it.
     ///
     /// Cost: for each entity a statement for its keys; for each batch a statement for the rows and one for each to-many
-    /// relationship. Memory holds one batch, and the keys of one entity. On this package's own store the plain shape as JSON
-    /// is written without objects, with a statement for each entity and to-many relationship; memory holds a row.
+    /// relationship. Memory holds one batch, and the keys of one entity. On this package's own store the plain shape as JSON,
+    /// and in flat documents and lines every entity whose rows tell all, are written without objects, with a statement for
+    /// each entity and to-many relationship; memory holds a row.
     @discardableResult
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil

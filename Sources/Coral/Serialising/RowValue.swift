@@ -4,14 +4,22 @@
     import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
-    /// How a column of a row is written as JSON.
+    /// How a column of a row is read, and written as JSON.
     enum RowValue {
-        case integer, boolean, double, float, text, data, uuid
+        case integer, boolean, double, float, text, uri, data, uuid
         case date(PlainLayout.DateForm)
         case decimal(PlainLayout.DecimalForm)
 
-        /// How an attribute is written; nil where rows do not tell.
+        /// How an attribute is written in the plain shape; nil where rows do not tell.
         init?(_ attribute: NSAttributeDescription, layout: PlainLayout) {
+            self.init(attribute, dates: layout.dates, decimals: layout.decimals)
+        }
+
+        /// How an attribute is read; nil where rows do not tell.
+        init?(
+            _ attribute: NSAttributeDescription, dates: PlainLayout.DateForm = .exact,
+            decimals: PlainLayout.DecimalForm = .number
+        ) {
             guard !attribute.isTransient else { return nil }
             switch attribute.attributeType {
             case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: self = .integer
@@ -21,8 +29,9 @@
             case .stringAttributeType: self = .text
             case .binaryDataAttributeType: self = .data
             case .UUIDAttributeType: self = .uuid
-            case .dateAttributeType: self = .date(layout.dates)
-            case .decimalAttributeType: self = .decimal(layout.decimals)
+            case .URIAttributeType: self = .uri
+            case .dateAttributeType: self = .date(dates)
+            case .decimalAttributeType: self = .decimal(decimals)
             default: return nil
             }
         }
@@ -34,6 +43,34 @@
             case .integer, .boolean, .text, .uuid: return
             default: return nil
             }
+        }
+
+        /// The value as records hold it.
+        func value(_ column: Int32, of row: RowCursor) -> GraphValue {
+            if row.isNull(column) { return .null }
+            switch self {
+            case .integer: return .integer(row.integer(column))
+            case .boolean: return .bool(row.integer(column) != 0)
+            case .double: return .double(row.double(column))
+            case .float: return .float(Float(row.double(column)))
+            case .text: return .string(row.withText(column) { String(decoding: $0, as: UTF8.self) })
+            case .uri: return Self.uri(column, of: row).map { .uri($0) } ?? .null
+            case .data: return .data(row.withBytes(column) { Data($0) })
+            case .uuid: return row.withBytes(column) { Self.uuid($0) }.map { .uuid($0) } ?? .null
+            case .date: return .date(row.double(column))
+            case .decimal: return .decimal(row.decimal(column) ?? .nan)
+            }
+        }
+
+        /// A URI's text, nil where it is none.
+        private static func uri(_ column: Int32, of row: RowCursor) -> String? {
+            URL(string: row.withText(column) { String(decoding: $0, as: UTF8.self) })?.absoluteString
+        }
+
+        /// A UUID of sixteen bytes, or of text, as some other programs write it.
+        private static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
+            if bytes.count == 16 { return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
+            return bytes.count == 36 ? UUID(uuidString: String(decoding: bytes, as: UTF8.self)) : nil
         }
 
         @inline(__always)
@@ -53,14 +90,12 @@
                         try writer.string(String(decoding: bytes, as: UTF8.self))
                     }
                 }
+            case .uri: try Self.uri(column, of: row).map { try writer.string($0) } ?? writer.null()
             case .data: try row.withBytes(column) { try writer.data($0) }
             case .uuid:
                 try row.withBytes(column) { bytes in
                     if bytes.count == 16 { return try writer.uuid(bytes: bytes) }
-                    // As text, as some other programs write it.
-                    guard bytes.count == 36, let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) else {
-                        return try writer.null()
-                    }
+                    guard let uuid = Self.uuid(bytes) else { return try writer.null() }
                     try writer.uuid(uuid)
                 }
             case .date(.milliseconds): try writer.dateInMilliseconds(row.double(column))

@@ -17,7 +17,8 @@ struct AttributeTransformer {
     /// Whether the transformer would make an instance of any class that an archive names.
     var isInsecure: Bool { ["NSUnarchiveFromData", "NSKeyedUnarchiveFromData"].contains(name.rawValue) }
 
-    /// The archive of a value.
+    /// The archive of a value: from Core Data's own transformers the same bytes each time, as far as the value itself has an
+    /// order.
     ///
     /// Throws `TransformableError` where the transformer is not registered or makes no data of the value.
     func archive(of value: Any) throws -> Data {
@@ -29,7 +30,7 @@ struct AttributeTransformer {
             throw TransformableError(
                 .encoding, "The value transformer \"\(name.rawValue)\" of \(place) made no data of a value.")
         }
-        return archive
+        return isUnarchiving(transformer) ? (try? KeyedArchive(data: archive).sortedData()) ?? archive : archive
     }
 
     /// The value of an archive.
@@ -60,8 +61,8 @@ struct AttributeTransformer {
         transformer is NSSecureUnarchiveFromDataTransformer || isInsecure
     }
 
-    /// Whether two archives are of the same value: those of one value differ from one time to the next in the order of their
-    /// keys, which says nothing.
+    /// Whether two archives are of the same value: Foundation's differ from one time to the next in the order of their keys,
+    /// which says nothing.
     static func areSame(_ one: Data, _ two: Data) -> Bool {
         if one == two { return true }
         guard let one = try? KeyedArchives.ReadableValue(archive: one),

@@ -18,6 +18,8 @@ public struct StoreRows {
         case attribute([String])
         /// The key of the object at the end of such a way, null where there is no such row.
         case object([String])
+        /// The number of that object's entity: see ``StoreRows/entity(numbered:)``.
+        case entity([String])
         /// The key that a to-one relationship of the row holds, be there such a row or not.
         case reference(String)
     }
@@ -49,11 +51,11 @@ public struct StoreRows {
     /// relationship's own, else by the member's key. Before the columns, which are the members', stand the owner's key, the
     /// member's, which is null where no such row exists, and the member's as the relationship holds it.
     ///
-    /// - Returns: Nil where sets of rows cannot tell: the relationship leads to several entities, or to itself.
+    /// - Returns: Nil where sets of rows cannot tell: the relationship is its own inverse.
     public func cursor(
         overMembersOf relationship: NSRelationshipDescription, entity: NSEntityDescription, columns: [Column]
     ) throws -> RowCursor? {
-        guard let destination = relationship.destinationEntity, destination.subentities.isEmpty,
+        guard let destination = relationship.destinationEntity,
             let toMany = entity.layout.toMany.first(where: { $0.relationship === relationship }), toMany.isPersistent,
             let members = content.schema.entity(destination)
         else { return nil }
@@ -64,7 +66,8 @@ public struct StoreRows {
         case .memberSlot(let slot, let position):
             guard let owner = members.columns[slot]?.name else { return nil }
             let order = position.flatMap { members.columns[$0]?.name }.map { "t0.\($0), " } ?? ""
-            let rest = condition(of: members, alias: "t0").replacingOccurrences(of: " WHERE ", with: " AND ")
+            let numbers = members.hierarchyNumbers.map(String.init).joined(separator: ", ")
+            let rest = members.sharesTable ? " AND t0.Z_ENT IN (\(numbers))" : ""
             text =
                 "SELECT t0.\(owner), t0.Z_PK, t0.Z_PK\(selection.columns) FROM \(members.table) t0\(selection.joins) "
                 + "WHERE t0.\(owner) IS NOT NULL\(rest) ORDER BY t0.\(owner), \(order)t0.Z_PK"
@@ -100,6 +103,11 @@ public struct StoreRows {
             for: ObjectKey(store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: key))
     }
 
+    /// The entity that rows name by this number; nil where the model has none.
+    public func entity(numbered number: Int64) -> NSEntityDescription? {
+        content.schema.entityIndex(number: number).map { content.schema.model.orderedEntities[$0] }
+    }
+
     private func condition(of place: SQLEntity, alias: String) -> String {
         place.sharesTable ? " WHERE \(alias).Z_ENT = \(place.number)" : ""
     }
@@ -133,6 +141,9 @@ private struct RowSelectionText {
         case .object(let path):
             guard let (_, table) = table(at: path[...], from: entity) else { return false }
             expressions.append("\(table).Z_PK")
+        case .entity(let path):
+            guard let (_, table) = table(at: path[...], from: entity) else { return false }
+            expressions.append("\(table).Z_ENT")
         case .reference(let name):
             guard entity.relationshipsByName[name]?.isToMany == false,
                 let column = schema.column(named: name, in: entity)
@@ -159,8 +170,8 @@ private struct RowSelectionText {
         _ path: [String], name: String, from entity: NSEntityDescription, _ table: String
     ) -> (NSEntityDescription, String)? {
         guard let relationship = entity.relationshipsByName[name], !relationship.isToMany,
-            let destination = relationship.destinationEntity, destination.subentities.isEmpty,
-            let place = schema.entity(destination), let column = schema.column(named: name, in: entity)
+            let destination = relationship.destinationEntity, let place = schema.entity(destination),
+            let column = schema.column(named: name, in: entity)
         else { return nil }
         if let known = aliases[path] { return (destination, known) }
         let alias = "t\(aliases.count + 1)"

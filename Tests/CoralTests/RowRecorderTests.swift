@@ -1,0 +1,89 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    @testable import Coral
+    import CoralTesting
+    import GraphDocuments
+    @_spi(Stores) import ManagedObjects
+    import Testing
+
+    /// Flat documents from rows are what objects give, byte for byte, in every format.
+    struct RowRecorderTests {
+        private func requireSame(
+            _ context: NSManagedObjectContext, _ change: (inout GraphExporter) -> Void = { _ in }
+        ) throws {
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            for format in GraphFormat.allCases {
+                var exporter = GraphExporter(format: format, layout: format == .jsonLines ? .lines : .flat)
+                change(&exporter)
+                let rows = try document(of: coordinator, exporter, fromRows: true)
+                let objects = try document(of: coordinator, exporter, fromRows: false)
+                #expect(rows.data == objects.data)
+                #expect(rows.result == objects.result)
+                #expect(objects.result.recordCount > 0)
+            }
+        }
+
+        private func document(
+            of coordinator: NSPersistentStoreCoordinator, _ exporter: GraphExporter, fromRows: Bool
+        ) throws -> (data: Data, result: ExportResult) {
+            let sink = MemorySink()
+            let result = try exporter.exportStore(of: coordinator) { session in
+                var writer = try session.makeWriter(to: sink)
+                return try session.exportStore(to: &writer, progress: nil, fromRows: fromRows)
+            }
+            return (sink.data, result)
+        }
+
+        /// A store of random objects.
+        private func makeContext(_ model: NSManagedObjectModel, seed: UInt64) throws -> NSManagedObjectContext {
+            let shop = try Shop(model)
+            try shop.context.performAndWait {
+                var generator = GraphGenerator(seed: seed)
+                _ = try generator.objects(40, in: shop.context)
+                try shop.context.save()
+            }
+            return shop.context
+        }
+
+        /// Which of the entities' rows tell everything.
+        private func recorded(_ context: NSManagedObjectContext) throws -> [String] {
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            let store = try #require(coordinator.persistentStores.first)
+            return try GraphExporter(format: .json, layout: .flat).exportStore(of: coordinator) { session in
+                try coordinator.withRows(of: store) { rows in
+                    try coordinator.managedObjectModel.entities
+                        .filter { try !$0.isAbstract && RowRecorder($0, session: session, rows: rows) != nil }
+                        .compactMap(\.name).sorted()
+                } ?? []
+            }
+        }
+
+        @Test(arguments: 1...10) func `values of every simple type`(seed: UInt64) throws {
+            let context = try makeContext(ShopModel.make(), seed: seed)
+            #expect(try recorded(context) == ["Customer", "Label", "Line", "Order", "Remark"])
+            try requireSame(context)
+            try requireSame(context) { $0.shape = .everything.excluding("Order.lines", "Label", "Party.name") }
+        }
+
+        @Test(arguments: 1...20) func `relationships of every kind, into a hierarchy too`(seed: UInt64) throws {
+            let context = try makeContext(WebModel.make(), seed: seed)
+            #expect(try recorded(context) == ["Place", "Special", "Thing"])
+            try requireSame(context)
+            try requireSame(context) { $0.shape = .everything.excluding("Special") }
+        }
+
+        @Test func `entities whose rows do not tell everything are left to objects, the others are not`() throws {
+            let model = ShopModel.make()
+            let remark = try #require(model.entitiesByName["Remark"])
+            remark.properties.append(WebModel.attribute("mood", .transformableAttributeType))
+            let context = try makeContext(model, seed: 1)
+            #expect(try recorded(context) == ["Customer", "Label", "Line", "Order"])
+            try requireSame(context)
+        }
+
+        @Test func `names by key are left to objects`() throws {
+            try requireSame(try makeContext(ShopModel.make(), seed: 2)) { $0.idScheme = .key }
+        }
+    }
+
+#endif
