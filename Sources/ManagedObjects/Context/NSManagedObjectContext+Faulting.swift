@@ -53,17 +53,42 @@ extension NSManagedObjectContext {
                 return true
             }
             guard try findRow(of: object) else { return false }
+        } else if stalenessInterval >= 0, let page = object.page, isStale(page) {
+            guard try findRow(of: object) else { return false }
         }
+        // A batch may have been realised together.
+        guard object.isFaultInternally else { return true }
         object.state.insert(.realised)
         object.awakeFromFetch()
         return true
     }
 
+    /// Realises an object whose row has just been read, however soon rows are stale.
+    final func realiseAsRead(_ object: NSManagedObject) {
+        guard object.isFaultInternally, object.page != nil, object.originSlot < 0 else { return object.realise() }
+        object.state.insert(.realised)
+        object.awakeFromFetch()
+    }
+
+    /// Whether rows were read longer ago than the context allows.
+    private func isStale(_ page: RowPage) -> Bool {
+        oldestReading.map { page.readAt < $0 } ?? false
+    }
+
+    /// When a row must have been read at the earliest; nil where age does not count.
+    private var oldestReading: ContinuousClock.Instant? {
+        stalenessInterval < 0 ? nil : ContinuousClock.now - .seconds(stalenessInterval)
+    }
+
     private func findRow(of object: NSManagedObject) throws -> Bool {
         if let parentContext { return try findValues(of: object, in: parentContext) }
-        if let (page, row) = rowsAhead.row(for: object.key) {
+        if let (page, row) = rowsAhead.row(for: object.key), !isStale(page) {
             adopt(page, row: row, by: object)
             return true
+        }
+        if let origin = object.page, let fetched = origin.fetched {
+            try readBatch(of: object, fetched, origin: origin)
+            return object.page !== origin
         }
         guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else { return false }
         let numbers = faultBatch(around: object)
@@ -89,6 +114,7 @@ extension NSManagedObjectContext {
             return (original.isolated(original.currentValues()), original.version)
         }
         guard let found else { return false }
+        if let origin = object.page, let fetched = origin.fetched { noteReading(object, fetched, origin: origin) }
         object.page = nil
         object.originSlot = -1
         object.committed = found.0
@@ -96,15 +122,23 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// The primary keys to read together with an object's: targets of the rows that follow the one it was reached from.
+    /// The primary keys to read together with an object's: targets of the rows that follow the one it was reached from, or
+    /// rows that follow its own in a page that is stale.
     private func faultBatch(around object: NSManagedObject) -> [Int64] {
-        guard object.originSlot >= 0, let page = object.page else { return [object.key.number] }
+        guard let page = object.page, stalenessInterval != 0 else { return [object.key.number] }
+        guard object.originSlot >= 0 else {
+            let rows = Int(object.row)..<min(Int(object.row) + Self.staleBatch, page.count)
+            return rows.filter { row in
+                row == rows.lowerBound || registry.object(for: page.key(ofRow: row))?.isFaultInternally == true
+            }.map { page.keys[$0] }
+        }
         let slot = Int(object.originSlot)
-        let wanted = batches(of: page).nextTargetCount(slot: slot)
+        let batches = batches(of: page)
+        let wanted = batches.readsWhole ? page.count : batches.nextTargetCount(slot: slot)
         var seen: Set<Int64> = [object.key.number]
         var numbers = [object.key.number]
         let root = object.layout.rootIndex
-        var row = Int(object.row) + 1
+        var row = batches.readsWhole ? 0 : Int(object.row) + 1
         while numbers.count < wanted, row < page.count {
             let cell = page.cell(row: row, slot: slot)
             row += 1
@@ -117,6 +151,9 @@ extension NSManagedObjectContext {
         }
         return numbers
     }
+
+    /// Rows of a stale page that are read again at once.
+    private static let staleBatch = 256
 
     private func batches(of page: RowPage) -> RelationshipBatches {
         if let loaded = page.loaded, loaded.isValid(in: epoch) { return loaded }
@@ -150,13 +187,14 @@ extension NSManagedObjectContext {
         if let page = object.page, object.originSlot < 0 {
             let batches = batches(of: page)
             let row = Int(object.row)
-            if let (members, positions) = batches.members(row: row, relationship: index) {
+            let oldest = oldestReading
+            if let (members, positions) = batches.members(row: row, relationship: index, notBefore: oldest) {
                 return state.load(members, positions: positions)
             }
             let rows = batches.nextRows(from: row, count: page.count, relationship: index)
             let result = try members(of: place, owners: Array(page.keys[rows]), entity: object.entity, store: store)
             batches.add(result, rows: rows, relationship: index)
-            if let (members, positions) = batches.members(row: row, relationship: index) {
+            if let (members, positions) = batches.members(row: row, relationship: index, notBefore: nil) {
                 state.load(members, positions: positions)
             }
         } else {
@@ -217,7 +255,8 @@ extension NSManagedObjectContext {
     /// Drops what an object holds; unsaved changes are lost.
     final func turnIntoFault(_ object: NSManagedObject) {
         guard !object.state.contains(.inserted) else { return }
-        guard !object.isFaultInternally || object.hasChanges || object.page != nil else {
+        // What waits for its batch goes on waiting.
+        guard !object.isFaultInternally || object.hasChanges || object.page.map({ $0.fetched == nil }) == true else {
             // A fault may have been asked for its members all the same.
             object.toMany = []
             return

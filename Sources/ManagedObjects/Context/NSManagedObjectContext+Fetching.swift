@@ -123,6 +123,11 @@ extension NSManagedObjectContext {
         let seesChanges = needsPendingChanges(specification)
         let stores = try fetchedStores(specification, entity: entity)
         let asksObjects = asksObjects(specification, stores)
+        if stores.count == 1, let store = stores.first, !asksObjects,
+            let found = try objectsInBatches(specification, entity: entity, store: store, seesChanges: seesChanges)
+        {
+            return found
+        }
         let finishesHere = seesChanges || asksObjects || stores.count > 1
         var query = specification.rowQuery(entity: entity)
         if asksObjects { query.predicate = nil }
@@ -146,7 +151,9 @@ extension NSManagedObjectContext {
             found = Array(found.dropFirst(max(0, specification.fetchOffset)))
             if specification.fetchLimit > 0 { found = Array(found.prefix(specification.fetchLimit)) }
         }
-        try prefetch(specification.relationshipKeyPathsForPrefetching ?? [], of: found)
+        let keyPaths = specification.relationshipKeyPathsForPrefetching ?? []
+        try requireRelationships(keyPaths, of: entity)
+        prefetch(keyPaths, of: found)
         return found
     }
 
@@ -180,7 +187,7 @@ extension NSManagedObjectContext {
                 object = makeObject(page.layout, key: key)
                 adopt(page, row: row, by: object)
             }
-            if realises { object.realise() }
+            if realises { realiseAsRead(object) }
             objects.append(object)
         }
     }
@@ -194,12 +201,16 @@ extension NSManagedObjectContext {
         if seesChanges {
             asked.fetchOffset = 0
             asked.fetchLimit = 0
+            asked.fetchBatchSize = 0
+            asked.includesPropertyValues = true
         }
         let request = asked
-        let keys = try parent.queue.sync { () throws in
-            try parent.fetchResults(request).compactMap { ($0 as? NSManagedObject)?.key }
+        let originals = try parent.queue.sync { () throws in
+            try parent.fetchResults(request).compactMap { $0 as? NSManagedObject }
         }
-        var found = keys.map { object(for: $0) }
+        let fetched = FetchBatches(
+            ContiguousArray(originals.map(\.key)), of: entity, specification: asked, originals: originals)
+        var found = objects(fetched)
         guard seesChanges else { return found }
         try applyPendingChanges(to: &found, specification: specification, entity: entity)
         sort(&found, by: specification.sortDescriptors ?? [])
@@ -276,8 +287,9 @@ extension NSManagedObjectContext {
 
     // MARK: - Prefetching
 
-    /// Loads relationships of fetched objects ahead of need: two statements for each step of a key path, at most.
-    private func prefetch(_ keyPaths: [String], of objects: [NSManagedObject]) throws {
+    /// Loads relationships of fetched objects ahead of need: two statements for each step of a key path, at most. Objects
+    /// that do not have the relationship are left out.
+    final func prefetch(_ keyPaths: [String], of objects: [NSManagedObject]) {
         for keyPath in keyPaths {
             var reached = objects
             for step in keyPath.split(separator: ".").map(String.init) {
@@ -292,17 +304,25 @@ extension NSManagedObjectContext {
                         {
                             next.append(target)
                         }
-                    default:
-                        throw CocoaError(
-                            .coreData,
-                            userInfo: [
-                                NSLocalizedDescriptionKey:
-                                    "\(object.entity.name ?? "") has no relationship \"\(step)\" to prefetch."
-                            ])
+                    default: continue
                     }
                 }
-                for object in next { object.realise() }
+                for object in next { realiseAsRead(object) }
                 reached = next
+            }
+        }
+    }
+
+    /// Checks key paths whose relationships are to be loaded ahead of need.
+    ///
+    /// - Throws: `CocoaError.coreData` for a step that neither the entity reached nor one that inherits from it has.
+    final func requireRelationships(_ keyPaths: [String], of entity: NSEntityDescription) throws {
+        for keyPath in keyPaths {
+            var reached = [entity]
+            for step in keyPath.split(separator: ".").map(String.init) {
+                let relationships = reached.flatMap(\.withSubentities).compactMap { $0.relationshipsByName[step] }
+                guard !relationships.isEmpty else { throw CocoaError.missingRelationship(step, of: reached[0]) }
+                reached = relationships.compactMap(\.destinationEntity)
             }
         }
     }
@@ -323,6 +343,22 @@ extension NSManagedObjectContext {
             specification.predicate = NSPredicate.predicate(stating: read)
         }
         return (try? fetchResults(specification)) ?? []
+    }
+}
+
+extension CocoaError {
+    fileprivate static func missingRelationship(_ name: String, of entity: NSEntityDescription) -> CocoaError {
+        CocoaError(
+            .coreData,
+            userInfo: [
+                NSLocalizedDescriptionKey: "\(entity.name ?? "") has no relationship \"\(name)\" to prefetch."
+            ])
+    }
+}
+
+extension NSEntityDescription {
+    fileprivate var withSubentities: [NSEntityDescription] {
+        [self] + subentities.flatMap(\.withSubentities)
     }
 }
 

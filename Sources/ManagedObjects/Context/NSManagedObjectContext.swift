@@ -60,7 +60,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     open var retainsRegisteredObjects = false
     /// True where an object whose row is missing becomes a deleted one with no values, instead of an error.
     open var shouldDeleteInaccessibleFaults = true
-    /// How old, in seconds, rows held by a coordinator may be. The engine keeps none: a fault always reads the store.
+    /// How long ago, in seconds, rows may have been read that a fault takes its values from; rows read before are read
+    /// again. 0 has every fault read the store, a statement each; with a negative interval, the default, age does not
+    /// count.
     open var stalenessInterval: TimeInterval = -1
     /// Values that belong to whoever made the context.
     open private(set) var userInfo = NSMutableDictionary()

@@ -8,6 +8,7 @@ final class RelationshipBatches {
     private struct Batch {
         var rows: Range<Int>
         var result: MemberResult
+        let readAt = ContinuousClock.now
     }
 
     @exclusivity(unchecked) private var batches: [[Batch]]
@@ -15,6 +16,8 @@ final class RelationshipBatches {
     /// How many targets of a to-one slot to load next time, by slot.
     @exclusivity(unchecked) private var slotGrowth: [Int]
     private let epoch: Int
+    /// Whether relationships are loaded for all rows of the page at once.
+    let readsWhole: Bool
 
     init(page: RowPage, epoch: Int) {
         // Rows that came with a batch are part of a loop already.
@@ -23,13 +26,17 @@ final class RelationshipBatches {
         growth = Array(repeating: first, count: page.layout.toMany.count)
         slotGrowth = Array(repeating: first, count: page.layout.slots.count)
         self.epoch = epoch
+        readsWhole = page.isFetchBatch && page.count <= Self.mostOwners
     }
 
     func isValid(in epoch: Int) -> Bool { self.epoch == epoch }
 
-    /// The members for a row, if they have been loaded with a batch.
-    func members(row: Int, relationship: Int) -> (ContiguousArray<ObjectKey>, ContiguousArray<Int64>)? {
+    /// The members for a row, if they have been loaded with a batch, and not before a time.
+    func members(
+        row: Int, relationship: Int, notBefore oldest: ContinuousClock.Instant?
+    ) -> (ContiguousArray<ObjectKey>, ContiguousArray<Int64>)? {
         for batch in batches[relationship] where batch.rows.contains(row) {
+            if let oldest, batch.readAt < oldest { continue }
             let owner = row - batch.rows.lowerBound
             let range = Int(batch.result.starts[owner])..<Int(batch.result.starts[owner + 1])
             let positions =
@@ -47,11 +54,13 @@ final class RelationshipBatches {
     }
 
     private static let mostMembers = 32_768
+    private static let mostOwners = 4096
 
     /// The rows to load members for, beginning with the one asked for.
     func nextRows(from row: Int, count: Int, relationship: Int) -> Range<Int> {
+        if readsWhole, batches[relationship].isEmpty { return 0..<count }
         let size = growth[relationship]
-        growth[relationship] = min(size * 16, 4096)
+        growth[relationship] = min(size * 16, Self.mostOwners)
         var end = min(row + size, count)
         for batch in batches[relationship] where batch.rows.lowerBound > row {
             end = min(end, batch.rows.lowerBound)

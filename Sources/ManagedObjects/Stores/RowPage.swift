@@ -60,12 +60,19 @@ final class RowPage {
     /// True where the rows were read before anyone asked for them: their relationships are then likely to be asked for
     /// one row after another too.
     var isReadAhead = false
+    /// True where the rows are a batch of a fetch: their relationships are loaded for all of them.
+    var isFetchBatch = false
+    /// When the rows were read: what a context's staleness interval is compared with.
+    let readAt = ContinuousClock.now
+    /// The fetch whose objects take their rows later; the page itself then has no rows.
+    let fetched: FetchBatches?
     /// Batches of relationships already loaded for the rows, by the loader that owns them.
     @exclusivity(unchecked) var loaded: RelationshipBatches?
 
     init(layout: EntityLayout, store: UInt16, rowCapacity: Int = 16, arenaCapacity: Int = 256) {
         self.layout = layout
         self.store = store
+        fetched = nil
         width = layout.slots.count
         cellCapacity = max(1, rowCapacity * width)
         cells = .allocate(capacity: cellCapacity)
@@ -73,6 +80,18 @@ final class RowPage {
         arena = .allocate(byteCount: self.arenaCapacity, alignment: 8)
         keys.reserveCapacity(rowCapacity)
         versions.reserveCapacity(rowCapacity)
+    }
+
+    /// A page without rows, for objects that wait for them.
+    init(fetched: FetchBatches, layout: EntityLayout) {
+        self.layout = layout
+        self.fetched = fetched
+        store = 0
+        width = 0
+        cellCapacity = 1
+        cells = .allocate(capacity: 1)
+        arenaCapacity = 16
+        arena = .allocate(byteCount: 16, alignment: 8)
     }
 
     deinit {
@@ -130,6 +149,11 @@ final class RowPage {
     }
 
     // MARK: - Reading
+
+    /// The key of a row's object.
+    func key(ofRow row: Int) -> ObjectKey {
+        ObjectKey(store: store, entity: UInt16(truncatingIfNeeded: layout.index), number: keys[row])
+    }
 
     @inline(__always)
     func cell(row: Int, slot: Int) -> Cell {

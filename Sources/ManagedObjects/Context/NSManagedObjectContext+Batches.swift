@@ -1,0 +1,115 @@
+// Fetches whose rows come batch by batch: see `FetchBatches`.
+
+extension NSManagedObjectContext {
+    /// The objects of a request whose rows are read later; nil where the rows must be looked at now, because what is
+    /// unsaved may change what is found or where it stands.
+    final func objectsInBatches(
+        _ specification: FetchSpecification, entity: NSEntityDescription, store: any RowStore, seesChanges: Bool
+    ) throws -> [NSManagedObject]? {
+        guard specification.readsInBatches, !seesChanges || !changesMayMatter(to: specification, entity: entity) else {
+            return nil
+        }
+        try requireRelationships(specification.relationshipKeyPathsForPrefetching ?? [], of: entity)
+        let keys = try store.keys(
+            matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
+        return objects(
+            FetchBatches(ContiguousArray(keys), of: entity, specification: specification),
+            refreshing: specification.shouldRefreshRefetchedObjects)
+    }
+
+    /// The objects of batches: faults, unless they are here already.
+    final func objects(_ fetched: FetchBatches, refreshing: Bool = false) -> [NSManagedObject] {
+        let origin = RowPage(fetched: fetched, layout: fetched.entity.layout)
+        return fetched.keys.enumerated().map { position, key in
+            let object = registeredObject(for: key) ?? makeObject(layout(of: key), key: key)
+            if refreshing, !object.hasChanges { turnIntoFault(object) }
+            if object.isFaultInternally, object.committed == nil, object.page == nil || object.originSlot >= 0 {
+                object.await(origin, position: position)
+            }
+            return object
+        }
+    }
+
+    /// Whether what is unsaved may be found, or is looked at by the predicate or in sorting.
+    private func changesMayMatter(to specification: FetchSpecification, entity: NSEntityDescription) -> Bool {
+        specification.predicate != nil
+            || specification.sortDescriptors?.contains { $0.key?.contains(".") == true } == true
+            || changed.contains { $0.hasChanges && $0.entity.isKindOf(entity: entity) }
+    }
+
+    /// Reads the rows of the batch that a fault belongs to: one statement for up to 500 objects.
+    final func readBatch(of object: NSManagedObject, _ fetched: FetchBatches, origin: RowPage) throws {
+        guard let store = coordinator?.store(number: object.key.store) else { return }
+        let batch = fetched.batch(of: Int(object.row))
+        let isNeverStale = stalenessInterval != 0
+        let waiting = fetched.positions(inBatch: batch).map { fetched.keys[$0] }.filter { key in
+            key == object.key || isNeverStale && registry.object(for: key)?.page === origin
+        }
+        let isOfOneEntity = waiting.allSatisfy { $0.entity == object.key.entity }
+        let pages = try store.rows(
+            withKeys: waiting.map(\.number), entity: isOfOneEntity ? object.entity : fetched.entity,
+            generation: pinnedGenerations?.generation(of: store))
+        var read: [NSManagedObject] = []
+        for page in pages {
+            page.isFetchBatch = true
+            for row in page.keys.indices {
+                guard let found = registry.object(for: page.key(ofRow: row)), found.page === origin else { continue }
+                adopt(page, row: row, by: found)
+                read.append(found)
+            }
+        }
+        if let former = fetched.beginReading(batch: batch) { letGo(batch: former, of: fetched, origin: origin) }
+        if fetched.realisesObjects {
+            for found in read where found !== object { realiseAsRead(found) }
+        }
+        guard !fetched.keyPathsForPrefetching.isEmpty, !fetched.isPrefetching else { return }
+        fetched.isPrefetching = true
+        defer { fetched.isPrefetching = false }
+        prefetch(fetched.keyPathsForPrefetching, of: read)
+    }
+
+    /// Notes that a child's object takes its values; objects of former batches let go of theirs.
+    final func noteReading(_ object: NSManagedObject, _ fetched: FetchBatches, origin: RowPage) {
+        let batch = fetched.batch(of: Int(object.row))
+        if let former = fetched.beginReading(batch: batch) { letGo(batch: former, of: fetched, origin: origin) }
+    }
+
+    /// Turns the objects of a batch into faults again, but for those that are changed, watched or held by somebody.
+    private func letGo(batch: Int, of fetched: FetchBatches, origin: RowPage) {
+        for position in fetched.positions(inBatch: batch) {
+            guard let unused = unusedObject(for: fetched.keys[position]) else { continue }
+            let object = unused.takeUnretainedValue()
+            let isFault = object.isFaultInternally
+            if !isFault { object.willTurnIntoFault() }
+            object.await(origin, position: position)
+            if !isFault { object.didTurnIntoFault() }
+        }
+    }
+
+    /// An object that holds nothing but what the store has, and that nobody uses.
+    private func unusedObject(for key: ObjectKey) -> Unmanaged<NSManagedObject>? {
+        guard let object = clearObject(for: key), ReferenceCount.isInResultsOnly(object) else { return nil }
+        return object
+    }
+
+    /// An object that holds nothing but what the store has.
+    @inline(never)
+    private func clearObject(for key: ObjectKey) -> Unmanaged<NSManagedObject>? {
+        guard let object = registry.object(for: key), object.values == nil,
+            object.state.subtracting(.realised).isEmpty, object.toMany.allSatisfy({ $0?.isChanged != true })
+        else { return nil }
+        return Unmanaged.passUnretained(object)
+    }
+}
+
+extension NSManagedObject {
+    /// Makes the object a fault whose row comes with those of its batch.
+    fileprivate final func await(_ origin: RowPage, position: Int) {
+        page = origin
+        row = Int32(truncatingIfNeeded: position)
+        originSlot = .max
+        committed = nil
+        toMany = []
+        state.remove(.realised)
+    }
+}
