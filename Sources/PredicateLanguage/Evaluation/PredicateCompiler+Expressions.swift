@@ -146,6 +146,8 @@ extension PredicateCompiler {
                 return try ValueCast.value(first(scope), as: type)
             }
         case .element: return { try PredicateCompiler.element(of: first($0), at: second($0)) }
+        // Which index to use is a hint for stores.
+        case .indexed: return first
         case .distance:
             throw PredicateEvaluationError(.unknownFunction, "There are no locations to measure distances between.")
         default: return { try Arithmetic.apply(function, first($0), second($0)) }

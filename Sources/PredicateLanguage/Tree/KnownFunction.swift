@@ -44,6 +44,7 @@ enum KnownFunction: String, CaseIterable {
     case cast = "castObject:toType:"
     case element = "objectFrom:withIndex:"
     case noIndex = "noindex:"
+    case indexed = "indexed:by:"
     case distance = "distanceToLocation:fromLocation:"
 
     /// How many arguments the function takes.

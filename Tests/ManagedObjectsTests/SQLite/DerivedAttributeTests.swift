@@ -2,6 +2,8 @@ import Foundation
 import GRDB
 import Testing
 
+import class ManagedObjects.NSPredicate
+
 @testable import ManagedObjects
 
 /// Attributes and indexes that the store itself keeps.
@@ -145,5 +147,68 @@ import Testing
         try context.save()
         #expect(try found("ZLATITUDE_MIN >= 2") == 3)
         #expect(try found("ZLATITUDE_MIN >= 7") == 1)
+    }
+
+    @Test func `a fetch looks for places in their index, and finds those that it finds without`() throws {
+        let shelf = try Shelf()
+        let stack = try shelf.stack()
+        let context = stack.context()
+        var random = SeededGenerator(seed: 7)
+        for number in 0..<500 {
+            let book = context.insert("Book", ["title": "book \(number)"])
+            if number % 10 == 0 { continue }
+            book.setValue(Double.random(in: -90...90, using: &random), forKey: "latitude")
+            book.setValue(Double(Int.random(in: -18...18, using: &random) * 10), forKey: "longitude")
+        }
+        try context.save()
+        let store = try #require(stack.coordinator.persistentStores.first as? SQLiteStore)
+        func plan(_ predicate: NSPredicate) throws -> (sql: String, plan: [String]) {
+            let content = try store.content()
+            let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Book"])
+            let query = try content.compiler.rows(
+                RowQuery(entity: entity, predicate: predicate), selecting: "t0.Z_PK", store: store.number)
+            let steps = try content.connection.read { database in
+                let explained = "EXPLAIN QUERY PLAN " + query.sql
+                return try Row.fetchAll(database, sql: explained, arguments: StatementArguments(query.arguments))
+                    .map { $0["detail"] as String }
+            }
+            return (query.sql, steps)
+        }
+        let cases: [(indexed: String, plain: String, usesIndex: Bool)] = [
+            (
+                "indexed:by:(self.latitude, 'byPlace') BETWEEN {%f, %f} AND indexed:by:(longitude, 'byPlace') BETWEEN {-40, 50}",
+                "latitude BETWEEN {%f, %f} AND longitude BETWEEN {-40, 50}", true
+            ),
+            (
+                "indexed:by:(latitude, 'byPlace') > %f AND title != nil AND latitude < %f",
+                "latitude > %f AND title != nil AND latitude < %f", true
+            ),
+            (
+                "indexed:by:(latitude, 'byPlace') >= %f OR indexed:by:(longitude, 'byPlace') == 0 AND longitude < %f",
+                "latitude >= %f OR longitude == 0 AND longitude < %f", true
+            ),
+            ("NOT (indexed:by:(latitude, 'byPlace') BETWEEN {%f, %f})", "NOT (latitude BETWEEN {%f, %f})", false),
+            ("indexed:by:(latitude, 'byTitle') BETWEEN {%f, %f}", "latitude BETWEEN {%f, %f}", false),
+        ]
+        for (low, high) in [(-12.5, 33.25), (0.0, 0.0), (-90.0, 90.0), (40.1, 40.2)] {
+            for (indexed, plain, usesIndex) in cases {
+                let (indexed, plain) = (NSPredicate(format: indexed, low, high), NSPredicate(format: plain, low, high))
+                func found(_ predicate: NSPredicate) throws -> Set<NSManagedObject> {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+                    request.predicate = predicate
+                    return Set(try context.fetch(request))
+                }
+                #expect(try found(indexed) == found(plain), "\(indexed)")
+                let all = try context.all("Book")
+                #expect(try found(indexed) == Set(all.filter { indexed.evaluate(with: $0) }), "\(indexed)")
+                let (sql, steps) = try plan(indexed)
+                #expect(sql.contains("Z_RT_Book_byPlace") == usesIndex, "\(sql)")
+                #expect(steps.contains { $0.contains("VIRTUAL TABLE INDEX") } == usesIndex, "\(steps)")
+            }
+        }
+        // Both dimensions are one search, and the index leads.
+        let (sql, steps) = try plan(NSPredicate(format: cases[0].indexed, 1.0, 2.0))
+        #expect(sql.components(separatedBy: "SELECT Z_PK FROM").count == 2)
+        #expect(steps.contains { $0.contains("SEARCH t0 USING INTEGER PRIMARY KEY") }, "\(steps)")
     }
 }

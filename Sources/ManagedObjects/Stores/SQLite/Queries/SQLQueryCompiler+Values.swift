@@ -26,7 +26,7 @@ extension SQLQueryCompiler {
     ///   `CocoaError.coreData` for a key that the entity does not have.
     func values(_ query: ValueQuery, store: UInt16) throws -> SQLValueStatement {
         let writer = try SQLWriter(query.query.entity, schema: schema, store: store)
-        let condition = try query.query.predicate.map { try writer.condition($0.embeddedNode) }
+        let condition = try query.query.predicate.map { try writer.condition($0.embeddedNode).indexed }
         let restriction = Self.restriction(of: query.query, to: condition, schema: schema)
         writer.aggregatesRows = true
         for case let column as NSExpressionDescription in query.columns + query.groupBy {

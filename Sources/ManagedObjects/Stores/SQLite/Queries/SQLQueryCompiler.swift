@@ -70,7 +70,7 @@ final class SQLQueryCompiler: Sendable {
         }
         let writer = try SQLWriter(query.entity, schema: schema, store: store, constants: shape.constants)
         let condition = try predicate.map { predicate in
-            try Self.naming(query.predicate?.embeddedNode ?? predicate) { try writer.condition(predicate) }
+            try Self.naming(query.predicate?.embeddedNode ?? predicate) { try writer.condition(predicate).indexed }
         }
         let order = try writer.order(query.sortDescriptors)
         let fragment = try write(writer, Self.restriction(of: query, to: condition, schema: schema), order)

@@ -64,6 +64,8 @@ struct SQLValue {
     var isNullable = true
     /// Whether it is a column as it stands, so that an index may help.
     var isColumn = false
+    /// The R-tree that is to be used, where the predicate names one.
+    var spatial: SpatialColumn?
     /// The entity of what a key refers to.
     var reference: Reference?
 
@@ -80,10 +82,28 @@ struct SQLCondition {
     var sql: SQLFragment
     /// Whether it may be NULL, which a WHERE clause takes for false, but NOT does not take for true.
     var isNullable: Bool
+    /// What an R-tree knows of the rows for which the condition is 1.
+    var bounds: [SpatialBound]
 
-    init(_ sql: SQLFragment, isNullable: Bool = false) {
+    init(_ sql: SQLFragment, isNullable: Bool = false, bounds: [SpatialBound] = []) {
         self.sql = sql
         self.isNullable = isNullable
+        self.bounds = bounds
+    }
+
+    /// The condition, asked of the rows that R-trees find. An R-tree keeps numbers with seven digits, so that it may find
+    /// too many.
+    var indexed: SQLCondition {
+        guard !bounds.isEmpty else { return self }
+        var columns: [SpatialColumn] = []
+        for bound in bounds where !columns.contains(where: { $0.isOfSameTree(as: bound.column) }) {
+            columns.append(bound.column)
+        }
+        let searches = columns.map { column -> SQLFragment in
+            let limits = bounds.filter { $0.column.isOfSameTree(as: column) }.map(\.sql).joined(separator: " AND ")
+            return "\(column.row).Z_PK IN (SELECT Z_PK FROM \(column.table) WHERE \(limits))"
+        }
+        return SQLCondition("\(searches.joined(separator: " AND ")) AND \(sql)", isNullable: isNullable)
     }
 
     static let always = SQLCondition("1")

@@ -84,7 +84,10 @@ extension SQLWriter {
             let arguments = try arguments(for: constant, position, matching: value, comparison)
             switch arguments.count {
             case 0: return .never
-            case 1: return SQLCondition("\(value.sql) = \(arguments[0])", isNullable: value.isNullable)
+            case 1:
+                return SQLCondition(
+                    "\(value.sql) = \(arguments[0])", isNullable: value.isNullable,
+                    bounds: searchable(value, .equalTo, "\(arguments[0])"))
             default: return try list(value, arguments, comparison)
             }
         case (.value(let left), .value(let right)):
@@ -179,7 +182,9 @@ extension SQLWriter {
                 return try foldedText(value.sql, operation, constant, position, comparison)
             }
             let argument = try orderedArgument(constant, position, matching: value, comparison)
-            return SQLCondition("\(value.sql) \(operation.symbol) \(argument)", isNullable: value.isNullable)
+            return SQLCondition(
+                "\(value.sql) \(operation.symbol) \(argument)", isNullable: value.isNullable,
+                bounds: searchable(value, operation, "\(argument)"))
         case (.value(let left), .value(let right)):
             let (left, right) = try comparable(left, right, comparison)
             guard left.kind.isOrdered else { throw refusal(.mixedKinds, comparison) }
@@ -231,7 +236,17 @@ extension SQLWriter {
             case .members, .list: throw refusal(.toMany, comparison)
             }
         }
-        return SQLCondition("\(value.sql) BETWEEN \(limits[0]) AND \(limits[1])", isNullable: isNullable)
+        return SQLCondition(
+            "\(value.sql) BETWEEN \(limits[0]) AND \(limits[1])", isNullable: isNullable,
+            bounds: searchable(value, .greaterThanOrEqualTo, limits[0])
+                + searchable(value, .lessThanOrEqualTo, limits[1]))
+    }
+
+    /// What an R-tree can search by; nothing where none is to be used, or the limit is no parameter.
+    private func searchable(_ value: SQLValue, _ operation: ComparisonOperator, _ limit: SQLFragment) -> [SpatialBound]
+    {
+        guard limit.text == "?", [.integer, .real, .date].contains(value.kind) else { return [] }
+        return SpatialBound(value.spatial, operation, limit).map { [$0] } ?? []
     }
 }
 

@@ -10,6 +10,7 @@ extension SQLWriter {
         case "now" where arguments.isEmpty:
             return .value(SQLValue(sql: "\(SQLArgument.now)", kind: .date, isNullable: false))
         case "noindex:" where arguments.count == 1: return try operand(arguments[0])
+        case "indexed:by:" where arguments.count == 2: return try indexed(arguments[0], by: arguments[1], place: place)
         case "sum:", "count:", "min:", "max:", "average:":
             guard arguments.count == 1 else { throw PredicateRefusal(.function, place) }
             return .value(try reduce(arguments[0], by: name, place: place))
@@ -21,6 +22,24 @@ extension SQLWriter {
         case "abs:", "chs:", "onesComplement:": return .value(try number(name, arguments, place: place))
         default: return .value(try arithmetic(name, arguments, place: place))
         }
+    }
+
+    /// A value, to be looked for by an index. SQLite itself finds those that are no R-trees.
+    private func indexed(
+        _ argument: ExpressionNode, by index: ExpressionNode, place: ExpressionNode
+    ) throws -> Operand {
+        guard case .constant(.string(let name), _) = try operand(index) else {
+            throw PredicateRefusal(.function, place)
+        }
+        isReusable = false
+        guard case .value(var value) = try operand(argument) else { throw PredicateRefusal(.function, place) }
+        let parts = value.sql.text.split(separator: ".").map(String.init)
+        if value.isColumn, parts == [subject.alias, parts.last], let column = parts.last,
+            let table = schema.spatialTable(of: name, in: subject.entity, column: column)
+        {
+            value.spatial = SpatialColumn(table: table, column: column, row: subject.alias)
+        }
+        return .value(value)
     }
 
     private func text(

@@ -53,7 +53,7 @@ final class SQLWriter {
             switch node {
             case .constant(let value): return value ? .always : .never
             case .comparison(let comparison): return try condition(comparison)
-            case .and(let parts): return try joined(parts, by: " AND ", whenEmpty: .always)
+            case .and(let parts): return try joined(parts, by: Self.and, whenEmpty: .always)
             case .or(let parts): return try joined(parts, by: " OR ", whenEmpty: .never)
             case .not(let part): return try condition(part).negated
             case .opaque: throw PredicateRefusal(.opaque, node)
@@ -61,12 +61,18 @@ final class SQLWriter {
         }
     }
 
+    private static let and = " AND "
+
     private func joined(_ parts: [PredicateNode], by word: String, whenEmpty: SQLCondition) throws -> SQLCondition {
         if parts.count == 1 { return try condition(parts[0]) }
         guard !parts.isEmpty else { return whenEmpty }
-        let conditions = try parts.map { try condition($0) }
+        var conditions = try parts.map { try condition($0) }
+        // Limits of all dimensions together are one search, if all must hold.
+        let holdTogether = word == Self.and
+        if !holdTogether { conditions = conditions.map(\.indexed) }
         return SQLCondition(
-            "(\(conditions.map(\.sql).joined(separator: word)))", isNullable: conditions.contains { $0.isNullable })
+            "(\(conditions.map(\.sql).joined(separator: word)))", isNullable: conditions.contains { $0.isNullable },
+            bounds: holdTogether ? conditions.flatMap(\.bounds) : [])
     }
 
     // MARK: - Expressions

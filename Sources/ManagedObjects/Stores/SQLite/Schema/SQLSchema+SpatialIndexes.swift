@@ -1,18 +1,11 @@
-// The R-trees of a new store: fetch indexes over numbers that are looked for by ranges, such as places on a map.
+// R-trees: fetch indexes over numbers that are looked for by ranges, such as places on a map.
 
 extension SQLSchema {
     /// The virtual table of a fetch index whose elements are all of the kind, and the triggers that keep it; nothing
-    /// for any other
-    /// index, and where an element is no number of the entity's own table.
+    /// for any other index, and where an element is no number of the entity's own table.
     func spatialStatements(of index: NSFetchIndexDescription, in entity: SQLEntity) -> [String] {
-        guard !index.elements.isEmpty, index.elements.allSatisfy({ $0.collationType == .rTree }) else { return [] }
-        let columns = index.elements.compactMap { element in
-            (element.property as? NSAttributeDescription).flatMap { attribute in
-                attribute.attributeType.isNumber ? column(named: attribute.name, in: entity.entity)?.name : nil
-            }
-        }
-        guard columns.count == index.elements.count else { return [] }
-        let name = "Z_RT_\(entity.entity.name ?? "")_\(index.name)"
+        guard let columns = spatialColumns(of: index, in: entity) else { return [] }
+        let name = Self.spatialTable(of: index.name, in: entity.entity)
         let declared = columns.map { "\($0)_MIN FLOAT, \($0)_MAX FLOAT" }.joined(separator: ", ")
         let written = columns.map { "\($0)_MIN, \($0)_MAX" }.joined(separator: ", ")
         let values = columns.enumerated().map { position, column in
@@ -29,6 +22,49 @@ extension SQLSchema {
             trigger("UPDATE", "DELETE FROM \(name) WHERE Z_PK = NEW.Z_PK ; INSERT \(row)"),
             trigger("DELETE", "DELETE FROM \(name) WHERE Z_PK = OLD.Z_PK"),
         ]
+    }
+
+    /// The columns of an index whose elements are all of the kind, and numbers of the entity's own table.
+    private func spatialColumns(of index: NSFetchIndexDescription, in entity: SQLEntity) -> [String]? {
+        guard !index.elements.isEmpty, index.elements.allSatisfy({ $0.collationType == .rTree }) else { return nil }
+        let columns = index.elements.compactMap { element in
+            (element.property as? NSAttributeDescription).flatMap { attribute in
+                attribute.attributeType.isNumber ? column(named: attribute.name, in: entity.entity)?.name : nil
+            }
+        }
+        return columns.count == index.elements.count ? columns : nil
+    }
+
+    private static func spatialTable(of index: String, in entity: NSEntityDescription) -> String {
+        "Z_RT_\(entity.name ?? "")_\(index)"
+    }
+
+    // MARK: - Reading
+
+    /// The R-trees that a new store will have, with their columns.
+    var spatialTables: [String: [String]] {
+        var found: [String: [String]] = [:]
+        for entity in entities {
+            for index in entity.entity.indexes {
+                guard let columns = spatialColumns(of: index, in: entity) else { continue }
+                found[Self.spatialTable(of: index.name, in: entity.entity)] = columns.flatMap {
+                    ["\($0)_MIN", "\($0)_MAX"]
+                }
+            }
+        }
+        return found
+    }
+
+    /// The R-tree of a fetch index of the entity, or of one that it inherits from, where the store has it, and the column is
+    /// one of its dimensions.
+    func spatialTable(of index: String, in entity: NSEntityDescription, column: String) -> String? {
+        var level: NSEntityDescription? = entity
+        while let entity = level {
+            let name = Self.spatialTable(of: index, in: entity)
+            if spatial[name]?.contains("\(column)_MIN") == true { return name }
+            level = entity.superentity
+        }
+        return nil
     }
 }
 

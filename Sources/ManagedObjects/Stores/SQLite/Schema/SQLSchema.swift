@@ -15,6 +15,8 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     let joinTables: [SQLJoinTable]
     /// Tables and columns that the model has and the existing store lacks, as `TABLE` or `TABLE.COLUMN`.
     let missing: [String]
+    /// The columns of the store's R-trees, by table.
+    private(set) var spatial: [String: [String]] = [:]
 
     private let positionByIndex: [Int]
     private let indexByNumber: [Int64: Int]
@@ -22,7 +24,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
 
     init(
         model: NSManagedObjectModel, entities: [SQLEntity], tables: [SQLTable], joinTables: [SQLJoinTable],
-        missing: [String]
+        missing: [String], catalog: SQLCatalog? = nil
     ) {
         self.model = model
         self.entities = entities
@@ -40,6 +42,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
             if let inverse = table.owner.inverseRelationship { joins[ObjectIdentifier(inverse)] = position }
         }
         joinTableByRelationship = joins
+        spatial = catalog?.columns.filter { $0.key.hasPrefix("Z_RT_") } ?? spatialTables
     }
 
     // MARK: - Looking up

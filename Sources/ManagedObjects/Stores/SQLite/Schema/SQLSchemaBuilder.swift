@@ -42,7 +42,9 @@ struct SQLSchemaBuilder {
                 columns: columnsByIndex[entity.index] ?? [],
                 sharesTable: entity.superentity != nil || hierarchy.count > 1)
         }
-        return SQLSchema(model: model, entities: entities, tables: tables, joinTables: joinTables, missing: missing)
+        return SQLSchema(
+            model: model, entities: entities, tables: tables, joinTables: joinTables, missing: missing, catalog: catalog
+        )
     }
 
     // MARK: - Numbers
