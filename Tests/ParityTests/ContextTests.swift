@@ -211,6 +211,8 @@ import Testing
             #expect(conflict?.oldVersionNumber == 1 && conflict?.newVersionNumber == 2)
             #expect(conflict?.persistedSnapshot?["title"] as? String == "theirs" || conflict?.cachedSnapshot != nil)
             #expect(conflict?.objectSnapshot?["title"] as? String == "one")
+            let rows = [conflict?.cachedSnapshot?["title"], conflict?.persistedSnapshot?["title"]]
+            #expect(rows.compactMap { $0 as? String }.last == "theirs")
             #expect(context.hasChanges && note.value(forKey: "title") as? String == "mine")
             context.refresh(note, mergeChanges: true)
             try context.save()

@@ -14,8 +14,9 @@ extension NSManagedObjectContext {
             guard let object = registeredObject(for: key) else { continue }
             let version = stale.current.map { $0.page.versions[$0.row] } ?? 0
             let conflict = NSMergeConflict(
-                source: object, newVersion: Int(version), oldVersion: Int(stale.expectedVersion), cachedSnapshot: nil,
-                persistedSnapshot: stale.current.map { snapshot(page: $0.page, row: $0.row) })
+                source: object, newVersion: Int(version), oldVersion: Int(stale.expectedVersion),
+                cachedSnapshot: object.committedValues().map { snapshot($0, layout: object.layout) },
+                persistedSnapshot: stale.current.map { snapshot($0.page.values(row: $0.row), layout: $0.page.layout) })
             conflict.current = stale.current
             list.append(conflict)
             objects.append(object)
@@ -49,12 +50,16 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func snapshot(page: RowPage, row: Int) -> [String: Any] {
+    /// A row as a dictionary: what it refers to by ID.
+    private func snapshot(_ values: ContiguousArray<Value>, layout: EntityLayout) -> [String: Any] {
         var result: [String: Any] = [:]
-        for (slot, description) in page.layout.slots.enumerated() {
-            guard let name = description.name, description.kind != .toOne else { continue }
-            let value = page.value(of: page.cell(row: row, slot: slot), slot: description)
-            result[name] = value.object(kind: description.kind) ?? NSNull()
+        for (value, description) in zip(values, layout.slots) {
+            guard let name = description.name else { continue }
+            if case .reference(let key) = value {
+                result[name] = objectID(for: key)
+            } else {
+                result[name] = value.object(kind: description.kind) ?? NSNull()
+            }
         }
         return result
     }

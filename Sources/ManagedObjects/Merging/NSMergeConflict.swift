@@ -6,9 +6,9 @@ open class NSMergeConflict: NSObject {
     open private(set) var sourceObject: NSManagedObject
     /// The values that the object's change is based on.
     open private(set) var objectSnapshot: [String: Any]?
-    /// What the coordinator holds of the object's row; always nil here.
+    /// The row that the object was read from, before any unsaved change; related objects by their IDs.
     open private(set) var cachedSnapshot: [String: Any]?
-    /// The row as it is now; nil when it is gone.
+    /// The row as it is now, related objects by their IDs; nil when it is gone.
     open private(set) var persistedSnapshot: [String: Any]?
     /// The row's version now; 0 when it is gone.
     open private(set) var newVersionNumber: Int
