@@ -18,3 +18,17 @@ extension NSManagedObject: PredicateSubject {
         }
     }
 }
+
+extension NSEntityDescription: PredicateSubject {
+    public func predicateValue(forKey key: String) throws -> Any? {
+        switch key {
+        case "name": return name
+        case "managedObjectClassName": return managedObjectClassName
+        case "superentity": return superentity
+        default:
+            throw CocoaError(
+                .keyValueValidation,
+                userInfo: [NSLocalizedDescriptionKey: "An entity has no key \"\(key)\" for predicates."])
+        }
+    }
+}

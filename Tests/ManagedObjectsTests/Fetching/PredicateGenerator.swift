@@ -109,7 +109,17 @@ struct PredicateGenerator {
 
     private mutating func members() -> NSPredicate {
         let modifier = pick(["ANY", "ALL", "NONE"])
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<22, using: &random) {
+        case 14:
+            return NSPredicate(
+                format: "count:(items.@\(pick(["distinctUnionOfObjects", "unionOfObjects"])).size) == %@", number())
+        case 15: return NSPredicate(format: "items.@max.size == nil OR items.@avg.size > %@", number())
+        case 16: return NSPredicate(format: "items[SIZE] > %@", number())
+        case 17: return NSPredicate(format: "items[0].size == %@", number())
+        case 18: return NSPredicate(format: "items[\(pick(["FIRST", "LAST"]))].name == %@", word())
+        case 19: return NSPredicate(format: "\(modifier) items.size IN %@", [number(), number()])
+        case 20: return NSPredicate(format: "\(modifier) items.size BETWEEN %@", [number(), number() + 2])
+        case 21: return NSPredicate(format: "\(modifier) children.title CONTAINS[cd] %@", word())
         case 0: return NSPredicate(format: "\(modifier) items.size \(pick(["==", "<", ">=", "!="])) %@", number())
         case 1: return NSPredicate(format: "\(modifier) items.name \(pick(["==", "BEGINSWITH", "!="])) %@", word())
         case 2: return NSPredicate(format: "\(modifier) items.tags.name == %@", pick(["red", "green", "blue", "none"]))
@@ -135,7 +145,17 @@ struct PredicateGenerator {
     }
 
     private mutating func expression() -> NSPredicate {
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
+        case 8: return NSPredicate(format: "CAST(createdAt, 'NSNumber') > %@", number() * 1000)
+        case 9: return NSPredicate(format: "CAST(count, 'NSString') == %@", "\(number())")
+        case 10: return NSPredicate(format: "createdAt - CAST(%@, 'NSDate') > 500", number() * 1000)
+        case 11: return NSPredicate(format: "FUNCTION(title, 'length') > %@", number())
+        case 12: return NSPredicate(format: "modulus:by:(count, 3) == %@", number())
+        case 13: return NSPredicate(format: "max({count, small}) >= %@", number())
+        case 14:
+            return NSPredicate(format: "\(pick(["floor", "ceiling", "trunc", "sqrt", "exp"]))(rank) > %@", number())
+        case 15: return NSPredicate(format: "bitwiseAnd:with:(count, small) == %@", number())
+        case 16: return NSPredicate(format: "count ** 2 > %@", number())
         case 0: return NSPredicate(format: "count + small > %@", number())
         case 1: return NSPredicate(format: "count * 2 - small <= %@", number())
         case 2: return NSPredicate(format: "count / %@ == %@", pick([2, 3, -2]), number())
@@ -148,7 +168,10 @@ struct PredicateGenerator {
     }
 
     private mutating func object() -> NSPredicate {
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 7: return NSPredicate(format: "objectID IN %@", [pick(notes).objectID, pick(notes).objectID])
+        case 8: return NSPredicate(format: "NOT SELF IN %@", Set([pick(notes), pick(notes)]))
+        case 9: return NSPredicate(format: "cover.entity.name \(pick(["==", "!="])) %@", pick(["Item", "SpecialItem"]))
         case 0: return NSPredicate(format: "parent \(pick(["==", "!="])) %@", pick(notes))
         case 1: return NSPredicate(format: "cover \(pick(["==", "!="])) nil")
         case 2: return NSPredicate(format: "SELF IN %@", [pick(notes), pick(notes), pick(notes)])

@@ -50,7 +50,7 @@ enum SQLKind: Equatable {
         case (.string, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data): true
         case (.entityName, .string): true
         case (.key, _): SQLConversion.key(of: value) != nil
-        case (.entity, .other(let other)): other is NSEntityDescription
+        case (.entity, .object(let subject)): subject is NSEntityDescription
         default: false
         }
     }

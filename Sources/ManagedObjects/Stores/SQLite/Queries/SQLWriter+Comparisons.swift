@@ -141,7 +141,7 @@ extension SQLWriter {
             return [argument(constant, position, .key)]
         case .entity:
             isReusable = false
-            guard case .other(let other) = constant, let entity = other as? NSEntityDescription else { return [] }
+            guard case .object(let subject) = constant, let entity = subject as? NSEntityDescription else { return [] }
             return number(ofEntity: entity.name).map { [.integer($0)] } ?? []
         case .entityName:
             isReusable = false
