@@ -14,7 +14,14 @@ struct CommandRun {
 
     init(_ arguments: String...) throws { try self.init(arguments) }
 
-    init(_ arguments: [String], input: Data? = nil) throws {
+    /// A line of a shell in which `coral` is the command.
+    init(shell line: String) throws {
+        try self.init(URL(fileURLWithPath: "/bin/sh"), ["-c", "coral() { \"\(Self.tool.path)\" \"$@\"; }; \(line)"])
+    }
+
+    init(_ arguments: [String], input: Data? = nil) throws { try self.init(Self.tool, arguments, input: input) }
+
+    private init(_ tool: URL, _ arguments: [String], input: Data? = nil) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -22,7 +29,7 @@ struct CommandRun {
         let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
         for url in [output, errors] { _ = FileManager.default.createFile(atPath: url.path, contents: nil) }
         let process = Process()
-        process.executableURL = Self.tool
+        process.executableURL = tool
         process.arguments = arguments
         if let input {
             let file = folder.appendingPathComponent("input")

@@ -3,33 +3,11 @@ import NotesModel
 import Testing
 
 /// What somebody sees who uses the command: answers on standard output, one clear line where something is wrong.
-@Suite final class CommandTests {
-    private let folder: URL
-    private let store: String
+@Suite struct CommandTests {
+    private let notes: NotesStore
+    private var store: String { notes.path }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let url = folder.appendingPathComponent("Notes.sqlite")
-        store = url.path
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
-        let added = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        try context.performAndWait {
-            for title in ["Groceries", "Garden"] {
-                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
-                note.setValue(title, forKey: "title")
-                let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
-                item.setValue(note, forKey: "note")
-            }
-            try context.save()
-        }
-        try coordinator.remove(added)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    init() throws { notes = try NotesStore(titles: ["Groceries", "Garden"]) }
 
     @Test func `info counts the objects of each entity`() throws {
         let run = try CommandRun("info", store)
@@ -56,7 +34,7 @@ import Testing
     }
 
     @Test func `a file is written whole, and not over another without being told`() throws {
-        let document = folder.appendingPathComponent("notes.jsonl").path
+        let document = notes.file("notes.jsonl")
         #expect(try CommandRun("export", store, "-o", document).status == 0)
         let again = try CommandRun("export", store, "-o", document)
         #expect(again.status == 1)
@@ -88,9 +66,9 @@ import Testing
     }
 
     @Test func `what is no store is one line and exit code 1`() throws {
-        let text = folder.appendingPathComponent("text.sqlite")
-        try Data("This is no database, only text.".utf8).write(to: text)
-        for path in [folder.appendingPathComponent("absent.sqlite").path, text.path, folder.path] {
+        let text = notes.file("text.sqlite")
+        try Data("This is no database, only text.".utf8).write(to: URL(fileURLWithPath: text))
+        for path in [notes.file("absent.sqlite"), text, notes.folder.path] {
             let run = try CommandRun("info", path)
             #expect(run.status == 1)
             #expect(run.errors.split(separator: "\n").count == 1)

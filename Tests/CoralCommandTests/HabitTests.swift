@@ -66,6 +66,78 @@ import Testing
         #expect(try CommandRun("export", store.path, "-o", store.path, "--force").status == 1)
     }
 
+    @Test func `what is read is not replaced, by whatever name it is called`() throws {
+        let link = store.file("Link.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: store.path)
+        let before = try store.contents()
+        for arguments in [
+            ["export", link, "-o", store.path], ["query", link, "--entity", "Note", "-o", store.path],
+            ["subset", link, "--entity", "Note", "-o", store.path], ["model", "diagram", link, "-o", store.path],
+        ] {
+            let run = try CommandRun(arguments + ["--force"])
+            #expect(run.status == 1, "\(arguments)")
+            #expect(run.errors.contains("would replace what is read"), "\(run.errors)")
+        }
+        #expect(try CommandRun("check", link, "--repair", store.path, "--force").status == 1)
+        #expect(try store.contents() == before)
+    }
+
+    @Test func `a folder is never replaced, whatever is forced`() throws {
+        let folder = store.folder.appendingPathComponent("Kept")
+        let model = store.file("Model.xcdatamodeld")
+        #expect(try CommandRun("model", "convert", store.path, "-o", model).status == 0)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("file")
+        try Data("mine".utf8).write(to: file)
+        for arguments in [
+            ["export", store.path, "-o"], ["query", store.path, "--entity", "Note", "-o"],
+            ["subset", store.path, "--entity", "Note", "-o"], ["check", store.path, "--repair"],
+            ["model", "compile", model, "-o"], ["model", "convert", store.path, "-o"],
+        ] {
+            let run = try CommandRun(arguments + [folder.path, "--force"])
+            #expect(run.status == 1, "\(arguments)")
+            #expect(FileManager.default.contents(atPath: file.path) == Data("mine".utf8), "\(arguments)")
+        }
+        // A source is a folder too.
+        let run = try CommandRun("model", "compile", model, "-o", model, "--force")
+        #expect(run.status == 1)
+        #expect(try CommandRun("model", "show", model).output.hasPrefix("Item\n"))
+    }
+
+    @Test func `streams that are closed or full are an error, and no crash`() throws {
+        let path = "\"\(store.path)\""
+        for (line, status) in [
+            ("coral info \(path) >&-", 1), ("coral export \(path) >&-", 1), ("coral info \(path).absent 2>&-", 1),
+            ("coral import - --into \(path) --no-backup <&-", 1),
+            ("trap '' PIPE; (coral info \(path); echo $? >&2) | :", 0),
+        ] {
+            let run = try CommandRun(shell: line)
+            #expect(run.status == Int32(status), "\(line): \(run.errors)")
+            #expect(!run.errors.contains("crashed") && !run.errors.contains("Fatal"), "\(line): \(run.errors)")
+        }
+    }
+
+    @Test func `a device is written to, and stays one`() throws {
+        let run = try CommandRun(shell: "coral export \"\(store.path)\" -o /dev/fd/3 3>&1 | cat")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == (try CommandRun("export", store.path).output))
+    }
+
+    @Test func `a document may come through a pipe of any name`() throws {
+        let document = store.file("notes.json")
+        #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+        let run = try CommandRun(shell: "cat \"\(document)\" | coral diff /dev/stdin \"\(store.path)\"")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == "The two sides hold the same.\n")
+    }
+
+    @Test func `a mistake in the rules costs no backup`() throws {
+        let before = try store.contents().keys.sorted()
+        let run = try CommandRun("copy", store.path, "--entity", "Note", "--copy", "Note.tgas")
+        #expect(run.errors == "coral: Note has no property \"tgas\". Did you mean \"tags\"?\n")
+        #expect(try store.contents().keys.sorted() == before)
+    }
+
     @Test func `a misspelt name in a document is told`() throws {
         let document = Data(#"{"Tag":[{"nmae":"garden"}]}"#.utf8)
         let run = try CommandRun(["import", "-", "--into", store.path, "--no-backup"], input: document)

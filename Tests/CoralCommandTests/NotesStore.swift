@@ -1,13 +1,42 @@
 import Coral
 import NotesModel
 
-/// A folder with a small store: two notes with an item each, a tag that both have, and who wrote the first.
+/// A folder with a small store in it.
 final class NotesStore {
     let folder: URL
     let url: URL
     var path: String { url.path }
 
-    init() throws {
+    /// Two notes with an item each, a tag that both have, and who wrote the first.
+    convenience init() throws {
+        try self.init { context in
+            let tag = Self.make("Tag", ["name": "home"], in: context)
+            let site = URL(string: "https://example.com/a?b&c") as Any
+            let author = Self.make("Person", ["name": "Ada", "site": site], in: context)
+            for (rank, title) in ["Groceries", "Garden, \"big\""].enumerated() {
+                let values: [String: Any] = ["title": title, "rank": Double(rank), "tags": NSSet(object: tag)]
+                let note = Self.make("Note", values, in: context)
+                if rank == 0 { note.setValue(author, forKey: "author") }
+                let item: [String: Any] = ["name": "Item <\(rank)>", "quantity": Int64(rank), "note": note]
+                _ = Self.make("Item", item, in: context)
+                // Saved one after the other, so that keys follow the order.
+                try context.save()
+            }
+        }
+    }
+
+    /// A note with an item for each title, and nothing else.
+    convenience init(titles: [String]) throws {
+        try self.init { context in
+            for title in titles {
+                let note = Self.make("Note", ["title": title], in: context)
+                _ = Self.make("Item", ["note": note], in: context)
+            }
+            try context.save()
+        }
+    }
+
+    private init(_ fill: (NSManagedObjectContext) throws -> Void) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         url = folder.appendingPathComponent("Notes.sqlite")
@@ -16,23 +45,16 @@ final class NotesStore {
             ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        try context.performAndWait {
-            func make(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
-                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-                for (key, value) in values { object.setValue(value, forKey: key) }
-                return object
-            }
-            let tag = make("Tag", ["name": "home"])
-            let author = make("Person", ["name": "Ada", "site": URL(string: "https://example.com/a?b&c") as Any])
-            for (rank, title) in ["Groceries", "Garden, \"big\""].enumerated() {
-                let note = make("Note", ["title": title, "rank": Double(rank), "tags": NSSet(object: tag)])
-                if rank == 0 { note.setValue(author, forKey: "author") }
-                _ = make("Item", ["name": "Item <\(rank)>", "quantity": Int64(rank), "note": note])
-                // Saved one after the other, so that keys follow the order.
-                try context.save()
-            }
-        }
+        try context.performAndWait { try fill(context) }
         try coordinator.remove(store)
+    }
+
+    private static func make(
+        _ entity: String, _ values: [String: Any], in context: NSManagedObjectContext
+    ) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        for (key, value) in values { object.setValue(value, forKey: key) }
+        return object
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

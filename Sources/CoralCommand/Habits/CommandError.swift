@@ -9,6 +9,11 @@ struct CommandError: Error, CustomStringConvertible {
 
     var description: String { message }
 
+    /// There is no entity of that name.
+    static func noEntity(_ name: String, in names: some Sequence<String>) -> CommandError {
+        CommandError("The model has no entity \"\(name)\".\(hint(for: name, in: names))")
+    }
+
     /// What may have been meant by a name; else all names, where they are not many.
     static func hint(for name: String, in names: some Sequence<String>) -> String {
         let question = NameSuggestion.question(for: name, in: names)

@@ -15,6 +15,10 @@ enum ErrorText {
         if let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String, !parts[0].contains(reason) {
             parts.append(reason.hasSuffix(".") ? reason : reason + ".")
         }
+        // The system's sentences name no file.
+        if let path = error.userInfo[NSFilePathErrorKey] as? String, !parts.contains(where: { $0.contains(path) }) {
+            parts[0] = "\(path): \(parts[0])"
+        }
         for detail in (error.userInfo["NSDetailedErrors"] as? [any Error] ?? []).prefix(5) {
             parts.append((detail as NSError).localizedDescription)
         }

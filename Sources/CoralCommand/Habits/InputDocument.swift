@@ -19,22 +19,34 @@ struct InputDocument: ExpressibleByArgument {
 
     /// Whether the file is a store.
     var isStore: Bool {
-        guard let url, let handle = try? FileHandle(forReadingFrom: url) else { return false }
+        // A pipe is no store, and what is read from it to find out would be missing later.
+        guard let url, FileStatus(url.path)?.isRegular == true, let handle = try? FileHandle(forReadingFrom: url)
+        else { return false }
         defer { try? handle.close() }
         return ((try? handle.read(upToCount: 16)) ?? nil) == Data("SQLite format 3\0".utf8)
     }
 
-    /// The document as an importer takes it. Standard input is read to its end, into memory.
+    /// The document as an importer takes it. Standard input, or another pipe, is read to its end, into memory.
     ///
     /// Throws `CommandError` where there is no file.
     func source() throws -> ImportSource {
-        guard let url else { return .data(FileHandle.standardInput.readDataToEndOfFile()) }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-            throw CommandError("There is no document at \(name).")
+        guard let url else { return .data(try content(.standardInput)) }
+        guard let status = FileStatus(url.path) else { throw CommandError("There is no document at \(name).") }
+        guard !status.isFolder else { throw CommandError("There is a folder at \(name), not a document.") }
+        guard !isStore else {
+            throw CommandError("\(name) is a store, not a document. Write one of it with coral export.")
         }
-        guard !isFolder.boolValue else { throw CommandError("There is a folder at \(name), not a document.") }
-        return .file(url)
+        // What comes through a pipe comes once.
+        return status.isRegular ? .file(url) : .data(try content(FileHandle(forReadingFrom: url)))
+    }
+
+    private func content(_ handle: FileHandle) throws -> Data {
+        do {
+            return try handle.readToEnd() ?? Data()
+        } catch {
+            let place = isStandardInput ? "Standard input" : name
+            throw CommandError("\(place) cannot be read. Name a file, or lead a document into the command.")
+        }
     }
 
     /// The size of the file in bytes; 0 where that is not known.

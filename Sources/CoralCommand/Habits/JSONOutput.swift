@@ -6,6 +6,6 @@ enum JSONOutput {
     static func write(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        StandardOutput.write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
+        try StandardOutput.write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
     }
 }

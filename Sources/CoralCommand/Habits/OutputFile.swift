@@ -15,38 +15,36 @@ struct OutputFile: ParsableArguments {
 
     /// The file, or nil for standard output.
     var url: URL? {
-        guard let output, output != "-" else { return nil }
+        // The second name leads to a file where output is led into one, which the command must not replace but fill.
+        guard let output, !["-", "/dev/stdout"].contains(output) else { return nil }
         return URL(fileURLWithPath: output)
     }
 
     /// The ending of the file's name, in lower case; empty where there is none.
     var fileExtension: String { url?.pathExtension.lowercased() ?? "" }
 
-    /// Where the bytes go. A file is there whole or not at all.
+    /// Asks, before any work is done, whether a file that is there may be replaced. Everything else here replaces it.
     ///
-    /// - Parameter input: The file that is being read, which must not be replaced.
-    /// Throws `CommandError` where there is a file that nobody allowed to replace.
-    func sink(reading input: URL?) throws -> any ByteSink {
+    /// - Parameter inputs: What is being read, and must not be replaced.
+    /// - Parameter isModel: Whether what is written may be a model's folder.
+    /// Throws `CommandError` where there is a file that nobody allows to replace.
+    func requireFree(reading inputs: URL?..., isModel: Bool = false) throws {
+        guard url != nil, let output else { return }
+        try Confirmation.requireFree(output, reading: inputs, isForced: force, isModel: isModel)
+    }
+
+    /// Where the bytes go. A file is there whole or not at all.
+    func sink() throws -> any ByteSink {
         guard let url else { return StandardOutput.sink }
-        try requireFree(reading: input)
         return try AtomicFile(path: url.path)
     }
 
-    /// Throws `CommandError` where there is a file that nobody allows to replace.
-    func requireFree(reading input: URL? = nil) throws {
-        guard let url, let output else { return }
-        guard url.standardizedFileURL != input?.standardizedFileURL else {
-            throw CommandError("What is written to \(output) would replace what is read from it.")
-        }
-        try Confirmation.requireFree(output, isForced: force)
-    }
-
     /// Writes text that is made at once.
-    func write(_ text: String, reading input: URL? = nil) throws { try write(Data(text.utf8), reading: input) }
+    func write(_ text: String) throws { try write(Data(text.utf8)) }
 
     /// Writes bytes that are made at once.
-    func write(_ data: Data, reading input: URL? = nil) throws {
-        let sink = try sink(reading: input)
+    func write(_ data: Data) throws {
+        let sink = try sink()
         try data.withUnsafeBytes { try sink.write($0) }
         try sink.finish()
     }

@@ -22,10 +22,8 @@ enum Predicates {
 /// Finds keys that the objects of an entity do not have.
 struct KeyPathCheck {
     private let entity: NSEntityDescription
-    /// What every managed object answers to besides its properties.
-    private static let builtIn: Set<String> = [
-        "objectID", "self", "entity", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges",
-    ]
+    /// What a store can say of every object besides its properties.
+    private static let builtIn: Set<String> = ["objectID", "self", "entity"]
 
     init(_ entity: NSEntityDescription) { self.entity = entity }
 

@@ -1,10 +1,9 @@
 import Coral
 
-/// Standard output, buffered. What a command shows goes through here.
+/// Standard output. What a command shows goes through here.
 enum StandardOutput {
-    static func write(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
-    }
+    /// Writes text. Throws `DocumentError` where it cannot be written: the disk is full, the reader has gone.
+    static func write(_ text: String) throws { try Data(text.utf8).withUnsafeBytes { try sink.write($0) } }
 
     /// Standard output as a sink of bytes, for documents.
     static var sink: any ByteSink { FileDescriptorSink(descriptor: 1, name: "standard output") }
@@ -13,10 +12,17 @@ enum StandardOutput {
 /// Standard error: messages, warnings, progress.
 enum StandardError {
     static func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        // Where standard error is closed there is nobody who could be told.
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     static func warn(_ sentence: String) {
         write("\(TextStyle.yellow.text("coral: warning:", on: .error)) \(sentence)\n")
+    }
+
+    /// Warns of the first of many things alike, and says how many more there are.
+    static func warn(_ sentences: some Collection<String>, of count: Int) {
+        for sentence in sentences.prefix(10) { warn(sentence) }
+        if count > 10 { warn("There are \(Quantity.grouped(count - 10)) more places like these.") }
     }
 }

@@ -13,32 +13,41 @@ enum Work {
     {
         // Not a child of any other progress: nobody else counts with it.
         let progress = Progress.discreteProgress(totalUnitCount: 0)
-        let interruption = Interruption(progress)
+        Interruption.shared.cancels(progress)
         let bar = Terminal.isConnected(.error) ? ProgressBar(title, noun: noun, progress) : nil
-        defer {
-            bar?.remove()
-            interruption.ignore()
-        }
+        defer { bar?.remove() }
         return try body(progress)
     }
 }
 
-/// Turns the signal of ctrl-C into the cancelling of a progress.
-private struct Interruption {
-    private let source: any DispatchSourceSignal
+/// Turns the signal of ctrl-C into the cancelling of work. It listens from the first work on to the end of the program: what
+/// comes between two works cancels the second, so that what the first has made does not stay.
+///
+/// Unchecked, because its parts are touched on its queue alone.
+private final class Interruption: @unchecked Sendable {
+    static let shared = Interruption()
 
-    init(_ progress: Progress) {
+    private let queue = DispatchQueue(label: "coral.interruption")
+    private let source: any DispatchSourceSignal
+    private var progress: Progress?
+    private var isAskedFor = false
+
+    private init() {
         signal(SIGINT, SIG_IGN)
-        source = DispatchSource.makeSignalSource(signal: SIGINT, queue: DispatchQueue(label: "coral.interruption"))
-        source.setEventHandler {
-            if progress.isCancelled { exit(CommandStatus.interrupted.rawValue) }
-            progress.cancel()
+        source = DispatchSource.makeSignalSource(signal: SIGINT, queue: queue)
+        source.setEventHandler { [unowned self] in
+            if isAskedFor { exit(CommandStatus.interrupted.rawValue) }
+            isAskedFor = true
+            progress?.cancel()
         }
         source.resume()
     }
 
-    func ignore() {
-        source.cancel()
-        signal(SIGINT, SIG_DFL)
+    /// Cancels this progress when the signal comes, or at once where it has come.
+    func cancels(_ progress: Progress) {
+        queue.sync {
+            self.progress = progress
+            if isAskedFor { progress.cancel() }
+        }
     }
 }

@@ -48,10 +48,10 @@ struct ModelCheckCommand: ParsableCommand {
         if json {
             try JSONOutput.write(messages)
         } else {
-            for message in messages { StandardOutput.write(text(message, of: file) + "\n") }
+            for message in messages { try StandardOutput.write(text(message, of: file) + "\n") }
             let entities = file.versions.reduce(0) { $0 + $1.model.entities.count }
             let versions = file.versions.count == 1 ? "" : " in \(Quantity.count(file.versions.count, "version"))"
-            StandardOutput.write(
+            try StandardOutput.write(
                 "\(Quantity.count(entities, "entity"))\(versions): \(Quantity.count(errors, "error")), "
                     + "\(Quantity.count(warnings, "warning"))\n")
         }

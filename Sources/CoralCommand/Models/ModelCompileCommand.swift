@@ -40,9 +40,12 @@ struct ModelCompileCommand: ParsableCommand {
         guard mistakes.isEmpty else { throw CommandError(mistakes.map(\.compilerMessage).joined(separator: "\n")) }
         let name = source.deletingPathExtension().lastPathComponent
         let target = URL(fileURLWithPath: output ?? file.compiledName(name))
-        try Confirmation.requireFree(target.path, isForced: force)
-        if FileManager.default.fileExists(atPath: target.path) { try FileManager.default.removeItem(at: target) }
-        try file.qualified(by: module).writeCompiled(to: target)
-        StandardOutput.write("\(target.path): \(Quantity.count(file.versions.count, "version"))\n")
+        let ending = URL(fileURLWithPath: file.compiledName(name)).pathExtension
+        guard target.pathExtension == ending else {
+            throw CommandError("What is compiled of \(model) must have a name that ends with .\(ending).")
+        }
+        try Confirmation.requireFree(target.path, reading: [source], isForced: force, isModel: true)
+        try ModelReplacement.write(to: target) { try file.qualified(by: module).writeCompiled(to: $0) }
+        try StandardOutput.write("\(target.path): \(Quantity.count(file.versions.count, "version"))\n")
     }
 }

@@ -34,8 +34,8 @@ struct ModelConvertCommand: ParsableCommand {
         }
         if modelVersion != nil { model = try ModelFile(kind: model.kind, versions: [chosen]) }
         let write = try writer(of: model, chosen)
-        try file.requireFree(reading: URL(fileURLWithPath: path))
-        try replace(url, write)
+        try file.requireFree(reading: URL(fileURLWithPath: path), isModel: true)
+        try ModelReplacement.write(to: url, write)
         let versions = file.fileExtension.hasSuffix("d") ? model.versions.count : 1
         file.report("\(Quantity.count(versions, "version")), \(Quantity.count(chosen.model.entities.count, "entity"))")
     }
@@ -54,21 +54,6 @@ struct ModelConvertCommand: ParsableCommand {
             throw CommandError(
                 "The file's name must end with .xcdatamodeld, .xcdatamodel, .momd or .mom, not as \(file.output ?? "")."
             )
-        }
-    }
-
-    /// Writes beside the place and then takes it, so that a whole model is there or what was there before.
-    private func replace(_ url: URL, _ write: (URL) throws -> Void) throws {
-        let temporary = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).partial")
-        defer { try? FileManager.default.removeItem(at: temporary) }
-        do {
-            try write(temporary)
-            if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
-            try FileManager.default.moveItem(at: temporary, to: url)
-        } catch let error as ModelError {
-            throw error
-        } catch {
-            throw CommandError("\(url.path) cannot be written: \(ErrorText.text(of: error))")
         }
     }
 }

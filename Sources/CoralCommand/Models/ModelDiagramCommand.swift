@@ -51,7 +51,8 @@ struct ModelDiagramCommand: ParsableCommand {
             case .mermaid: diagram.mermaid()
             case .dot: diagram.dot()
             }
-        try file.write(text, reading: URL(fileURLWithPath: path))
+        try file.requireFree(reading: URL(fileURLWithPath: path))
+        try file.write(text)
         let count = (Quantity.count(diagram.boxes.count, "entity"), Quantity.count(diagram.lines.count, "line"))
         file.report("\(count.0), \(count.1)")
     }

@@ -39,7 +39,7 @@ struct ModelDiffCommand: ParsableCommand {
         if json {
             try JSONOutput.write(report)
         } else {
-            StandardOutput.write(report.text(difference))
+            try StandardOutput.write(report.text(difference))
         }
         if !difference.isEmpty { throw CommandStatus.findings.exitCode }
     }

@@ -33,10 +33,8 @@ enum ModelFileSource {
     static func version(_ name: String?, of file: ModelFile) throws -> ModelFile.Version {
         guard let name else { return file.current }
         guard let version = file.versions.first(where: { $0.name == name }) else {
-            let names = file.versions.map(\.name)
             throw CommandError(
-                "There is no version \"\(name)\".\(NameSuggestion.question(for: name, in: names)) "
-                    + "There are: \(names.joined(separator: ", ")).")
+                "There is no version \"\(name)\".\(CommandError.hint(for: name, in: file.versions.map(\.name)))")
         }
         return version
     }

@@ -34,7 +34,7 @@ struct ModelGenerateCommand: ParsableCommand {
         var model = try ModelFileSource.file(at: self.model).model
         let names = model.entities.map(\.name)
         for name in entity where !names.contains(name) {
-            throw CommandError("The model has no entity \"\(name)\".\(NameSuggestion.question(for: name, in: names))")
+            throw CommandError.noEntity(name, in: names)
         }
         // Who asks for files wants them also of entities that nothing is generated for at build time.
         for index in model.entities.indices where model.entities[index].codeGeneration == .manual {
@@ -46,18 +46,21 @@ struct ModelGenerateCommand: ParsableCommand {
             throw CommandError("No entity of the model has a class of its own: give the entities class names first.")
         }
         let folder = URL(fileURLWithPath: directory)
+        if FileStatus(directory)?.isFolder == false {
+            throw CommandError("There is a file at \(directory). Name a folder for the classes.")
+        }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for file in classes.files() where wanted.contains(file.entityName) {
             let url = folder.appendingPathComponent(file.name)
             if file.isEditable, !force, FileManager.default.fileExists(atPath: url.path) {
-                StandardOutput.write("\(file.name): kept\n")
+                try StandardOutput.write("\(file.name): kept\n")
                 continue
             }
             if let old = try? String(contentsOf: url, encoding: .utf8), !GeneratedFile.isGenerated(old) {
                 try Confirmation.requireFree(url.path, isForced: force)
             }
             try Data(file.text.utf8).write(to: url, options: .atomic)
-            StandardOutput.write("\(file.name)\n")
+            try StandardOutput.write("\(file.name)\n")
         }
     }
 }

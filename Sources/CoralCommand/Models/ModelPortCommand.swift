@@ -23,17 +23,18 @@ struct ModelPortCommand: ParsableCommand {
 
     func run() throws {
         let folder = URL(fileURLWithPath: directory)
-        guard FileManager.default.fileExists(atPath: folder.path) else {
-            throw CommandError("There is no folder at \(directory).")
+        guard let status = FileStatus(directory) else { throw CommandError("There is no folder at \(directory).") }
+        guard status.isFolder else {
+            throw CommandError("There is a file at \(directory). Name the folder that it is in.")
         }
         let findings = try PortingFinding.findings(below: folder)
         if json {
             try JSONOutput.write(findings.map(Line.init))
         } else {
-            for finding in findings { StandardOutput.write(finding.message + "\n") }
+            for finding in findings { try StandardOutput.write(finding.message + "\n") }
             let files = Set(findings.map(\.file)).count
             let sum = "\(Quantity.count(findings.count, "line")) in \(Quantity.count(files, "file"))."
-            StandardOutput.write(findings.isEmpty ? "Nothing stands in the way.\n" : sum + "\n")
+            try StandardOutput.write(findings.isEmpty ? "Nothing stands in the way.\n" : sum + "\n")
         }
         if !findings.isEmpty { throw CommandStatus.findings.exitCode }
     }

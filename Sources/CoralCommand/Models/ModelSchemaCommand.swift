@@ -47,12 +47,12 @@ struct ModelSchemaCommand: ParsableCommand {
 
     func run() throws {
         let model = try ModelSource.model(at: path)
-        let url = URL(fileURLWithPath: path)
+        try file.requireFree(reading: URL(fileURLWithPath: path))
         guard sample else {
             let schema = try DocumentSchema(model, shape: shape.shape).data()
-            return try file.write(String(decoding: schema, as: UTF8.self) + "\n", reading: url)
+            return try file.write(String(decoding: schema, as: UTF8.self) + "\n")
         }
         let chosen = format?.format ?? GraphFormat(fileExtension: file.fileExtension) ?? .json
-        try file.write(SampleDocument(model).data(as: chosen), reading: url)
+        try file.write(SampleDocument(model).data(as: chosen))
     }
 }

@@ -27,13 +27,12 @@ struct ModelShowCommand: ParsableCommand {
         if let entity {
             let names = description.entities.map(\.name)
             guard names.contains(entity) else {
-                throw CommandError(
-                    "The model has no entity \"\(entity)\".\(CommandError.hint(for: entity, in: names))")
+                throw CommandError.noEntity(entity, in: names)
             }
             description.entities.removeAll { $0.name != entity }
         }
         if json { return try JSONOutput.write(description) }
-        StandardOutput.write(Self.text(of: description))
+        try StandardOutput.write(Self.text(of: description))
     }
 
     private static func text(of model: ModelDescription) -> String {

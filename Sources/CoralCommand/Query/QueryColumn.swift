@@ -26,7 +26,9 @@ struct QueryColumn {
 
     /// The columns of a list of key paths. Throws `CommandError` that shows where one is wrong.
     static func columns(_ text: String, of entity: NSEntityDescription) throws -> [QueryColumn] {
-        try text.split(separator: ",").map { part in
+        let parts = text.split(separator: ",")
+        guard !parts.isEmpty else { throw CommandError("--columns names no column. Write key paths: title,tags.name.") }
+        return try parts.map { part in
             let path = part.trimmingCharacters(in: .whitespaces)
             let keys = path.split(separator: ".").map(String.init)
             try KeyPathCheck(entity).check(keys, in: text)
@@ -98,7 +100,7 @@ struct QueryColumn {
     private static func members(of value: Any?) -> [NSManagedObject] {
         if let ordered = value as? NSOrderedSet { return ordered.array.compactMap { $0 as? NSManagedObject } }
         let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
-        return members.map { (StoredName($0.objectID), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        return StoredName.sorted(members)
     }
 }
 

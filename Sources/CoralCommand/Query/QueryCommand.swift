@@ -84,11 +84,9 @@ struct QueryCommand: ParsableCommand {
         try file.requireFree(reading: open.url)
         try open.context.performAndWait {
             var objects = try open.context.fetch(request)
-            if sort == nil {
-                objects = objects.map { (StoredName($0.objectID), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
-            }
+            if sort == nil { objects = StoredName.sorted(objects) }
             let answer = QueryAnswer(entity: description, columns: columns)
-            try file.write(try answer.text(objects, as: chosenFormat), reading: open.url)
+            try file.write(try answer.text(objects, as: chosenFormat))
             file.report(Quantity.count(objects.count, "object"))
         }
     }
@@ -105,6 +103,9 @@ enum QuerySort {
         try text.split(separator: ",").map { part in
             let words = part.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             let key = words.first ?? ""
+            if key.contains("@") {
+                throw CommandError("Objects are sorted by attributes, not by \(key)." + Caret.below([key], in: text))
+            }
             let keys = key.split(separator: ".").map(String.init)
             try KeyPathCheck(entity).check(keys, in: text)
             try refuseToMany(keys, of: entity, in: text)

@@ -6,31 +6,45 @@ struct BackupOption: ParsableArguments {
     @Flag(name: .long, help: "Make no copy of the store before it is changed.")
     var noBackup = false
 
-    /// Copies a store to a place beside it, unless told not to, and says where. Returns where, or nil.
+    /// Saves what the context of a store holds, where it holds something, with a backup from before.
     ///
-    /// The copy is a store of its own, made while others may write: what is in the log is in it, large values too. Cost: the
-    /// store's size.
-    @discardableResult
-    func makeBackup(of store: URL, model: NSManagedObjectModel) throws -> URL? {
-        guard !noBackup else { return nil }
-        let backup = Self.place(beside: store)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.replacePersistentStore(
-            at: backup, destinationOptions: nil, withPersistentStoreFrom: store, sourceOptions: nil,
-            ofType: NSSQLiteStoreType)
-        StandardError.write("The store as it was: \(backup.path)\n")
-        return backup
+    /// - Parameter isNew: Whether the store was just made, and there is nothing to keep.
+    func save(_ open: OpenStore, isNew: Bool = false) throws {
+        guard open.context.hasChanges else { return }
+        let save = {
+            try Work.run("Saving", noun: nil) { progress in
+                // Once begun, it runs to its end.
+                if progress.isCancelled { throw CocoaError(.userCancelled) }
+                try open.context.save()
+            }
+        }
+        try isNew ? save() : protecting(open, save)
     }
 
-    /// Runs what changes a store, with a backup from before. Where it fails, nothing has changed and the backup goes.
+    /// Runs what changes a store, with a backup from before, and says where that is. Where it fails, nothing has changed and
+    /// the backup goes.
     func protecting<Result>(_ open: OpenStore, _ body: () throws -> Result) throws -> Result {
-        let copy = try makeBackup(of: open.url, model: open.model)
+        guard !noBackup else { return try body() }
+        let copy = Self.place(beside: open.url)
         do {
-            return try body()
+            try Work.run("Backing up", noun: nil) { try Self.copy(open, to: copy, progress: $0) }
+            let result = try body()
+            StandardError.write("The store as it was: \(copy.path)\n")
+            return result
         } catch {
-            if let copy { StoreCreation.removeStore(at: copy, model: open.model) }
+            StoreCreation.removeStore(at: copy, model: open.model)
             throw error
         }
+    }
+
+    /// The copy is a store of its own, made while others may write: what is in the log is in it, large values too. Cost: the
+    /// store's size.
+    private static func copy(_ open: OpenStore, to copy: URL, progress: Progress) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: open.model)
+        try coordinator.replacePersistentStore(
+            at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
+            ofType: NSSQLiteStoreType)
+        if progress.isCancelled { throw CocoaError(.userCancelled) }
     }
 
     /// `Notes-before-20240229-123000.sqlite` beside `Notes.sqlite`, with a number where that exists.

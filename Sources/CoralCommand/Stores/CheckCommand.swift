@@ -57,7 +57,7 @@ struct CheckCommand: ParsableCommand {
                 "On this system the rows of a store cannot be reached: it can be checked, not put right.")
         #else
             let copy = URL(fileURLWithPath: path)
-            guard copy.standardizedFileURL != open.url.standardizedFileURL else {
+            if let place = FileStatus(path), FileStatus(open.url.path)?.isSame(as: place) == true {
                 throw CommandError("--repair wants the place of a copy, not the store itself.")
             }
             try Confirmation.requireFree(path, isForced: force)
@@ -70,7 +70,7 @@ struct CheckCommand: ParsableCommand {
 
     private func show(_ report: CheckReport) throws {
         if json { return try JSONOutput.write(report) }
-        StandardOutput.write(report.text)
+        try StandardOutput.write(report.text)
     }
 }
 

@@ -78,22 +78,12 @@ struct CopyCommand: ParsableCommand {
     func run() throws {
         let open = try OpenStore(path: store, model: source, isReadOnly: dryRun)
         try open.context.performAndWait {
-            let description = try open.entity(named: entity)
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = try condition.predicate(for: description)
-            let originals = try open.context.fetch(request).map { (StoredName($0.objectID), $0) }
-                .sorted { $0.0 < $1.0 }.map(\.1)
-            let copier = GraphCopier(rules: chosenRules, saves: true)
-            if dryRun {
-                try show(try Work.run("Looking") { try copier.plan(originals, progress: $0) })
-            } else if originals.isEmpty {
-                try show(try copier.copy([]))
-            } else {
-                try show(
-                    try backup.protecting(open) {
-                        try Work.run("Copying") { try copier.copy(originals, progress: $0) }
-                    })
-            }
+            let originals = try condition.objects(of: entity, in: open)
+            let copier = GraphCopier(rules: chosenRules)
+            if dryRun { return try show(try Work.run("Looking") { try copier.plan(originals, progress: $0) }) }
+            let copies = try Work.run("Copying") { try copier.copy(originals, progress: $0) }
+            try backup.save(open)
+            try show(copies)
         }
     }
 
@@ -127,14 +117,11 @@ struct CopyCommand: ParsableCommand {
     }
 
     private func show(_ report: CopyReport) throws {
-        for omission in report.omissions.prefix(10) { StandardError.warn(StoredName.shortened(omission)) }
-        if report.omissionCount > 10 {
-            StandardError.warn("There are \(report.omissionCount - 10) more places like this.")
-        }
+        StandardError.warn(report.omissions.map(StoredName.shortened), of: report.omissionCount)
         guard !json else { return try JSONOutput.write(report) }
         var lines = report.copies.map { pair in pair.copy.map { "\(pair.original) -> \($0)" } ?? pair.original }
         lines.append(report.isSaved ? report.summary : "Would copy \(report.summary)")
-        StandardOutput.write(lines.map { $0 + "\n" }.joined())
+        try StandardOutput.write(lines.map { $0 + "\n" }.joined())
     }
 }
 

@@ -42,11 +42,7 @@ struct DiffCommand: ParsableCommand {
     @Option(name: .long, help: "Who is compared with whom: by ids, by natural keys, or what fits.")
     var match: Match = .automatic
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "What identifies objects of an entity, such as Note=id or Line=order,number.", valueName: "key"))
-    var key: [String] = []
+    @OptionGroup var keys: KeyOption
 
     @Option(
         name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
@@ -64,11 +60,11 @@ struct DiffCommand: ParsableCommand {
         let model = try chosenModel()
         var comparison = GraphComparison(model)
         comparison.naming = match.naming
-        comparison.identity.keys = try KeyOption.keys(key, in: model)
+        comparison.identity = try keys.identity(in: model)
         let exclusion = try DeltaExclusion(exclude, in: model)
         for name in exclude { comparison.shape.exclude(name) }
         comparison.folder = (old.url ?? new.url)?.deletingLastPathComponent()
-        try file.requireFree(reading: old.url)
+        try file.requireFree(reading: old.url, new.url)
         let (before, after) = (try state(old, model), try state(new, model))
         let delta = try Work.run("Comparing", noun: nil) {
             exclusion.applied(to: try comparison.delta(from: before, to: after, progress: $0))
@@ -80,12 +76,12 @@ struct DiffCommand: ParsableCommand {
     private func write(_ delta: GraphDelta) throws {
         if file.url != nil {
             let format = GraphFormat(fileExtension: file.fileExtension) ?? .json
-            try file.write(try delta.data(as: format), reading: new.url)
+            try file.write(try delta.data(as: format))
             file.report(delta.summary)
         } else if json {
             try file.write(try delta.data(as: .json))
         } else {
-            StandardOutput.write(delta.isEmpty ? "The two sides hold the same.\n" : DeltaReport.text(of: delta))
+            try StandardOutput.write(delta.isEmpty ? "The two sides hold the same.\n" : DeltaReport.text(of: delta))
         }
     }
 

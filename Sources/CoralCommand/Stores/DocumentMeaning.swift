@@ -3,11 +3,7 @@ import Coral
 
 /// What a document of somebody else's design means: the keys of its objects, and the words of its model.
 struct DocumentMeaning: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "What identifies objects of an entity, such as Note=id or Line=order,number.", valueName: "key"))
-    var key: [String] = []
+    @OptionGroup var keys: KeyOption
 
     @Option(
         name: .long,
@@ -17,21 +13,12 @@ struct DocumentMeaning: ParsableArguments {
         completion: .list(Dialect.all.map(\.name)))
     var dialect: String?
 
-    /// The keys that `--key` declares.
-    func identity(in model: NSManagedObjectModel) throws -> ImportIdentity {
-        var identity = ImportIdentity()
-        identity.keys = try KeyOption.keys(key, in: model)
-        return identity
-    }
-
     /// The dialect that was asked for, its words in the model looked through first.
     func chosenDialect(in model: NSManagedObjectModel) throws -> Dialect? {
         guard let name = dialect else { return nil }
         guard let dialect = Dialect(named: name) else {
-            let names = Dialect.all.map(\.name)
             throw CommandError(
-                "There is no dialect \"\(name)\": \(names.joined(separator: ", ")).\(NameSuggestion.question(for: name, in: names))"
-            )
+                "There is no dialect \"\(name)\".\(CommandError.hint(for: name, in: Dialect.all.map(\.name)))")
         }
         let mistakes = dialect.mistakes(in: model)
         for mistake in mistakes where mistake.isWarning { StandardError.warn(mistake.description) }

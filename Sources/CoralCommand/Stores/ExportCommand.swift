@@ -90,9 +90,10 @@ struct ExportCommand: ParsableCommand {
         let chosen = chosenFormat
         let request = try request(open)
         let shape = try chosenShape(chosen)
-        let sink = try filesFrom == nil ? file.sink(reading: open.url) : nil
+        try file.requireFree(reading: open.url)
+        let sink = try filesFrom == nil ? file.sink() : nil
         var exporter = GraphExporter(layout: shape, shape: chosenPart)
-        exporter.identity = try meaning.identity(in: open.coordinator.managedObjectModel)
+        exporter.identity = try meaning.keys.identity(in: open.coordinator.managedObjectModel)
         exporter.mapping = try meaning.mapping(of: open.coordinator.managedObjectModel)
         if case .graph(let format) = chosen { exporter.format = format }
         exporter.externalFileThreshold = filesFrom
@@ -131,7 +132,6 @@ struct ExportCommand: ParsableCommand {
         guard let url = file.url, case .graph = chosenFormat else {
             throw CommandError("A page has no files beside it: --files-from does not go with it.")
         }
-        try file.requireFree(reading: open.url)
         return try exporter.exportStore(of: open.coordinator, to: url, progress: progress)
     }
 
@@ -171,10 +171,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func report(_ result: ExportResult) {
-        for reference in result.danglingReferences.prefix(10) { StandardError.warn(reference.description) }
-        if result.danglingCount > 10 {
-            StandardError.warn("There are \(result.danglingCount - 10) more references to objects that do not exist.")
-        }
+        StandardError.warn(result.danglingReferences.map(\.description), of: result.danglingCount)
         file.report(Quantity.count(result.recordCount, "object"))
     }
 }

@@ -100,18 +100,13 @@ struct ImportCommand: ParsableCommand {
                 let plan = try plan(document, into: open.context, importer)
                 guard !dryRun else { return try show(plan) }
                 try plan.apply()
-                if open.context.hasChanges { try save(open, isNew: isNew) }
+                try backup.save(open, isNew: isNew)
                 try report(plan)
             }
         } catch {
             if isNew { StoreCreation.removeStore(at: store, model: model) }
             throw error
         }
-    }
-
-    private func save(_ open: OpenStore, isNew: Bool) throws {
-        guard !isNew else { return try open.context.save() }
-        try backup.protecting(open) { try open.context.save() }
     }
 
     private func plan(
@@ -129,7 +124,7 @@ struct ImportCommand: ParsableCommand {
         options.folder = file.url?.deletingLastPathComponent()
         options.isStrict = strict
         options.skipsInvalid = skipInvalid
-        options.identity = try meaning.identity(in: model)
+        options.identity = try meaning.keys.identity(in: model)
         if shape == .plain { options.reading.shape = .plain }
         if let dialect = try meaning.chosenDialect(in: model) {
             options = try dialect.importOptions(for: model, options)
@@ -167,22 +162,16 @@ struct ImportCommand: ParsableCommand {
     // MARK: - Telling
 
     private func report(_ plan: ImportPlan<NSManagedObject>) throws {
-        warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
-        for error in plan.errors.kept.prefix(10) { StandardError.warn("Left out: \(error)") }
+        StandardError.warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
+        StandardError.warn(plan.errors.kept.map { "Left out: \($0)" }, of: plan.errors.count)
         if json { return try JSONOutput.write(ImportSummary(plan, isSaved: true)) }
-        StandardOutput.write("\(plan.summary)\n")
-    }
-
-    /// Tells the first of what policies have settled.
-    private func warn(_ conflicts: [String], of count: Int) {
-        for conflict in conflicts.prefix(10) { StandardError.warn(conflict) }
-        if count > 10 { StandardError.warn("There are \(count - 10) more places like these.") }
+        try StandardOutput.write("\(plan.summary)\n")
     }
 
     private func report(_ result: BatchImporter.Result) throws {
-        warn(result.conflicts.map(\.description), of: result.conflictCount)
+        StandardError.warn(result.conflicts.map(\.description), of: result.conflictCount)
         if json { return try JSONOutput.write(ImportSummary(result)) }
-        StandardOutput.write(
+        try StandardOutput.write(
             "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n")
     }
 
@@ -190,7 +179,7 @@ struct ImportCommand: ParsableCommand {
         if json {
             try JSONOutput.write(ImportSummary(plan, isSaved: false))
         } else {
-            StandardOutput.write(ImportReport.text(of: plan))
+            try StandardOutput.write(ImportReport.text(of: plan))
         }
         if !plan.errors.isEmpty, !skipInvalid { throw CommandStatus.failure.exitCode }
     }

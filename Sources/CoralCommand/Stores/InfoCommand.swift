@@ -22,7 +22,7 @@ struct InfoCommand: ParsableCommand {
     func run() throws {
         let report = try StoreReport(OpenStore(path: store, model: source))
         if json { return try JSONOutput.write(report) }
-        StandardOutput.write(report.text)
+        try StandardOutput.write(report.text)
     }
 }
 

@@ -61,8 +61,7 @@ struct OpenStore {
     /// The entity of that name in a model; throws as `entity(named:)` does.
     static func entity(named name: String, in model: NSManagedObjectModel) throws -> NSEntityDescription {
         guard let entity = model.entitiesByName[name] else {
-            throw CommandError(
-                "The model has no entity \"\(name)\".\(CommandError.hint(for: name, in: model.entitiesByName.keys))")
+            throw CommandError.noEntity(name, in: model.entitiesByName.keys)
         }
         return entity
     }

@@ -17,6 +17,11 @@ struct StoredName: Comparable {
         sentence.replacingOccurrences(of: "x-coredata://[^/ ]+/", with: "", options: .regularExpression)
     }
 
+    /// Objects in the order of their names.
+    static func sorted<Object: NSManagedObject>(_ objects: [Object]) -> [Object] {
+        objects.map { (StoredName($0.objectID), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
     static func < (left: StoredName, right: StoredName) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
         // Keys are the letter p and a number: the longer is the larger.

@@ -76,22 +76,18 @@ struct SubsetCommand: ParsableCommand {
     func run() throws {
         let open = try OpenStore(path: store, model: source)
         try open.context.performAndWait {
-            let description = try open.entity(named: entity)
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = try condition.predicate(for: description)
-            let found = try open.context.fetch(request).map { (StoredName($0.objectID), $0) }
-                .sorted { $0.0 < $1.0 }.map(\.1)
+            let found = try condition.objects(of: entity, in: open)
             let roots = limit.map { Array(found.prefix($0)) } ?? found
-            guard !roots.isEmpty else { throw CommandError("No object of \(entity) is meant.") }
+            guard !roots.isEmpty else {
+                throw CommandError(
+                    "There is no object of \(entity) to begin with: the store has none, or --where finds none.")
+            }
             let subset = try chosenSubset()
             guard let output, !dryRun else {
                 return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) })
             }
             let url = URL(fileURLWithPath: output)
-            guard url.standardizedFileURL != open.url.standardizedFileURL else {
-                throw CommandError("What is written to \(output) would replace what is read from it.")
-            }
-            try Confirmation.requireFree(output, isForced: force)
+            try Confirmation.requireFree(output, reading: [open.url], isForced: force)
             if FileManager.default.fileExists(atPath: url.path) {
                 // What cannot be written shall not cost what is there.
                 _ = try subset.plan(roots)
@@ -119,15 +115,12 @@ struct SubsetCommand: ParsableCommand {
     }
 
     private func show(_ plan: CopyPlan) throws {
-        for omission in plan.omissions.prefix(10) { StandardError.warn(StoredName.shortened(omission.description)) }
-        if plan.omissionCount > 10 {
-            StandardError.warn("There are \(plan.omissionCount - 10) more places like this.")
-        }
+        StandardError.warn(plan.omissions.map { StoredName.shortened($0.description) }, of: plan.omissionCount)
         if json {
             return try JSONOutput.write(
                 SubsetReport(isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissionCount))
         }
-        StandardOutput.write("\(dryRun ? "Would write" : "Wrote") \(plan.summary)\n")
+        try StandardOutput.write("\(dryRun ? "Would write" : "Wrote") \(plan.summary)\n")
     }
 }
 
@@ -143,7 +136,7 @@ private enum RedactOption {
     static func parse(_ text: String) throws -> (attribute: String, substitute: Redaction.Substitute) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
-            throw CommandError("\"\(text)\" is no Entity.attribute=substitute.")
+            throw CommandError("--redact \(text) is not of the form Entity.attribute=substitute.")
         }
         return (parts[0], try substitute(parts[1]))
     }
@@ -160,8 +153,8 @@ private enum RedactOption {
         case "number": return .number(0...9999)
         case "null": return .null
         default:
-            let known = ["shape", "name", "email", "token", "uuid", "date", "number", "null"]
-            throw CommandError("There is no substitute \"\(word)\".\(NameSuggestion.question(for: word, in: known))")
+            let known = ["shape", "name", "email", "token", "uuid", "date", "number", "null", "text:…"]
+            throw CommandError("There is no substitute \"\(word)\".\(CommandError.hint(for: word, in: known))")
         }
     }
 }

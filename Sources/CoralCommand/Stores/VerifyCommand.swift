@@ -42,7 +42,7 @@ struct VerifyCommand: ParsableCommand {
             store: store, objectCount: result.recordCount, format: format.rawValue,
             before: lines(of: open, folder.appendingPathComponent("before")),
             after: lines(of: OpenStore(url: copy, model: open.model), folder.appendingPathComponent("after")))
-        if json { try JSONOutput.write(report) } else { StandardOutput.write(report.text) }
+        if json { try JSONOutput.write(report) } else { try StandardOutput.write(report.text) }
         if !report.isEqual { throw CommandStatus.findings.exitCode }
     }
 

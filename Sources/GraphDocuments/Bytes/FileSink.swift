@@ -29,20 +29,28 @@ public final class FileDescriptorSink: ByteSink {
 
 /// A file that is there whole or not at all: bytes go to a temporary file beside it, which takes its name when finished.
 ///
-/// Dropped before `finish`, it leaves nothing behind, and whatever stood under the name is unchanged.
+/// Dropped before `finish`, it leaves nothing behind, and whatever stood under the name is unchanged. A device or a pipe is
+/// written to as it is.
 public final class AtomicFile: ByteSink {
     /// Where the file will be.
     public let path: String
-    private let temporaryPath: String
+    /// Nil where the bytes go to their place at once.
+    private let temporaryPath: String?
     private var descriptor: Int32
     private var sink: FileDescriptorSink
 
     /// Opens the temporary file beside `path`. Throws `DocumentError` where the folder cannot be written to.
     public init(path: String) throws {
         self.path = path
-        // A name of its own for every writer, so that two at once do not write into each other's file.
-        temporaryPath = "\(path).\(UUID().uuidString).partial"
-        descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        if Self.isStream(path) {
+            temporaryPath = nil
+            descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        } else {
+            // A name of its own for every writer, so that two at once do not write into each other's file.
+            let temporary = "\(path).\(UUID().uuidString).partial"
+            temporaryPath = temporary
+            descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        }
         guard descriptor >= 0 else {
             throw DocumentError(.file, "Cannot write \(path): \(systemMessage()).")
         }
@@ -52,7 +60,14 @@ public final class AtomicFile: ByteSink {
     deinit {
         guard descriptor >= 0 else { return }
         close(descriptor)
-        unlink(temporaryPath)
+        if let temporaryPath { unlink(temporaryPath) }
+    }
+
+    /// Whether there is something that is no file and no folder: to put a file in its place would end it.
+    private static func isStream(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     public func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -68,6 +83,7 @@ public final class AtomicFile: ByteSink {
         }
         close(descriptor)
         descriptor = -1
+        guard let temporaryPath else { return }
         guard rename(temporaryPath, path) == 0 else {
             let message = systemMessage()
             unlink(temporaryPath)
