@@ -119,7 +119,8 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     }
 
     extension NSEntityDescription {
-        fileprivate var hasPlainClass: Bool {
+        /// Whether the entity's objects are of no class of their own.
+        var hasPlainClass: Bool {
             let name = managedObjectClassName ?? ""
             return name.isEmpty || name == "NSManagedObject" || NSClassFromString(name) == NSManagedObject.self
         }

@@ -20,6 +20,8 @@ public struct BatchImporter {
     public var options: ImportOptions
     /// The number of records that are imported together. An object at the top and what stands inside it stay together.
     public var batchSize: Int
+    /// Whether documents in the plain shape may be imported by rows, without objects.
+    public var rowImporting = RowImporting.automatic
 
     /// An importer into the stores of a coordinator.
     public init(
@@ -64,10 +66,21 @@ public struct BatchImporter {
     ) throws -> Result {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)
         try refuseWhatNeedsAll()
+        if let result = try importRows(source, entity: entity, model: model, progress: progress) { return result }
         let run = BatchRun(self, model: model, entity: entity, progress: progress)
         try run.pass(.values, over: source)
         try run.pass(.links, over: source)
         return run.result
+    }
+
+    /// How documents are read.
+    func reading(_ model: ImportModel, entity: String?) -> ReadingOptions {
+        var reading = options.reading
+        reading.keepsMismatchedValues = true
+        reading.rootEntity = entity ?? reading.rootEntity
+        if [.skip, .keep].contains(options.otherModel) { reading.unknownEntities = .skip }
+        if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
+        return reading
     }
 
     private func refuseWhatNeedsAll() throws {
@@ -107,11 +120,7 @@ private final class BatchRun {
     }
 
     func pass(_ part: ImportSession.Part, over source: ImportSource) throws {
-        var reading = importer.options.reading
-        reading.keepsMismatchedValues = true
-        reading.rootEntity = entity ?? reading.rootEntity
-        if [.skip, .keep].contains(importer.options.otherModel) { reading.unknownEntities = .skip }
-        if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
+        let reading = importer.reading(model, entity: entity)
         var reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
         countsBytes = reader.byteCount != nil
         if part == .values { progress?.begin((reader.byteCount ?? 0) * 2) }

@@ -75,6 +75,18 @@ public enum ImportSource {
         }
     }
 
+    /// The bytes of a document in JSON; nil for what is none.
+    func plainJSON() throws -> (any ByteSource)? {
+        switch self {
+        case .data(let data): return try format(of: data) == .json ? MemorySource(data) : nil
+        case .file(let url):
+            guard GraphFormat(fileExtension: url.pathExtension) != .jsonLines, try format(of: beginning(of: url)) == .json
+            else { return nil }
+            return try FileSource(path: url.path)
+        case .dictionary, .records, .placedRecords: return nil
+        }
+    }
+
     private func format(of beginning: Data) throws -> GraphFormat {
         if let format = GraphFormat.detect(beginning) { return format }
         if beginning.allSatisfy({ $0 <= 0x20 }) { throw DocumentError(.truncated, "The document is empty.") }

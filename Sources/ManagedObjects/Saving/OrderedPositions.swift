@@ -5,7 +5,10 @@
 /// (Seen in stores that Apple's framework wrote.)
 enum OrderedPositions {
     private static let first: Int64 = 2048
-    private static let step: Int64 = 1024
+    /// The distance of a member to the next at the end.
+    static let step: Int64 = 1024
+    /// Where a member would stand before the first.
+    static let beforeFirst = first - step
 
     /// New positions for members in order; nil stands for a member that has none yet.
     static func assign(_ existing: ContiguousArray<Int64?>) -> ContiguousArray<Int64> {

@@ -6,7 +6,7 @@ import GRDBSQLite
 /// Values are read as objects would have them. Belongs to the ``StoreRows`` that made it.
 @_spi(Stores)
 public struct RowCursor {
-    private let statement: SQLStatement
+    let statement: SQLStatement
 
     init(_ statement: SQLStatement) { self.statement = statement }
 

@@ -118,6 +118,18 @@ extension SQLiteStore: BatchStore {
         }
     }
 
+    /// Lets somebody write rows; see `RowWriter`.
+    func writeRows<Result>(
+        context: NSManagedObjectContext, _ body: (RowWriter) throws -> Result
+    ) throws -> (Result, RowOutcome) {
+        try writing(try content(), context) { batch in
+            let writer = RowWriter(batch)
+            let result = try body(writer)
+            try writer.finish()
+            return (result, writer.outcome)
+        }
+    }
+
     // MARK: - Around them
 
     private func writing<Result>(

@@ -72,6 +72,18 @@ struct SQLStatement {
         }
     }
 
+    /// Binds a text in UTF-8, or bytes, that stay where they are until the statement has run.
+    func bind(borrowed bytes: UnsafeRawBufferPointer, isText: Bool, at position: Int) {
+        guard let base = bytes.baseAddress else { return isText ? bind("", at: position) : bind(Data(), at: position) }
+        if isText {
+            sqlite3_bind_text64(
+                handle, Int32(position), base.assumingMemoryBound(to: CChar.self), sqlite3_uint64(bytes.count), nil,
+                UInt8(SQLITE_UTF8))
+        } else {
+            sqlite3_bind_blob64(handle, Int32(position), base, sqlite3_uint64(bytes.count), nil)
+        }
+    }
+
     // MARK: - Running
 
     /// Advances to the next row; false when there is none.

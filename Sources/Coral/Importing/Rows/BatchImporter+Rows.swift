@@ -1,0 +1,68 @@
+import CoreData
+import GraphDocuments
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    @_spi(Stores) import ManagedObjects
+
+    extension BatchImporter {
+        /// Imports a document by rows; nil, with nothing changed, where objects must do it.
+        func importRows(
+            _ source: ImportSource, entity: String?, model: ImportModel, progress: Progress?
+        ) throws -> Result? {
+            guard entity == nil, options.areForRows, rowImporting != .never, model.mapping == nil,
+                rowImporting == .always || coordinator.managedObjectModel.entities.allSatisfy(\.hasPlainClass),
+                coordinator.persistentStores.count == 1, let store = coordinator.persistentStores.first,
+                let bytes = try source.plainJSON()
+            else { return nil }
+            let reading = reading(model, entity: nil)
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            do {
+                return try context.performAndWait {
+                    try context.writeRows(in: store) { writer in
+                        try RowImport(
+                            bytes, writer: writer, model: model, options: options, reading: reading, progress: progress
+                        ).run()
+                    }
+                }
+            } catch is RowRefusal {
+                return nil
+            } catch is PlainFieldReader.Irregular {
+                // What is wrong shows before anything is written.
+                var reader = try source.reader(schema: model.schema, options: reading)
+                while try reader.nextPlaced() != nil {
+                    if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+                }
+                return nil
+            } catch let mistakes as RowImportMistakes {
+                throw try mistakes.explanation(of: source, importer: self, model: model, reading: reading)
+            }
+        }
+    }
+
+    extension ImportOptions {
+        /// Whether nothing is asked for that needs objects.
+        fileprivate var areForRows: Bool {
+            reading.shape == .plain && reading.layout == nil && reading.rootEntity == nil && mapping == nil && owner == nil
+                && operations.isSuperset(of: [.insert, .update]) && !skipsInvalid && !identity.matchesContent
+                && [.fail, .skip].contains(danglingReferences) && hooks.isEmpty && !insertsAbstractEntities
+        }
+    }
+
+    extension ImportHooks {
+        fileprivate var isEmpty: Bool {
+            shouldImport.isEmpty && willImport.isEmpty && didImport.isEmpty && value.isEmpty && link.isEmpty
+        }
+    }
+
+#else
+
+    extension BatchImporter {
+        /// Objects must do it.
+        func importRows(
+            _ source: ImportSource, entity: String?, model: ImportModel, progress: Progress?
+        ) throws -> Result? { nil }
+    }
+
+#endif

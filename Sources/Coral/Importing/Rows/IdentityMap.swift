@@ -1,0 +1,96 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    /// Which rows have which keys: 16 bytes for each, in 256 pieces that grow one by one, so that growing needs no room for
+    /// two of the whole. A piece is filled to four fifths: 16 to 26 bytes a key.
+    struct IdentityMap {
+        /// Who has a key.
+        struct Owner {
+            fileprivate(set) var bits: UInt64
+
+            /// A row, by its key and its entity's position in the model. `isRecord` where a record of the document is it.
+            init(key: Int64, entity: Int, isRecord: Bool) {
+                bits = UInt64(bitPattern: key) & Owner.keyMask | UInt64(entity) << 48 | (isRecord ? Owner.record : 0)
+            }
+
+            /// A record that is being looked for, by its place.
+            init(waiting place: Int) { bits = UInt64(place + 1) | Owner.waiting }
+
+            fileprivate init(bits: UInt64) { self.bits = bits }
+
+            private static let keyMask: UInt64 = 1 << 48 - 1
+            private static let record: UInt64 = 1 << 63
+            private static let waiting: UInt64 = 1 << 62
+
+            /// The row's key; nil while it is being looked for.
+            var key: Int64? { isWaiting ? nil : Int64(bits & Owner.keyMask) }
+            var entity: Int { Int(bits >> 48 & 0x3FFF) }
+            var isRecord: Bool { bits & Owner.record != 0 }
+            var isWaiting: Bool { bits & Owner.waiting != 0 }
+            /// The place of the record that is being looked for.
+            var place: Int { Int(bits & Owner.keyMask) - 1 }
+        }
+
+        private struct Entry {
+            var digest: UInt64 = 0
+            /// 0 where there is none.
+            var owner: UInt64 = 0
+        }
+
+        private struct Piece {
+            var entries: ContiguousArray<Entry>
+            var count = 0
+        }
+
+        private var pieces: ContiguousArray<Piece>
+
+        init() {
+            let empty = Piece(entries: ContiguousArray(repeating: Entry(), count: 16))
+            pieces = ContiguousArray(repeating: empty, count: 256)
+        }
+
+        /// Who has a key; nil where nobody is known.
+        subscript(digest: KeyDigest) -> Owner? {
+            let number = Int(digest.high >> 56)
+            return pieces[number].entries.withUnsafeBufferPointer { entries in
+                let owner = entries[IdentityMap.place(of: digest.low, in: entries)].owner
+                return owner == 0 ? nil : Owner(bits: owner)
+            }
+        }
+
+        /// Says who has a key.
+        mutating func set(_ digest: KeyDigest, _ owner: Owner) {
+            let number = Int(digest.high >> 56)
+            if (pieces[number].count + 1) * 5 > pieces[number].entries.count * 4 { grow(number) }
+            let isNew = pieces[number].entries.withUnsafeMutableBufferPointer { entries in
+                let place = IdentityMap.place(of: digest.low, in: UnsafeBufferPointer(entries))
+                let isNew = entries[place].owner == 0
+                entries[place] = Entry(digest: digest.low, owner: owner.bits)
+                return isNew
+            }
+            if isNew { pieces[number].count += 1 }
+        }
+
+        private mutating func grow(_ number: Int) {
+            let old = pieces[number].entries
+            var new = ContiguousArray(repeating: Entry(), count: old.count + max(old.count / 4, 8))
+            new.withUnsafeMutableBufferPointer { entries in
+                for entry in old where entry.owner != 0 {
+                    entries[IdentityMap.place(of: entry.digest, in: UnsafeBufferPointer(entries))] = entry
+                }
+            }
+            pieces[number].entries = new
+        }
+
+        /// Where a digest is, or would be.
+        @inline(__always)
+        private static func place(of digest: UInt64, in entries: UnsafeBufferPointer<Entry>) -> Int {
+            var place = Int(digest.multipliedFullWidth(by: UInt64(entries.count)).high)
+            while entries[place].owner != 0, entries[place].digest != digest {
+                place += 1
+                if place == entries.count { place = 0 }
+            }
+            return place
+        }
+    }
+
+#endif

@@ -1,0 +1,287 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import CoreData
+    import GraphDocuments
+    @_spi(Stores) import ManagedObjects
+
+    /// Imports a plain document by rows: one pass over its bytes, one transaction, no records, no objects.
+    ///
+    /// Records of one entity are gathered, some hundred at a time, in memory that is used again; each batch is looked up by
+    /// one statement, compared column by column, and written. What a key stands for is remembered as a digest and a row's
+    /// key. References that lead forward are kept aside until the end.
+    ///
+    /// What is not as simple as that throws `RowRefusal` or `PlainFieldReader.Irregular`, and objects do all of it anew.
+    final class RowImport {
+        private var reader: PlainFieldReader
+        private let schema: GraphSchema
+        private let conversion: ValueConversion
+        let writer: RowWriter
+        let plan: RowImportPlan
+        let options: ImportOptions
+        private let progress: Progress?
+        /// How far apart dates may lie: plain documents have no header.
+        let dateTolerance: Double
+        private var entities: [RowEntity?]
+        var identities = IdentityMap()
+        var result = BatchImporter.Result()
+        /// The records of one entity that are not written yet.
+        var batch: RowImportBatch?
+        /// References to what the document had not had by then.
+        var forward: [ForwardReference] = []
+        /// Rows that may lack a required object: at the end it is known.
+        var incomplete: [IncompleteRow] = []
+        var mistakes: [RowImportMistakes.Mistake] = []
+
+        init(
+            _ source: any ByteSource, writer: RowWriter, model: ImportModel, options: ImportOptions,
+            reading: ReadingOptions, progress: Progress?
+        ) {
+            self.writer = writer
+            self.options = options
+            self.progress = progress
+            schema = model.schema
+            reader = PlainFieldReader(
+                source, schema: schema, options: reading, skipsUnknownMembers: options.unknownKeys == .ignore)
+            conversion = ValueConversion(options)
+            dateTolerance = options.dateTolerance ?? 0.0005
+            plan = RowImportPlan(model, writer: writer)
+            entities = Array(repeating: nil, count: schema.entities.count)
+        }
+
+        /// Imports all. Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, refusals, and what the store
+        /// throws.
+        func run() throws -> BatchImporter.Result {
+            progress?.begin(reader.byteCount ?? 0)
+            var current = -1
+            var row = 0
+            while true {
+                switch try reader.step() {
+                case .record(let entity):
+                    if entity != current || batch.map({ $0.rows.count == EntityRows.lookupCount }) ?? true {
+                        try flush()
+                        try begin(entity)
+                        current = entity
+                    }
+                    row = batch?.addRow() ?? 0
+                case .attribute(let place): try readAttribute(place, row)
+                case .relationship(let place): try readRelationship(place, row)
+                case .endRecord: break
+                case .end:
+                    try flush()
+                    try settle()
+                    result.recordCount = reader.recordCount
+                    result.savedBatchCount = 1
+                    return result
+                }
+            }
+        }
+
+        private func begin(_ number: Int) throws {
+            guard let entity = try entities[number] ?? plan.entity(schema.entities[number]) else { throw RowRefusal() }
+            entities[number] = entity
+            // Records that come later are counted on from here.
+            if batch?.entity !== entity { batch = RowImportBatch(entity) }
+            batch?.begin(firstRecord: reader.recordCount - 1)
+        }
+
+        var isCancelled: Bool { progress?.isCancelled == true }
+
+        private func flush() throws {
+            if isCancelled { throw CocoaError(.userCancelled) }
+            guard let batch, batch.rows.count > 0 else { return }
+            try write(batch)
+            if reader.byteCount != nil { progress?.completedUnitCount = Int64(reader.bytesRead) }
+        }
+
+        // MARK: - Values
+
+        private func readAttribute(_ place: Int, _ row: Int) throws {
+            guard let batch, let (attribute, slot) = batch.entity.attributes[place] else { throw RowRefusal() }
+            if !(try readValue(attribute, into: batch.rows, row, slot)) {
+                mistakes.append(.init(record: batch.firstRecord + row, property: attribute.name))
+            }
+        }
+
+        /// Reads a value into a cell; false where it cannot become one of the type.
+        private func readValue(_ attribute: AttributeImport, into rows: RowBatch, _ row: Int, _ slot: Int) throws -> Bool {
+            let type = attribute.type.type
+            // Texts are most of what there is, and need not become strings.
+            if type == .string, reader.token == .string {
+                rows.set(reader.text, isText: true, row, slot)
+                return true
+            }
+            guard let value = conversion.convert(try reader.value(as: type), to: attribute.type) else { return false }
+            switch value {
+            case .null: rows.setNull(row, slot)
+            case .bool(let flag): rows.set(Int64(flag ? 1 : 0), row, slot)
+            case .integer(let number): rows.set(number, row, slot)
+            case .double(let number), .date(let number):
+                // SQLite has no such number.
+                if number.isNaN { return false }
+                rows.set(number, row, slot)
+            case .float(let number):
+                if number.isNaN { return false }
+                rows.set(Double(number), row, slot)
+            case .decimal(let number):
+                if number.isNaN { throw RowRefusal() }
+                rows.set(number, row, slot)
+            case .string(let text): RowImport.set(text, into: rows, row, slot)
+            case .uri(let text):
+                guard let url = URL(string: text) else { return false }
+                RowImport.set(url.absoluteString, into: rows, row, slot)
+            case .data(let data): data.withUnsafeBytes { rows.set($0, isText: false, row, slot) }
+            case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { rows.set($0, isText: false, row, slot) }
+            case .composite, .transformable, .file: throw RowRefusal()
+            }
+            return true
+        }
+
+        private static func set(_ text: String, into rows: RowBatch, _ row: Int, _ slot: Int) {
+            var text = text
+            text.withUTF8 { rows.set(UnsafeRawBufferPointer($0), isText: true, row, slot) }
+        }
+
+        // MARK: - References
+
+        private func readRelationship(_ place: Int, _ row: Int) throws {
+            guard let batch else { return }
+            switch batch.entity.relationships[place] {
+            case .toOne(let number)?:
+                let link = batch.entity.toOne[number]
+                guard let slot = link.link.slot else { throw RowRefusal() }
+                // What was said before of the same relationship, by an earlier name of it.
+                batch.waiting.removeAll { $0.row == row && $0.link == number }
+                if reader.token == .null { return batch.rows.setNull(row, slot) }
+                let (digest, owner) = try readKey(link.key)
+                if let owner, let key = owner.key {
+                    batch.rows.setReference(to: key, entity: owner.entity, row, slot)
+                } else {
+                    batch.rows.setNull(row, slot)
+                    batch.waiting.append(.init(row: row, link: number, digest: digest))
+                }
+            case .toMany(let number)?:
+                let link = batch.entity.toMany[number]
+                try batch.beginList(row, link: number)
+                if reader.token == .null { return }
+                guard reader.token == .beginArray else { throw PlainFieldReader.Irregular() }
+                while try reader.next() != .endArray {
+                    let (digest, owner) = try readKey(link.key)
+                    batch.members.append(.init(digest: digest, owner: owner))
+                }
+            case nil: throw RowRefusal()
+            }
+        }
+
+        /// Reads a key whose first token was read last. Gives what stands for it, and who has it, if that is known.
+        private func readKey(_ key: RowKey) throws -> (KeyDigest, IdentityMap.Owner?) {
+            let isArray = reader.token == .beginArray
+            if isArray { try reader.next() } else if key.valueCount != 1 { throw PlainFieldReader.Irregular() }
+            var isFirst = true
+            let found = try readParts(of: key, &isFirst)
+            if isArray, try reader.next() != .endArray { throw PlainFieldReader.Irregular() }
+            return found
+        }
+
+        private func readParts(of key: RowKey, _ isFirst: inout Bool) throws -> (KeyDigest, IdentityMap.Owner?) {
+            let row = key.wanted.addRow()
+            var digest = KeyDigest(kind: key.number)
+            for part in key.parts {
+                switch part {
+                case .attribute(let attribute, let slot):
+                    if !isFirst { try reader.next() }
+                    isFirst = false
+                    switch reader.token {
+                    case .string, .number, .true, .false: break
+                    default: throw PlainFieldReader.Irregular()
+                    }
+                    guard try readValue(attribute, into: key.wanted, row, slot) else {
+                        throw PlainFieldReader.Irregular()
+                    }
+                    digest.add(key.wanted, row, slot)
+                case .reference(let other, let slot):
+                    let (part, known) = try readParts(of: other, &isFirst)
+                    var owner = known
+                    if owner == nil {
+                        try lookUp(other)
+                        owner = identities[part]
+                    }
+                    // Whose key leads through what is not there yet can only be told by whom the whole document is known.
+                    guard let owner, let found = owner.key else { throw RowRefusal() }
+                    key.wanted.setReference(to: found, entity: owner.entity, row, slot)
+                    digest.add(UInt64(bitPattern: found))
+                }
+            }
+            let owner = identities[digest]
+            // In a table that was empty nothing can be found that the document has not said.
+            if owner != nil || key.table.wasEmpty { key.wanted.removeLast() }
+            return (digest, owner)
+        }
+
+        /// Looks up the keys that references have named. A statement for each `lookupCount` of them.
+        func lookUp(_ key: RowKey) throws {
+            let wanted = key.wanted
+            for start in stride(from: 0, to: wanted.count, by: EntityRows.lookupCount) {
+                let found = try key.table.find(
+                    wanted, rows: start..<min(start + EntityRows.lookupCount, wanted.count), by: key.slots)
+                defer { found.finish() }
+                while try found.next() {
+                    guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }
+                    if let known = identities[digest] {
+                        // Two rows with one key: who is meant, objects say.
+                        if known.key != found.key { throw RowRefusal() }
+                        continue
+                    }
+                    identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
+                }
+            }
+            wanted.removeAll()
+        }
+
+        /// What stands for the key of a row that was found; nil where it has none.
+        ///
+        /// Throws a refusal for a UUID that is kept as text, as some other programs write it.
+        static func digest(of found: FoundRows, _ key: RowKey) throws -> KeyDigest? {
+            var digest = KeyDigest(kind: key.number)
+            for part in key.parts {
+                if found.isNull(part.slot) { return nil }
+                switch part {
+                case .reference: digest.add(UInt64(bitPattern: found.integer(part.slot)))
+                case .attribute(let attribute, let slot):
+                    switch attribute.type.type {
+                    case .string: digest.add(found.bytes(slot))
+                    case .uuid:
+                        let bytes = found.bytes(slot)
+                        if bytes.count != 16 { throw RowRefusal() }
+                        digest.add(bytes)
+                    default: digest.add(UInt64(bitPattern: found.integer(slot)))
+                    }
+                }
+            }
+            return digest
+        }
+
+        /// What stands for the key of a record; nil where it has none.
+        static func digest(of row: Int, in rows: RowBatch, _ key: RowKey) -> KeyDigest? {
+            var digest = KeyDigest(kind: key.number)
+            for part in key.parts {
+                switch rows.kind(row, part.slot) {
+                case .absent, .null: return nil
+                case .reference: digest.add(UInt64(bitPattern: rows.integer(row, part.slot)))
+                default: digest.add(rows, row, part.slot)
+                }
+            }
+            return digest
+        }
+    }
+
+    extension KeyDigest {
+        /// Adds a value.
+        fileprivate mutating func add(_ rows: RowBatch, _ row: Int, _ slot: Int) {
+            switch rows.kind(row, slot) {
+            case .text, .bytes: add(rows.bytes(row, slot))
+            default: add(UInt64(bitPattern: rows.integer(row, slot)))
+            }
+        }
+    }
+
+#endif

@@ -1,0 +1,67 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import CoreData
+    import GraphDocuments
+
+    /// Properties of records that cannot be imported. Rows know which; why, objects say.
+    struct RowImportMistakes: Error {
+        struct Mistake: Hashable {
+            /// The number of the record in the document.
+            var record: Int
+            var property: String
+        }
+
+        var mistakes: [Mistake]
+
+        /// The error that objects give: the document is read again up to the last of the records, and these are imported into
+        /// a context that is never saved.
+        func explanation(
+            of source: ImportSource, importer: BatchImporter, model: ImportModel, reading: ReadingOptions
+        ) throws -> ImportError {
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = importer.coordinator
+            let records = try self.records(of: source, model: model, reading: reading, limit: importer.options.entryLimit)
+            return try context.performAndWait {
+                var options = importer.options
+                options.entryLimit = .max
+                let session = try ImportSession(context, options: options, progress: nil, model: model)
+                for (_, record) in records { session.payload.add(record) }
+                try session.perform()
+                let wanted = Set(
+                    mistakes.flatMap { mistake in
+                        records.filter { $0.number == mistake.record }.map { $0.record.place(of: mistake.property) }
+                    })
+                var found = session.changes.errors.kept.filter { $0.place.map(wanted.contains) ?? false }
+                if found.isEmpty {
+                    // What is wrong is wrong with other records together.
+                    guard let mistake = mistakes.first else { return ImportError(.invalidObject, "A record is wrong.") }
+                    let record = records.first { $0.number == mistake.record }?.record
+                    found = [
+                        ImportError(
+                            .invalidObject, "\(mistake.property) cannot be set.",
+                            at: record?.place(of: mistake.property), record: record?.record.id,
+                            entity: record?.record.entity, property: mistake.property)
+                    ]
+                }
+                var error = found[0]
+                error.others = Array(found.dropFirst().prefix(max(importer.options.entryLimit - 1, 0)))
+                return error
+            }
+        }
+
+        private func records(
+            of source: ImportSource, model: ImportModel, reading: ReadingOptions, limit: Int
+        ) throws -> [(number: Int, record: PlacedRecord)] {
+            let wanted = Set(Set(mistakes.map(\.record)).sorted().prefix(limit))
+            var found: [(number: Int, record: PlacedRecord)] = []
+            var reader = try source.reader(schema: model.schema, options: reading)
+            var number = 0
+            while found.count < wanted.count, let record = try reader.nextPlaced() {
+                if wanted.contains(number) { found.append((number, record)) }
+                number += 1
+            }
+            return found
+        }
+    }
+
+#endif

@@ -1,0 +1,135 @@
+/// Reads *plain* JSON member by member, and makes neither records nor strings: what `PlainJSONWriter` is to writing.
+///
+/// Takes what is wholly plain: an object of arrays by entity, whose records hold scalars, keys and arrays of keys. Whatever
+/// else a reader of records may make sense of, or complain about, is `Irregular`: who meets that reads the document again
+/// by `JSONDocumentReader`, which has the rules. What is no JSON is an error here as there, with the same place.
+package struct PlainFieldReader {
+    /// The document holds something that is not plain, or wrong.
+    package struct Irregular: Error {
+        package init() {}
+    }
+
+    /// What comes next.
+    package enum Step {
+        /// A record of the entity with that number begins.
+        case record(entity: Int)
+        /// An attribute of the record, by its place in the schema's entity; `token` is its value.
+        case attribute(Int)
+        /// A relationship, by its place in the schema's entity; `token` is where its value begins, and the rest is for the
+        /// caller to read, by `next()`.
+        case relationship(Int)
+        case endRecord
+        case end
+    }
+
+    private enum State {
+        case start, document
+        case group(entity: Int)
+        case record(entity: Int, members: EntityMembers, previous: Int)
+    }
+
+    private var json: JSONReader
+    private let members: [EntityMembers]
+    private let numbers: [String: Int]
+    private let options: ReadingOptions
+    private let skipsUnknownMembers: Bool
+    private var state = State.start
+    /// The token that was read last.
+    package private(set) var token = DocumentToken.end
+    /// The records that have begun so far.
+    package private(set) var recordCount = 0
+
+    /// A reader of a document with records of a schema, whose entities are numbered in its order.
+    package init(
+        _ source: any ByteSource, schema: GraphSchema, options: ReadingOptions, skipsUnknownMembers: Bool
+    ) {
+        self.skipsUnknownMembers = skipsUnknownMembers
+        json = JSONReader(
+            source, options: .init(allowsTrailingCommas: options.allowsTrailingCommas, allowsManyValues: true),
+            limits: options.limits)
+        members = schema.entities.map { EntityMembers($0) }
+        numbers = Dictionary(
+            schema.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.options = options
+    }
+
+    package var bytesRead: Int { json.bytesRead }
+    package var byteCount: Int? { json.byteCount }
+
+    /// Goes to the next thing. Throws `DocumentError` for what is no JSON, and `Irregular`.
+    package mutating func step() throws -> Step {
+        while true {
+            switch state {
+            case .record(let entity, let members, let previous):
+                guard try next() == .key else {
+                    state = .group(entity: entity)
+                    return .endRecord
+                }
+                guard let member = members.member(after: previous, in: &json) else {
+                    try skipUnknownMember()
+                    continue
+                }
+                state = .record(entity: entity, members: members, previous: member)
+                let value = try next()
+                let place = member - members.attributes.count
+                if place >= 0 { return .relationship(place) }
+                if value == .beginObject || value == .beginArray { throw Irregular() }
+                return .attribute(member)
+            case .group(let entity):
+                switch try next() {
+                case .beginObject:
+                    guard recordCount < options.limits.recordCount else { throw Irregular() }
+                    recordCount += 1
+                    state = .record(entity: entity, members: members[entity], previous: -1)
+                    return .record(entity: entity)
+                case .endArray: state = .document
+                default: throw Irregular()
+                }
+            case .start:
+                guard try next() == .beginObject else { throw Irregular() }
+                state = .document
+            case .document:
+                guard try next() == .key else {
+                    guard token == .endObject, try next() == .end else { throw Irregular() }
+                    return .end
+                }
+                try openGroup()
+            }
+        }
+    }
+
+    private mutating func openGroup() throws {
+        let name = json.tokenText()
+        if let entity = numbers[name] {
+            guard try next() == .beginArray else { throw Irregular() }
+            state = .group(entity: entity)
+        } else {
+            guard options.unknownEntities == .skip, !name.hasPrefix("$") else { throw Irregular() }
+            try json.skipValue(after: next())
+        }
+    }
+
+    private mutating func skipUnknownMember() throws {
+        if !skipsUnknownMembers || json.text.first == UInt8(ascii: "$") { throw Irregular() }
+        try json.skipValue(after: next())
+    }
+
+    // MARK: - Values
+
+    /// Goes to the next token of a relationship's value.
+    @discardableResult
+    package mutating func next() throws -> DocumentToken {
+        token = try json.next()
+        return token
+    }
+
+    /// The text of the string or number that was read last, as UTF-8. Valid until the next step.
+    package var text: UnsafeRawBufferPointer { json.text }
+    /// The number that was read last, where it is an integer of 64 bits.
+    package var integer: Int64? { json.integer }
+    /// The number that was read last as the nearest double, or nil where it is beyond all doubles.
+    package var double: Double? { json.double }
+
+    /// The scalar that was read last, as a value of the declared type where it can be one; see `JSONDocumentReader`.
+    package mutating func value(as type: GraphValueType) throws -> GraphValue { try json.value(token, as: type) }
+}

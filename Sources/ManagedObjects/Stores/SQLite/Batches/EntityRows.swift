@@ -1,0 +1,301 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The rows of one entity, as they are found and written by slots. Made by a ``RowWriter``.
+@_spi(Stores)
+public final class EntityRows {
+    /// The number of keys that one statement looks for.
+    public static let lookupCount = 500
+
+    let sql: SQLEntity
+    unowned let writer: RowWriter
+    let counter: RowWriter.KeyCounter
+    let layout: EntityLayout
+    /// The slots that have columns, and for each slot its column in a row that was found: before them stand key and entity.
+    private let written: [Int]
+    private let positions: [Int32]
+    private let required: [Int]
+    private var insertion: SQLStatement?
+    private var assignment: (slots: UInt64, isNew: Bool, statement: SQLStatement, written: [Int])?
+
+    private var database: Database { writer.batch.database }
+
+    init(_ sql: SQLEntity, writer: RowWriter, counter: RowWriter.KeyCounter) {
+        self.sql = sql
+        self.writer = writer
+        self.counter = counter
+        let layout = sql.entity.layout
+        self.layout = layout
+        written = sql.columns.indices.filter { sql.columns[$0] != nil }
+        var positions = [Int32](repeating: -1, count: sql.columns.count)
+        for (position, slot) in written.enumerated() { positions[slot] = Int32(position + 2) }
+        self.positions = positions
+        required = layout.slots.indices.filter { slot in
+            layout.slots[slot].kind == .toOne && !layout.slots[slot].isHidden && !layout.slots[slot].property.isOptional
+        }
+    }
+
+    public var entity: NSEntityDescription { sql.entity }
+    /// The entity's position in the model.
+    public var index: Int { sql.entity.index }
+    /// Whether the table had no row, of whatever entity, when the writing began.
+    public var wasEmpty: Bool { counter.first == 0 }
+    /// A batch of rows of the table.
+    public func makeBatch() -> RowBatch { RowBatch(width: layout.slots.count) }
+
+    /// The slot of an attribute whose values stand in the rows as they are; nil for others.
+    public func slot(ofAttribute name: String) -> Int? {
+        guard let slot = layout.slot(named: name), let column = sql.columns[slot], !column.hasStorageByte else {
+            return nil
+        }
+        switch layout.kinds[slot] {
+        case .transformable, .undefined, .toOne, .position: return nil
+        default: return slot
+        }
+    }
+
+    /// Slots of to-one relationships that must lead somewhere.
+    public var requiredReferences: [Int] { required }
+
+    // MARK: - Finding
+
+    /// The rows of the entity, and of those that inherit from it, whose columns have one of the values that rows of a batch
+    /// have there, each column by itself. At most `lookupCount` rows; one statement.
+    public func find(_ batch: RowBatch, rows: some Collection<Int>, by key: [Int]) throws -> FoundRows {
+        let marks = repeatElement("?", count: EntityRows.lookupCount).joined(separator: ", ")
+        var conditions: [String] = []
+        if sql.sharesTable {
+            conditions.append("Z_ENT IN (\(sql.hierarchyNumbers.map(String.init).joined(separator: ", ")))")
+        }
+        for slot in key {
+            guard let column = sql.columns[slot] else { throw RowRefusal() }
+            conditions.append("\(column.name) IN (\(marks))")
+        }
+        let columns = written.compactMap { sql.columns[$0]?.name }.map { ", \($0)" }.joined()
+        let statement = try SQLStatement(
+            "SELECT Z_PK, Z_ENT\(columns) FROM \(sql.table) WHERE \(conditions.joined(separator: " AND "))",
+            in: database)
+        var position = 1
+        for slot in key {
+            var count = 0
+            for row in rows {
+                batch.bind(batch[row, slot], to: statement, at: position)
+                position += 1
+                count += 1
+            }
+            // What is left is null, which no column equals.
+            for _ in count..<EntityRows.lookupCount {
+                statement.bindNull(at: position)
+                position += 1
+            }
+        }
+        return FoundRows(statement, table: self, positions: positions)
+    }
+
+    // MARK: - Checking
+
+    /// The first slot whose value the model's rules do not allow; nil where all do. Attributes only.
+    ///
+    /// - Throws: ``RowRefusal`` where a stored value would have to be looked at.
+    public func invalidSlot(_ row: Int, of batch: RowBatch, isNew: Bool) throws -> Int? {
+        for rule in layout.rules.slots where rule.kind != .toOne {
+            let cell = batch[row, rule.slot]
+            if cell.kind == .absent, !isNew {
+                // A stored value that breaks a rule is the object's matter.
+                if rule.isRequired || rule.hasPredicates { throw RowRefusal() }
+                continue
+            }
+            if !rule.hasPredicates, cell.kind == .text || cell.kind == .bytes { continue }
+            let description = layout.slots[rule.slot]
+            let value = cell.kind == .absent ? description.initial : batch.value(of: cell, kind: rule.kind)
+            if rule.admits(value) { continue }
+            if value.isNull { return rule.slot }
+            guard rule.hasPredicates, let subject = value.object(kind: rule.kind),
+                description.property.validationPredicates.allSatisfy({ $0.evaluate(with: subject) })
+            else { return rule.slot }
+        }
+        return nil
+    }
+
+    /// The name of a slot's property.
+    public func name(ofSlot slot: Int) -> String { layout.slots[slot].property.name }
+
+    // MARK: - Writing
+
+    /// The last key that was given out.
+    public var lastKey: Int64 { counter.last }
+
+    /// Gives out a key.
+    public func makeKey() -> Int64 {
+        counter.last += 1
+        return counter.last
+    }
+
+    /// Inserts a row; what is absent gets the value of a new object.
+    ///
+    /// - Throws: `CocoaError.managedObjectConstraintMerge` where another row has values that must be unique.
+    public func insert(_ row: Int, of batch: RowBatch, key: Int64) throws {
+        let statement = try insertion ?? makeInsertion()
+        statement.bind(key, at: 1)
+        // Each time, because entities of one table may share the statement.
+        statement.bind(sql.number, at: 2)
+        var position = 3
+        for slot in written {
+            let cell = batch[row, slot]
+            if cell.kind == .absent, !layout.slots[slot].initial.isNull {
+                position = try bindInitial(slot, to: statement, at: position)
+            } else {
+                position = bind(cell, slot, of: batch, to: statement, at: position)
+            }
+        }
+        try run(statement)
+        writer.didInsert(sql.entity.index, key: key)
+        try writer.batch.history?.insert(sql, key: key)
+    }
+
+    private func makeInsertion() throws -> SQLStatement {
+        let names = written.compactMap { sql.columns[$0] }.flatMap { [$0.name, $0.companion].compactMap { $0 } }
+        let statement = try SQLStatement(
+            "INSERT INTO \(sql.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
+                + "VALUES (?, ?, 1\(String(repeating: ", ?", count: names.count)))", in: database)
+        insertion = statement
+        return statement
+    }
+
+    private func bindInitial(_ slot: Int, to statement: SQLStatement, at position: Int) throws -> Int {
+        guard let column = sql.columns[slot] else { return position }
+        var values = ValueWriter(schema: writer.batch.schema, externalData: writer.batch.content.externalData)
+        defer { writer.batch.take(files: values.filesMade) }
+        return try values.bind(
+            layout.slots[slot].initial, to: ValueWriter.Target(slot: slot, of: layout, column: column), of: statement,
+            at: position)
+    }
+
+    /// Writes slots of a row that is there, and raises its version; not of one that was only just inserted.
+    public func update(_ row: Int, of batch: RowBatch, key: Int64, slots: UInt64) throws {
+        let isNew = key > counter.first
+        if assignment?.slots != slots || assignment?.isNew != isNew {
+            let changed = written.filter { slots >> UInt64($0) & 1 == 1 }
+            let columns = changed.compactMap { sql.columns[$0] }
+                .flatMap { [$0.name, $0.companion].compactMap { $0 } }.map { "\($0) = ?, " }.joined()
+            assignment = (
+                slots, isNew,
+                try SQLStatement(
+                    "UPDATE \(sql.table) SET \(columns)Z_OPT = IFNULL(Z_OPT, 0) + \(isNew ? 0 : 1) WHERE Z_PK = ?",
+                    in: database), changed
+            )
+        }
+        guard let (_, _, statement, changed) = assignment else { return }
+        var position = 1
+        for slot in changed { position = bind(batch[row, slot], slot, of: batch, to: statement, at: position) }
+        statement.bind(key, at: position)
+        try run(statement)
+        if isNew { return }
+        writer.didUpdate(sql.entity.index, key: key)
+        try writer.batch.history?.update(sql, key: key, slots: changed)
+    }
+
+    /// Binds a cell and, of a reference that may lead to several entities, which of them it is. Gives the next position.
+    @inline(__always)
+    private func bind(
+        _ cell: RowBatch.Cell, _ slot: Int, of batch: RowBatch, to statement: SQLStatement, at position: Int
+    ) -> Int {
+        batch.bind(cell, to: statement, at: position)
+        guard sql.columns[slot]?.companion != nil else { return position + 1 }
+        if cell.kind == .reference, let number = writer.batch.schema.number(entityIndex: Int(cell.entity)) {
+            statement.bind(number, at: position + 1)
+        } else {
+            statement.bindNull(at: position + 1)
+        }
+        return position + 2
+    }
+
+    /// Lets go of what statements were given.
+    func finish() {
+        insertion?.finish()
+        assignment?.statement.finish()
+    }
+
+    private func run(_ statement: SQLStatement) throws {
+        do {
+            try statement.run()
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            throw CocoaError(
+                .managedObjectConstraintMerge,
+                "An object of “\(sql.entity.name ?? "")” has values that another one has, and that must be unique.")
+        }
+    }
+}
+
+/// Rows that were found, one after the other.
+@_spi(Stores)
+public struct FoundRows {
+    private let statement: SQLStatement
+    private let table: EntityRows
+    private let positions: [Int32]
+
+    init(_ statement: SQLStatement, table: EntityRows, positions: [Int32]) {
+        self.statement = statement
+        self.table = table
+        self.positions = positions
+    }
+
+    /// Goes to the next row; false behind the last.
+    public func next() throws -> Bool { try statement.step() }
+    /// Ends the reading.
+    public func finish() { statement.finish() }
+
+    public var key: Int64 { statement.integer(0) }
+    /// The position in the model of the row's entity.
+    public var entity: Int? { table.writer.batch.schema.entityIndex(number: statement.integer(1)) }
+
+    public func isNull(_ slot: Int) -> Bool { sqlite3_column_type(statement.handle, positions[slot]) == SQLITE_NULL }
+    public func integer(_ slot: Int) -> Int64 { sqlite3_column_int64(statement.handle, positions[slot]) }
+
+    /// The bytes of a text or of data, valid until the next row.
+    public func bytes(_ slot: Int) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(statement.handle, positions[slot])
+        return UnsafeRawBufferPointer(
+            start: start, count: Int(sqlite3_column_bytes(statement.handle, positions[slot])))
+    }
+
+    /// The slots in which a row of a batch has another value than this row, of some; as bits.
+    public func differences(_ row: Int, of batch: RowBatch, slots: [Int], tolerance: Double) -> UInt64 {
+        var differences: UInt64 = 0
+        for slot in slots where !isSame(row, of: batch, slot, tolerance: tolerance) {
+            differences |= 1 << UInt64(slot)
+        }
+        return differences
+    }
+
+    /// Whether a row of a batch has the very value in a slot that this row has. Dates may differ by a tolerance.
+    public func isSame(_ row: Int, of batch: RowBatch, _ slot: Int, tolerance: Double) -> Bool {
+        let cell = batch[row, slot]
+        let column = positions[slot]
+        let type = sqlite3_column_type(statement.handle, column)
+        switch cell.kind {
+        case .absent: return true
+        case .null: return type == SQLITE_NULL
+        case .integer, .reference:
+            guard type == SQLITE_INTEGER || type == SQLITE_FLOAT else { return false }
+            return sqlite3_column_int64(statement.handle, column) == Int64(bitPattern: cell.bits)
+        case .real:
+            if type == SQLITE_NULL || type == SQLITE_BLOB { return false }
+            // A decimal may be a text in stores of other programs; SQLite reads the number.
+            let (old, new) = (sqlite3_column_double(statement.handle, column), Double(bitPattern: cell.bits))
+            switch table.layout.kinds[slot] {
+            case .date: return abs(old - new) <= tolerance
+            case .float: return Float(old) == Float(new)
+            default: return old == new
+            }
+        case .text, .bytes:
+            guard type == (cell.kind == .text ? SQLITE_TEXT : SQLITE_BLOB) else { return false }
+            let (old, new) = (bytes(slot), batch.bytes(of: cell))
+            guard old.count == new.count, let one = old.baseAddress, let other = new.baseAddress else {
+                return old.count == new.count
+            }
+            return memcmp(one, other, new.count) == 0
+        }
+    }
+}

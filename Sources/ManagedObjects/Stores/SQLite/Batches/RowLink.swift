@@ -1,0 +1,248 @@
+import Foundation
+import GRDB
+
+/// One relationship of the rows of a table, as it is kept: by a column, whose other end may be a column too or be in
+/// order, or by pairs. Made by ``EntityRows/link(named:)``.
+@_spi(Stores)
+public final class RowLink {
+    enum Storage {
+        /// The slot with the key, that with the position among the owner's members, and the column by which the other end
+        /// leads back.
+        case column(slot: Int, position: Int?, back: Back?)
+        case pairs(SQLPairs, place: Int)
+    }
+
+    enum Back {
+        case one(table: String, column: String, companion: String?)
+        case many
+    }
+
+    public let relationship: NSRelationshipDescription
+    let storage: Storage
+    unowned let table: EntityRows
+    /// The place of the inverse among the to-many relationships of the other end, where the store keeps pairs.
+    let inversePlace: Int?
+
+    fileprivate init(
+        _ relationship: NSRelationshipDescription, storage: Storage, table: EntityRows, inversePlace: Int?
+    ) {
+        self.relationship = relationship
+        self.storage = storage
+        self.table = table
+        self.inversePlace = inversePlace
+    }
+
+    private var writer: RowWriter { table.writer }
+    private var database: Database { writer.batch.database }
+
+    /// The slot of a to-one relationship.
+    public var slot: Int? { if case .column(let slot, _, _) = storage { slot } else { nil } }
+
+    /// The positions in the model of the entities that the relationship may lead to.
+    public private(set) lazy var destinations: Set<Int> = {
+        var all: Set<Int> = []
+        var rest = relationship.destinationEntity.map { [$0] } ?? []
+        while let entity = rest.popLast() {
+            all.insert(entity.index)
+            rest += entity.subentities
+        }
+        return all
+    }()
+
+    // MARK: - To one
+
+    /// Whether the other end leads back.
+    public var hasOtherEnd: Bool { if case .column(_, _, nil) = storage { false } else { true } }
+
+    /// Puts a row that gets another owner at the end of the owner's members, where these are in order. Gives the slot that
+    /// is written besides.
+    public func setPosition(_ row: Int, of batch: RowBatch) throws -> Int? {
+        guard case .column(let slot, let position?, _) = storage else { return nil }
+        let cell = batch[row, slot]
+        guard cell.kind == .reference else {
+            batch.setNull(row, position)
+            return position
+        }
+        let owner = Int64(bitPattern: cell.bits)
+        var last = table.counter.lastPositions[position].flatMap { $0.owner == owner ? $0.position : nil }
+        if last == nil, let own = table.sql.columns[slot]?.name, let order = table.sql.columns[position]?.name {
+            let statement = try SQLStatement(
+                "SELECT max(\(order)) FROM \(table.sql.table) WHERE \(own) = ?", in: database)
+            defer { statement.finish() }
+            statement.bind(owner, at: 1)
+            last = try statement.step() && !statement.isNull(0) ? statement.integer(0) : OrderedPositions.beforeFirst
+        }
+        let next = (last ?? OrderedPositions.beforeFirst) + OrderedPositions.step
+        table.counter.lastPositions[position] = (owner, next)
+        batch.set(next, row, position)
+        return position
+    }
+
+    /// Sees to the other ends, after a row has got another reference: its own former one, and what the new one led back to.
+    public func didSet(_ key: Int64, from old: Int64?, to new: (key: Int64, entity: Int)?) throws {
+        guard case .column(_, _, let back?) = storage else { return }
+        guard let destination = relationship.destinationEntity else { return }
+        let other = try writer.table(at: destination.index)
+        switch back {
+        case .many:
+            if let old { writer.touch(old, other.counter) }
+            if let new { writer.touch(new.key, other.counter) }
+        case .one(let name, let column, let companion):
+            if let old { try setBack(name, column, companion, of: old, to: nil, other) }
+            guard let new else { return }
+            let statement = try SQLStatement("SELECT \(column) FROM \(name) WHERE Z_PK = ?", in: database)
+            statement.bind(new.key, at: 1)
+            let former = try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
+            statement.finish()
+            if let former, former != key { try leave(former, of: destination) }
+            if former != key { try setBack(name, column, companion, of: new.key, to: key, other) }
+        }
+    }
+
+    private func setBack(
+        _ name: String, _ column: String, _ companion: String?, of key: Int64, to value: Int64?, _ other: EntityRows
+    ) throws {
+        let statement = try SQLStatement(
+            "UPDATE \(name) SET \(column) = ?\(companion.map { ", \($0) = ?" } ?? "") WHERE Z_PK = ?", in: database)
+        var position = 1
+        for number in [value, companion == nil ? nil : value.map { _ in table.sql.number }]
+            .prefix(companion == nil ? 1 : 2)
+        {
+            if let number { statement.bind(number, at: position) } else { statement.bindNull(at: position) }
+            position += 1
+        }
+        statement.bind(key, at: position)
+        try statement.run()
+        writer.touch(key, other.counter)
+    }
+
+    /// Takes the reference from a row whose place at the other end another has taken.
+    private func leave(_ key: Int64, of destination: NSEntityDescription) throws {
+        guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot],
+            relationship.isOptional
+        else { throw RowRefusal() }
+        let companion = column.companion.map { ", \($0) = NULL" } ?? ""
+        let statement = try SQLStatement(
+            "UPDATE \(table.sql.table) SET \(column.name) = NULL\(companion) WHERE Z_PK = ?", in: database)
+        statement.bind(key, at: 1)
+        try statement.run()
+        writer.touch(key, table.counter)
+    }
+
+    /// Sets the reference of a row that is there already. True where it was another.
+    public func set(_ key: Int64, to new: (key: Int64, entity: Int)) throws -> Bool {
+        guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else {
+            throw RowRefusal()
+        }
+        let statement = try SQLStatement("SELECT \(column) FROM \(table.sql.table) WHERE Z_PK = ?", in: database)
+        statement.bind(key, at: 1)
+        let old = try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
+        statement.finish()
+        guard old != new.key else { return false }
+        let batch = table.makeBatch()
+        batch.addRow()
+        batch.setReference(to: new.key, entity: new.entity, 0, slot)
+        var slots: UInt64 = 1 << UInt64(slot)
+        if let position = try setPosition(0, of: batch) { slots |= 1 << UInt64(position) }
+        try table.update(0, of: batch, key: key, slots: slots)
+        try didSet(key, from: old, to: new)
+        return true
+    }
+
+    /// Whether a row leads nowhere.
+    public func isEmpty(_ key: Int64) throws -> Bool {
+        guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else { return false }
+        let statement = try SQLStatement("SELECT \(column) FROM \(table.sql.table) WHERE Z_PK = ?", in: database)
+        defer { statement.finish() }
+        statement.bind(key, at: 1)
+        return try statement.step() && statement.isNull(0)
+    }
+
+    // MARK: - Pairs
+
+    /// The members of rows, in pairs of the row's key and the member's, by the row's key, then the member's. At most
+    /// `EntityRows.lookupCount` rows; one statement.
+    public func members(of keys: some Collection<Int64>) throws -> [(key: Int64, member: Int64)] {
+        guard case .pairs(let pairs, _) = storage else { return [] }
+        let statement = try SQLStatement(
+            "SELECT \(pairs.source), \(pairs.destination) FROM \(pairs.table) "
+                + "WHERE \(pairs.source) IN (SELECT value FROM json_each(?)) "
+                + "ORDER BY \(pairs.source), \(pairs.destination)", in: database)
+        defer { statement.finish() }
+        statement.bind(BatchTransaction.list(keys), at: 1)
+        var members: [(key: Int64, member: Int64)] = []
+        while try statement.step() { members.append((statement.integer(0), statement.integer(1))) }
+        return members
+    }
+
+    /// Adds members to a row.
+    public func add(_ members: some Sequence<Int64>, to key: Int64) throws {
+        try change(members, of: key) { pairs in
+            "INSERT OR IGNORE INTO \(pairs.table) (\(pairs.source), \(pairs.destination)) VALUES (?, ?)"
+        }
+    }
+
+    /// Takes members from a row.
+    public func remove(_ members: some Sequence<Int64>, from key: Int64) throws {
+        try change(members, of: key) { pairs in
+            "DELETE FROM \(pairs.table) WHERE \(pairs.source) = ? AND \(pairs.destination) = ?"
+        }
+    }
+
+    private func change(
+        _ members: some Sequence<Int64>, of key: Int64, text: (SQLPairs) -> String
+    ) throws {
+        guard case .pairs(let pairs, let place) = storage, let destination = relationship.destinationEntity else {
+            throw RowRefusal()
+        }
+        let other = try writer.table(at: destination.index)
+        let statement = try SQLStatement(text(pairs), in: database)
+        statement.bind(key, at: 1)
+        for member in members {
+            statement.bind(member, at: 2)
+            try statement.run()
+            writer.touch(member, other.counter, place: inversePlace)
+        }
+        writer.touch(key, table.counter, place: place)
+    }
+}
+
+@_spi(Stores)
+extension EntityRows {
+    /// A relationship of the rows; nil where only objects can set it: a to-many relationship that the members' rows keep,
+    /// one in order, or one that is its own inverse.
+    public func link(named name: String) -> RowLink? {
+        guard let relationship = entity.relationshipsByName[name], let destination = relationship.destinationEntity,
+            let other = try? writer.table(of: destination), relationship.inverseRelationship !== relationship
+        else { return nil }
+        let inverse = relationship.inverseRelationship
+        let inversePlace = inverse.flatMap { inverse in
+            other.layout.toMany.firstIndex { $0.relationship === inverse }
+        }
+        if relationship.isToMany {
+            guard let place = layout.toMany.firstIndex(where: { $0.relationship === relationship }),
+                layout.toMany[place].isPersistent, let pairs = writer.batch.schema.pairs(of: relationship),
+                pairs.position == nil, pairs.inversePosition == nil, !pairs.isReflexive
+            else { return nil }
+            return RowLink(
+                relationship, storage: .pairs(pairs, place: place), table: self, inversePlace: inversePlace)
+        }
+        guard let slot = layout.slot(named: name), sql.columns[slot] != nil else { return nil }
+        let back: RowLink.Back?
+        var position: Int?
+        if let inverse, inverse.isToMany {
+            if inverse.isOrdered {
+                position = layout.positionSlot(of: relationship)
+                guard let position, sql.columns[position] != nil else { return nil }
+            }
+            back = .many
+        } else if let inverse {
+            guard let column = writer.batch.schema.column(named: inverse.name, in: destination) else { return nil }
+            back = .one(table: other.sql.table, column: column.name, companion: column.companion)
+        } else {
+            back = nil
+        }
+        return RowLink(
+            relationship, storage: .column(slot: slot, position: position, back: back), table: self, inversePlace: nil)
+    }
+}
