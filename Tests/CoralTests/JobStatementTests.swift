@@ -77,6 +77,7 @@
             defer { try? FileManager.default.removeItem(at: folder) }
             let context = try makeContext(at: folder.appendingPathComponent("Notes.sqlite"))
             let other = try makeContext(at: folder.appendingPathComponent("Other.sqlite"))
+            let third = try makeContext(at: folder.appendingPathComponent("Third.sqlite"))
             var counts: [String: Int] = [:]
             func job(_ name: String, _ context: NSManagedObjectContext, _ body: () throws -> Void) throws {
                 _ = log.take()
@@ -118,6 +119,10 @@
             try job("export", context) {
                 try GraphExporter(format: .json, layout: .plain).exportStore(of: coordinator, to: sink)
             }
+            // Items name their notes, and notes not their items.
+            let rows = MemorySink()
+            try GraphExporter(format: .json, layout: .plain, shape: .everything.excluding("Note.items"))
+                .exportStore(of: coordinator, to: rows)
             var importer = GraphImporter(into: other)
             importer.worksInPlace = true
             importer.options.reading.shape = .plain
@@ -127,6 +132,16 @@
                     #expect(plan.isEmpty == (name == "import again"))
                     try plan.apply()
                     if other.hasChanges { try other.save() }
+                }
+            }
+            for name in ["import by rows", "import again by rows"] {
+                try job(name, third) {
+                    var importer = BatchImporter(into: try #require(third.persistentStoreCoordinator))
+                    importer.options.reading.shape = .plain
+                    let result = try importer.importDocument(.data(rows.data))
+                    #expect(result.savedBatchCount == 1)
+                    #expect(
+                        (result.insertCount + result.updateCount + result.linkCount == 0) == (name != "import by rows"))
                 }
             }
             try job("copy", context) { try GraphCopier(saves: true).copy(try all("Note")) }
@@ -144,13 +159,15 @@
             #expect(
                 few == [
                     "insert and save": 147, "fetch and read": 1, "ten fetches": 10, "traverse": 9, "export": 9,
-                    "import": 149, "import again": 8, "copy": 155, "update": 21,
+                    "import": 149, "import again": 8, "import by rows": 154,
+                    "import again by rows": 10, "copy": 155, "update": 21,
                 ])
             // Writing takes a statement a row and pair; reading takes more only as batches of faults double.
             #expect(
                 many == [
                     "insert and save": 1317, "fetch and read": 1, "ten fetches": 10, "traverse": 12, "export": 9,
-                    "import": 1319, "import again": 10, "copy": 1328, "update": 201,
+                    "import": 1319, "import again": 10, "import by rows": 1414,
+                    "import again by rows": 10, "copy": 1328, "update": 201,
                 ])
         }
     }

@@ -80,7 +80,8 @@ public enum ImportSource {
         switch self {
         case .data(let data): return try format(of: data) == .json ? MemorySource(data) : nil
         case .file(let url):
-            guard GraphFormat(fileExtension: url.pathExtension) != .jsonLines, try format(of: beginning(of: url)) == .json
+            guard GraphFormat(fileExtension: url.pathExtension) != .jsonLines,
+                try format(of: beginning(of: url)) == .json
             else { return nil }
             return try FileSource(path: url.path)
         case .dictionary, .records, .placedRecords: return nil

@@ -44,7 +44,8 @@ import GraphDocuments
     extension ImportOptions {
         /// Whether nothing is asked for that needs objects.
         fileprivate var areForRows: Bool {
-            reading.shape == .plain && reading.layout == nil && reading.rootEntity == nil && mapping == nil && owner == nil
+            reading.shape == .plain && reading.layout == nil && reading.rootEntity == nil && mapping == nil
+                && owner == nil
                 && operations.isSuperset(of: [.insert, .update]) && !skipsInvalid && !identity.matchesContent
                 && [.fail, .skip].contains(danglingReferences) && hooks.isEmpty && !insertsAbstractEntities
         }

@@ -19,7 +19,11 @@
                         digest: waiting.digest, record: batch.firstRecord + waiting.row))
             }
             for row in 0..<batch.rows.count {
-                if batch.keys[row] > batch.firstNewKey { try insert(row, of: batch) } else { try update(row, of: batch) }
+                if batch.keys[row] > batch.firstNewKey {
+                    try insert(row, of: batch)
+                } else {
+                    try update(row, of: batch)
+                }
             }
             if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
             try writeLists(of: batch)
@@ -87,7 +91,7 @@
         /// Looks records up by their keys, and compares them with the rows that are found. One statement.
         private func find(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
             let entity = batch.entity
-            let found = try key.table.find(batch.rows, rows: rows, by: key.slots)
+            let found = try entity.table.find(batch.rows, rows: rows, by: key.slots, among: key.table)
             defer { found.finish() }
             while try found.next() {
                 guard let digest = try RowImport.digest(of: found, key), let owner = identities[digest], owner.isWaiting
@@ -268,7 +272,8 @@
             if !mistakes.isEmpty { return }
             if first.isToMany {
                 var wanted = targets.map(\.key)
-                try set(link.link, of: first.key, from: try link.link.members(of: [first.key]).map(\.member), to: &wanted)
+                try set(
+                    link.link, of: first.key, from: try link.link.members(of: [first.key]).map(\.member), to: &wanted)
             } else if let target = targets.first, try link.link.set(first.key, to: target) {
                 result.linkCount += 1
             }

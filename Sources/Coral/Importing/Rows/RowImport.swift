@@ -103,7 +103,9 @@
         }
 
         /// Reads a value into a cell; false where it cannot become one of the type.
-        private func readValue(_ attribute: AttributeImport, into rows: RowBatch, _ row: Int, _ slot: Int) throws -> Bool {
+        private func readValue(_ attribute: AttributeImport, into rows: RowBatch, _ row: Int, _ slot: Int) throws
+            -> Bool
+        {
             let type = attribute.type.type
             // Texts are most of what there is, and need not become strings.
             if type == .string, reader.token == .string {
@@ -222,7 +224,8 @@
             let wanted = key.wanted
             for start in stride(from: 0, to: wanted.count, by: EntityRows.lookupCount) {
                 let found = try key.table.find(
-                    wanted, rows: start..<min(start + EntityRows.lookupCount, wanted.count), by: key.slots)
+                    wanted, rows: start..<min(start + EntityRows.lookupCount, wanted.count), by: key.slots,
+                    among: key.table)
                 defer { found.finish() }
                 while try found.next() {
                     guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }

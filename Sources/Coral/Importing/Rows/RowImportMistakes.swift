@@ -20,7 +20,8 @@
         ) throws -> ImportError {
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             context.persistentStoreCoordinator = importer.coordinator
-            let records = try self.records(of: source, model: model, reading: reading, limit: importer.options.entryLimit)
+            let records = try self.records(
+                of: source, model: model, reading: reading, limit: importer.options.entryLimit)
             return try context.performAndWait {
                 var options = importer.options
                 options.entryLimit = .max

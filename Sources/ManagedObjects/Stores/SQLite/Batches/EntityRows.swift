@@ -17,7 +17,7 @@ public final class EntityRows {
     private let positions: [Int32]
     private let required: [Int]
     private var insertion: SQLStatement?
-    private var assignment: (slots: UInt64, isNew: Bool, statement: SQLStatement, written: [Int])?
+    private var assignment: (slots: UInt64, raises: Bool, statement: SQLStatement, written: [Int])?
 
     private var database: Database { writer.batch.database }
 
@@ -60,19 +60,24 @@ public final class EntityRows {
 
     // MARK: - Finding
 
-    /// The rows of the entity, and of those that inherit from it, whose columns have one of the values that rows of a batch
+    /// The rows of an entity, and of those that inherit from it, whose columns have one of the values that rows of a batch
     /// have there, each column by itself. At most `lookupCount` rows; one statement.
-    public func find(_ batch: RowBatch, rows: some Collection<Int>, by key: [Int]) throws -> FoundRows {
+    ///
+    /// - Parameter eldest: The entity among whose rows the key is unique: this one, or one that it inherits from.
+    public func find(
+        _ batch: RowBatch, rows: some Collection<Int>, by key: [Int], among eldest: EntityRows
+    ) throws -> FoundRows {
+        let sql = eldest.sql
         let marks = repeatElement("?", count: EntityRows.lookupCount).joined(separator: ", ")
         var conditions: [String] = []
         if sql.sharesTable {
             conditions.append("Z_ENT IN (\(sql.hierarchyNumbers.map(String.init).joined(separator: ", ")))")
         }
         for slot in key {
-            guard let column = sql.columns[slot] else { throw RowRefusal() }
+            guard let column = self.sql.columns[slot] else { throw RowRefusal() }
             conditions.append("\(column.name) IN (\(marks))")
         }
-        let columns = written.compactMap { sql.columns[$0]?.name }.map { ", \($0)" }.joined()
+        let columns = written.compactMap { self.sql.columns[$0]?.name }.map { ", \($0)" }.joined()
         let statement = try SQLStatement(
             "SELECT Z_PK, Z_ENT\(columns) FROM \(sql.table) WHERE \(conditions.joined(separator: " AND "))",
             in: database)
@@ -172,17 +177,17 @@ public final class EntityRows {
             at: position)
     }
 
-    /// Writes slots of a row that is there, and raises its version; not of one that was only just inserted.
+    /// Writes slots of a row that is there, and raises its version, once; not that of one that was only just inserted.
     public func update(_ row: Int, of batch: RowBatch, key: Int64, slots: UInt64) throws {
-        let isNew = key > counter.first
-        if assignment?.slots != slots || assignment?.isNew != isNew {
+        let raises = counter.mustRaise(key)
+        if assignment?.slots != slots || assignment?.raises != raises {
             let changed = written.filter { slots >> UInt64($0) & 1 == 1 }
             let columns = changed.compactMap { sql.columns[$0] }
                 .flatMap { [$0.name, $0.companion].compactMap { $0 } }.map { "\($0) = ?, " }.joined()
             assignment = (
-                slots, isNew,
+                slots, raises,
                 try SQLStatement(
-                    "UPDATE \(sql.table) SET \(columns)Z_OPT = IFNULL(Z_OPT, 0) + \(isNew ? 0 : 1) WHERE Z_PK = ?",
+                    "UPDATE \(sql.table) SET \(columns)Z_OPT = IFNULL(Z_OPT, 0) + \(raises ? 1 : 0) WHERE Z_PK = ?",
                     in: database), changed
             )
         }
@@ -191,8 +196,8 @@ public final class EntityRows {
         for slot in changed { position = bind(batch[row, slot], slot, of: batch, to: statement, at: position) }
         statement.bind(key, at: position)
         try run(statement)
-        if isNew { return }
-        writer.didUpdate(sql.entity.index, key: key)
+        if raises { writer.didUpdate(sql.entity.index, key: key) }
+        if key > counter.first { return }
         try writer.batch.history?.update(sql, key: key, slots: changed)
     }
 

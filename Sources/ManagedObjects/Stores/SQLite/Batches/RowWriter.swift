@@ -11,7 +11,7 @@ public struct RowRefusal: Error {
 /// relationships and history are kept as a save keeps them. Valid inside the closure of
 /// ``NSManagedObjectContext/writeRows(in:_:)`` only.
 ///
-/// What changes an object that was there before raises its version, once for each `flush`.
+/// What changes a row that was there before raises its version, once.
 @_spi(Stores)
 public final class RowWriter {
     let batch: BatchTransaction
@@ -31,10 +31,22 @@ public final class RowWriter {
         /// mostly follow each other.
         var lastPositions: [Int: (owner: Int64, position: Int64)] = [:]
 
+        /// Which of the rows that were there have a higher version already, a bit for each.
+        private var raised: [UInt64] = []
+
         init(root: SQLEntity, last: Int64) {
             self.root = root
             first = last
             self.last = last
+        }
+
+        /// Whether a row's version must be raised: once in the transaction, and not where the row is new.
+        func mustRaise(_ key: Int64) -> Bool {
+            guard key > 0, key <= first else { return false }
+            if raised.isEmpty { raised = Array(repeating: 0, count: Int(first / 64) + 1) }
+            let bit: UInt64 = 1 << UInt64(key % 64)
+            defer { raised[Int(key / 64)] |= bit }
+            return raised[Int(key / 64)] & bit == 0
         }
     }
 
@@ -92,18 +104,18 @@ public final class RowWriter {
     public func flush() throws {
         for (root, keys) in touched.sorted(by: { $0.key < $1.key }) {
             guard let counter = counters[root] else { continue }
-            let list = BatchTransaction.list(keys.keys.sorted())
             let table = counter.root.table
-            try batch.run(
-                SQLQuery(
-                    sql: "UPDATE \(table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1 "
-                        + "WHERE Z_PK IN (SELECT value FROM json_each(?))", arguments: [list.databaseValue]))
-            let found = try batch.keys(
-                SQLQuery(
-                    sql: "SELECT Z_PK, Z_ENT FROM \(table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
-                    arguments: [list.databaseValue]))
-            for key in found {
-                outcome.updated.append(key)
+            let raised = keys.keys.sorted().filter(counter.mustRaise)
+            if !raised.isEmpty {
+                try batch.run(
+                    SQLQuery(
+                        sql: "UPDATE \(table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1 "
+                            + "WHERE Z_PK IN (SELECT value FROM json_each(?))",
+                        arguments: [BatchTransaction.list(raised).databaseValue]))
+                outcome.updated += try self.keys(raised, in: table)
+            }
+            guard batch.history != nil else { continue }
+            for key in try self.keys(keys.keys.sorted(), in: table) {
                 let places = keys[key.number] ?? 0
                 guard let entity = batch.schema.entity(batch.schema.model.orderedEntities[Int(key.entity)]) else {
                     continue
@@ -115,11 +127,19 @@ public final class RowWriter {
         touched = [:]
     }
 
+    private func keys(_ keys: [Int64], in table: String) throws -> [ObjectKey] {
+        try batch.keys(
+            SQLQuery(
+                sql: "SELECT Z_PK, Z_ENT FROM \(table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
+                arguments: [BatchTransaction.list(keys).databaseValue]))
+    }
+
     /// Ends the writing: the keys that were given out are written down.
     func finish() throws {
         try flush()
         for table in tables.values { table.finish() }
-        for counter in counters.values.sorted(by: { $0.root.number < $1.root.number }) where counter.last > counter.first {
+        for counter in counters.values.sorted(by: { $0.root.number < $1.root.number })
+        where counter.last > counter.first {
             try PrimaryKeys.raise(
                 counter.root.number, to: counter.last, name: counter.root.entity.name ?? "", in: batch.database)
         }
