@@ -17,17 +17,21 @@ extension NSManagedObjectContext {
         object.realise()
         // There is no row that a change could be written to.
         if object.state.contains(.inaccessible) { return }
-        if !object.state.contains(.updated) {
-            object.state.insert(.updated)
-            if !object.state.contains(.inserted) { updatedCount += 1 }
-            list(object)
-        }
+        noteChange(of: object)
         if !object.state.contains(.changedInEvent) {
             object.state.insert(.changedInEvent)
             object.eventStart = object.values.map { .values($0) } ?? .unchanged
             changedInEvent.append(object)
             undoRecorder.willChange(object, in: self)
         }
+    }
+
+    /// Marks an object changed, outside of any event: what a merge does is no step of undo.
+    final func noteChange(of object: NSManagedObject) {
+        guard !object.state.contains(.updated) else { return }
+        object.state.insert(.updated)
+        if !object.state.contains(.inserted) { updatedCount += 1 }
+        list(object)
     }
 
     private func list(_ object: NSManagedObject) {

@@ -228,11 +228,12 @@ extension NSManagedObjectContext {
     /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps what is unsaved.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.context === self, !object.key.isTemporary else { return }
-        rowsAhead.removeAll()
-        epoch += 1
-        if flag { object.noticeInPlaceChanges() }
-        if flag, object.state.contains(.updated), object.values != nil {
-            rebase(object)
+        forgetRowsAhead()
+        object.noticeInPlaceChanges()
+        if object.hasChanges {
+            // Without merging nothing of the changes stays, on the other side of relationships either.
+            rebase([object], policy: flag ? .mergeByPropertyObjectTrumpMergePolicyType : .rollbackMergePolicyType)
+            if !flag, !object.hasChanges { turnIntoFault(object) }
         } else if flag, !object.isFaultInternally {
             turnIntoFault(object)
             _ = try? realise(object)
@@ -244,12 +245,10 @@ extension NSManagedObjectContext {
 
     /// Turns every object into a fault that keeps its unsaved changes.
     public func refreshAllObjects() {
-        rowsAhead.removeAll()
-        epoch += 1
+        forgetRowsAhead()
         noticeInPlaceChanges()
-        for object in registry.objects where !object.state.contains(.inserted) {
-            if object.hasChanges { rebase(object) } else { turnIntoFault(object) }
-        }
+        let objects = registry.objects.filter { !$0.state.contains(.inserted) }
+        rebase(objects)
     }
 
     /// Drops what an object holds; unsaved changes are lost.
@@ -279,36 +278,69 @@ extension NSManagedObjectContext {
         object.didTurnIntoFault()
     }
 
-    /// Reads an object's row again and puts its unsaved changes on top.
-    final func rebase(_ object: NSManagedObject) {
-        object.noticeInPlaceChanges()
-        let slots = object.changedSlots()
-        let mine = object.values
-        let states = object.toMany
+    /// Lets go of what an object holds that has no changes to save. Transient values that are unsaved stay.
+    final func letGo(of object: NSManagedObject) {
+        guard object.state.contains(.listed) else { return turnIntoFault(object) }
+        let values = object.values
+        forgetChanges(of: object)
         object.page = nil
         object.originSlot = -1
-        object.values = nil
         object.committed = nil
-        object.toMany = []
         object.state.remove(.realised)
-        let isThere = (try? realise(object)) ?? false
-        guard isThere else {
-            object.values = mine
-            object.toMany = states
-            object.state.insert(.realised)
-            return
+        guard let values, (try? realise(object)) == true else { return }
+        for (slot, description) in object.layout.slots.enumerated()
+        where !description.isPersistent && !values[slot].isNull {
+            object.setPrimitiveSlot(slot, to: values[slot])
         }
-        if let mine {
-            object.makeMutable()
-            for slot in slots { object.values?[slot] = mine[slot] }
+    }
+
+    /// Lets go of what an object holds, where it has no changes, so that its row is read again.
+    final func readAgainUnlessChanged(_ object: NSManagedObject) {
+        guard !object.hasChanges, !object.key.isTemporary, object.context === self else { return }
+        forgetRowsAhead()
+        turnIntoFault(object)
+    }
+
+    /// Forgets rows that were read before anybody asked for them.
+    final func forgetRowsAhead() {
+        rowsAhead.removeAll()
+        epoch += 1
+    }
+
+    /// Reads rows again, for objects to take their values from: one statement for each hierarchy of entities.
+    ///
+    /// - Returns: The keys of those that are there.
+    @discardableResult
+    final func readAgain(_ keys: some Collection<ObjectKey>) throws -> Set<ObjectKey> {
+        if let parentContext {
+            let wanted = Array(keys)
+            return parentContext.queue.sync { Set(wanted.filter { parentContext.hasObject($0) }) }
         }
-        for (index, state) in states.enumerated() {
-            guard let state, state.isChanged else { continue }
-            let (added, removed) = state.differences()
-            let fresh = object.loadedToManyState(at: index)
-            for key in removed { fresh.remove(key, keepsOrder: true) }
-            for key in added { fresh.add(key) }
-            if state.isLoaded, object.layout.toMany[index].isOrdered { fresh.takeOrder(of: state) }
+        var there: Set<ObjectKey> = []
+        let stored = keys.filter { !$0.isTemporary }
+        for (store, keys) in Dictionary(grouping: stored, by: \.store).sorted(by: { $0.key < $1.key }) {
+            guard let store = coordinator?.store(number: store) else { continue }
+            let hierarchies = Dictionary(grouping: keys, by: { layout(of: $0).rootIndex })
+            for (_, keys) in hierarchies.sorted(by: { $0.key < $1.key }) {
+                let pages = try store.rows(
+                    withKeys: keys.map(\.number), entity: entity(of: keys[0]).rootEntity,
+                    generation: pinnedGenerations?.generation(of: store))
+                for page in pages {
+                    rowsAhead.add(page)
+                    for number in page.keys {
+                        let entity = UInt16(truncatingIfNeeded: page.layout.index)
+                        there.insert(ObjectKey(store: page.store, entity: entity, number: number))
+                    }
+                }
+            }
         }
+        return there
+    }
+
+    /// Whether there is an object with a key, unsaved ones included.
+    private func hasObject(_ key: ObjectKey) -> Bool {
+        let object = object(for: key)
+        guard object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return false }
+        return object.state.contains(.inserted) || (try? realise(object)) == true
     }
 }

@@ -17,10 +17,7 @@ extension NSManagedObjectContext {
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to save to."])
         }
         isSaving = true
-        defer {
-            isSaving = false
-            otherSides = []
-        }
+        defer { isSaving = false }
         post(.NSManagedObjectContextWillSave, [:])
         processPendingChanges()
         callWillSave()
@@ -205,13 +202,13 @@ extension NSManagedObjectContext {
                 event.updated.append(object)
             }
         }
-        let saved = changed
+        let listed = changed
+        let saved = listed.filter(\.hasChanges)
         clearChanges()
-        for object in saved { commit(object) }
+        for object in listed { commit(object) }
         epoch += 1
         rowsAhead.removeAll()
         advanceGeneration()
-        refreshOtherSides()
         for object in saved { object.didSave() }
         var userInfo = event.userInfo
         userInfo[NotificationKey.sourceContext.rawValue] = self

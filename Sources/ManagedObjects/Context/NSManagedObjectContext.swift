@@ -34,8 +34,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
     final let childCount = Atomic<Int>(0)
-    /// Who is on the other side of relationships that a save's conflicts concern, while it is under way.
-    final var otherSides: [(key: ObjectKey, end: RelationshipLinks.End)] = []
     final var pinnedGenerations: PinnedGenerations?
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
     final var observations = ObjectObservations()

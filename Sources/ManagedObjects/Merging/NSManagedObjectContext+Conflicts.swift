@@ -5,6 +5,10 @@ import Foundation
 extension NSManagedObjectContext {
     /// Asks the merge policy to settle a save's conflicts; the save is then tried again.
     final func settle(_ conflicts: SaveConflicts, store: any RowStore) throws {
+        processPendingChanges()
+        // What is read from here on is what the save has met.
+        advanceGeneration()
+        forgetRowsAhead()
         let policy = mergePolicy as? NSMergePolicy ?? .error
         var list: [Any] = []
         var objects: [NSManagedObject] = []
@@ -13,21 +17,15 @@ extension NSManagedObjectContext {
                 store: store.number, entity: UInt16(truncatingIfNeeded: stale.entity.index), number: stale.key)
             guard let object = registeredObject(for: key) else { continue }
             let version = stale.current.map { $0.page.versions[$0.row] } ?? 0
-            let conflict = NSMergeConflict(
-                source: object, newVersion: Int(version), oldVersion: Int(stale.expectedVersion),
-                cachedSnapshot: object.committedValues().map { snapshot($0, layout: object.layout) },
-                persistedSnapshot: stale.current.map { snapshot($0.page.values(row: $0.row), layout: $0.page.layout) })
-            conflict.current = stale.current
-            list.append(conflict)
+            list.append(
+                NSMergeConflict(
+                    source: object, newVersion: Int(version), oldVersion: Int(stale.expectedVersion),
+                    cachedSnapshot: object.committedValues().map { snapshot($0, of: object.layout) },
+                    persistedSnapshot: stale.current.map { snapshot($0.page.values(row: $0.row), of: $0.page.layout) }))
             objects.append(object)
         }
         list += constraintConflicts(conflicts.taken, store: store)
-        for object in objects { noteOtherSides(of: object) }
         try policy.resolve(mergeConflicts: list)
-        for object in objects where object.context === self {
-            try forgetMissingTargets(of: object, store: store)
-            noteOtherSides(of: object)
-        }
         processPendingChanges()
         // Somebody may have put an object where a rule denies the deletion that the policy lets through.
         guard validatesChanges else { return }
@@ -50,36 +48,71 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A row as a dictionary: what it refers to by ID.
-    private func snapshot(_ values: ContiguousArray<Value>, layout: EntityLayout) -> [String: Any] {
+    /// Attributes and to-one relationships by name, the latter as object IDs; `NSNull` for nil.
+    final func snapshot(_ values: ContiguousArray<Value>, of layout: EntityLayout) -> [String: Any] {
         var result: [String: Any] = [:]
-        for (value, description) in zip(values, layout.slots) {
+        for (slot, description) in layout.slots.enumerated() {
             guard let name = description.name else { continue }
-            if case .reference(let key) = value {
-                result[name] = objectID(for: key)
-            } else {
-                result[name] = value.object(kind: description.kind) ?? NSNull()
-            }
+            result[name] =
+                values[slot].referenceKey.map { objectID(for: $0) } ?? values[slot].object(kind: description.kind)
+                ?? NSNull()
         }
         return result
     }
 
     // MARK: - What the built-in policies do
 
-    /// Forgets an object's unsaved changes.
-    final func dropChanges(of object: NSManagedObject) {
+    /// Puts unsaved changes of objects on top of their rows as they are now. Objects without a row stay as they are.
+    ///
+    /// - Returns: Objects without changes that were read anew along with them.
+    @discardableResult
+    final func rebase(
+        _ objects: [NSManagedObject], policy: NSMergePolicyType = .mergeByPropertyObjectTrumpMergePolicyType
+    ) -> [NSManagedObject] {
+        guard !objects.isEmpty else { return [] }
+        var rebasing = Rebasing(self, policy: policy, isSettling: false)
+        // Where the store cannot be read, everything stays as it is; who reads or saves next learns why.
+        try? rebasing.run(objects)
+        return Array(rebasing.refreshed.values)
+    }
+
+    /// Forgets an object's unsaved changes. It stays listed among those that have changed.
+    final func forgetChanges(of object: NSManagedObject) {
         if object.state.contains(.watched) { inPlaceValues.forget(object) }
         if object.state.contains(.deleted) {
-            deletedCount -= 1
-        } else if object.state.contains(.updated), !object.state.contains(.inserted) {
+            if !object.state.contains(.inserted) { deletedCount -= 1 }
+        } else if object.state.contains(.inserted) {
+            insertedCount -= 1
+        } else if object.state.contains(.updated) {
             updatedCount -= 1
         }
         object.values = nil
         object.toMany = []
         object.eventStart = nil
-        object.state.subtract([.updated, .deleted, .deletionPropagated, .relationshipChanged, .changedInEvent, .listed])
+        object.state.subtract([.inserted, .updated, .deleted, .deletionPropagated, .relationshipChanged])
+    }
+
+    /// Forgets an object's unsaved changes, and that there were any.
+    final func dropChanges(of object: NSManagedObject) {
+        forgetChanges(of: object)
+        object.state.subtract([.changedInEvent, .listed])
         changed.removeAll { $0 === object }
         changedInEvent.removeAll { $0 === object }
+    }
+
+    /// Takes objects that are gone out of what is unsaved here.
+    final func forgetReferences(to keys: Set<ObjectKey>) {
+        guard !keys.isEmpty else { return }
+        for object in changed where object.hasChanges && !object.state.contains(.deleted) {
+            for slot in object.layout.referenceSlots where object.values != nil {
+                if let key = object.slotValue(slot).referenceKey, keys.contains(key) {
+                    object.setPrimitiveSlot(slot, to: .null)
+                }
+            }
+            for case let state? in object.toMany where state.isChanged {
+                for key in keys { state.forget(key) }
+            }
+        }
     }
 
     /// An object whose row is gone is inserted again, under its key.

@@ -60,25 +60,19 @@ extension NSManagedObjectContext {
     private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
         processPendingChanges()
         advanceGeneration()
-        rowsAhead.removeAll()
-        epoch += 1
+        forgetRowsAhead()
         var event = ObjectChanges()
-        var read: Set<ObjectKey> = []
+        var reread: [NSManagedObject] = []
         for id in inserted {
             guard let key = key(for: id) else { continue }
             event.inserted.append(object(for: key))
         }
         for id in updated {
             guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
-            if object.hasChanges {
-                rebase(object)
-            } else {
-                turnIntoFault(object)
-            }
-            read.insert(key)
+            reread.append(object)
             event.refreshed.append(object)
         }
-        reconcileReferences(afterReading: read)
+        event.refreshed += rebase(reread).filter { !updated.contains($0.objectID) }
         var gone: Set<ObjectKey> = []
         for id in deleted {
             guard let key = key(for: id), let object = registeredObject(for: key) else { continue }

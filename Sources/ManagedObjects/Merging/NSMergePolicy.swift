@@ -57,7 +57,13 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
                     "conflictList": list,
                 ])
         }
-        for conflict in list { conflict.settle(by: mergeType) }
+        let objects = list.map(\.sourceObject).filter { $0.context != nil }
+        for (_, objects) in Dictionary(grouping: objects, by: { $0.context.map(ObjectIdentifier.init) }) {
+            guard let context = objects.first?.context else { continue }
+            var rebasing = Rebasing(context, policy: mergeType, isSettling: true)
+            try rebasing.run(objects)
+            for object in objects where object.context === context { object.awake(fromSnapshotEvents: .mergePolicy) }
+        }
     }
 
     /// Settles values that must be unique and that another object has.

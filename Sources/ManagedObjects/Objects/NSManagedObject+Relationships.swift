@@ -169,14 +169,9 @@ extension NSManagedObject {
         switch link.inverse {
         case .none: break
         case .slot(let slot):
-            if case .reference(let target) = slotValue(slot), target == other.key {
-                changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .null) }
-            }
+            clearReference(slot, to: other.key)
         case .toMany(let index):
-            let place = layout.toMany[index]
-            let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-            changeOneSide(named: place.name) { _ = state.remove(other.key, keepsOrder: place.isOrdered) }
-            self.state.insert(.relationshipChanged)
+            dropMember(other.key, at: index)
         }
     }
 
@@ -185,15 +180,30 @@ extension NSManagedObject {
         switch link.own {
         case .none: break
         case .slot(let slot):
-            if case .reference(let target) = slotValue(slot), target == member.key {
-                changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .null) }
-            }
+            clearReference(slot, to: member.key)
         case .toMany(let index):
-            let place = layout.toMany[index]
-            let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-            changeOneSide(named: place.name) { _ = state.remove(member.key, keepsOrder: place.isOrdered) }
-            self.state.insert(.relationshipChanged)
+            dropMember(member.key, at: index)
         }
+    }
+
+    private func clearReference(_ slot: Int, to target: ObjectKey) {
+        // Where the other side knows better, this one was read before somebody else has connected the two.
+        if slotValue(slot).referenceKey != target { context?.readAgainUnlessChanged(self) }
+        if slotValue(slot).referenceKey == target {
+            changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .null) }
+        }
+    }
+
+    private func dropMember(_ member: ObjectKey, at index: Int) {
+        let place = layout.toMany[index]
+        var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        if state.isLoaded, place.isPersistent, !self.state.contains(.inserted), !state.members.contains(member) {
+            // The same with members: what has been loaded is loaded again, and without this one.
+            state.unload()
+            if place.isOrdered { state = loadedToManyState(at: index) }
+        }
+        changeOneSide(named: place.name) { _ = state.remove(member, keepsOrder: place.isOrdered) }
+        self.state.insert(.relationshipChanged)
     }
 
     private func changeOneSide(named name: String?, _ change: () -> Void) {

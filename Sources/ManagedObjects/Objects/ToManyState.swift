@@ -76,12 +76,32 @@ final class ToManyState {
         return members.remove(key, keepsOrder: keepsOrder)
     }
 
-    /// Puts members in the order that they have in an unsaved state; those that are not in it follow.
-    func takeOrder(of unsaved: ToManyState) {
-        let known = unsaved.members.keys.filter { members.contains($0) }
-        var ordered = KeyList(ContiguousArray(known))
+    /// Puts members in an order; those that are not in it follow. Says whether that is another one.
+    func takeOrder(_ order: ContiguousArray<ObjectKey>) -> Bool {
+        var ordered = KeyList(order.filter { members.contains($0) })
         for key in members.keys where !ordered.contains(key) { ordered.append(key) }
-        if ordered.keys != members.keys { replaceMembers(ordered.keys) }
+        guard ordered.keys != members.keys else { return false }
+        replaceMembers(ordered.keys)
+        return true
+    }
+
+    /// Lets go of the members as loaded, but not of what is unsaved.
+    func unload() {
+        guard isLoaded else { return }
+        let (added, removed) = differences()
+        isLoaded = false
+        members = KeyList()
+        committed = nil
+        self.added = KeyList(added)
+        self.removed = KeyList(removed)
+    }
+
+    /// Takes a member that is gone out of what is unsaved.
+    func forget(_ key: ObjectKey) {
+        if isLoaded { members.remove(key, keepsOrder: true) }
+        committed?.removeAll { $0 == key }
+        added.remove(key, keepsOrder: true)
+        removed.remove(key, keepsOrder: true)
     }
 
     /// Puts the loaded members in another order, or others in their place.

@@ -11,6 +11,8 @@ struct SavePlanBuilder {
     /// The place of each relationship's group, and the one that came last: most pairs follow others of their kind.
     private var pairGroups: [ObjectIdentifier: Int] = [:]
     private var lastPairGroup: (relationship: ObjectIdentifier, index: Int)?
+    /// The members that states have gained and lost, of those that were asked.
+    private var differences: [ObjectIdentifier: Set<ObjectKey>] = [:]
     /// Objects whose rows the plan writes, beside those it inserts and deletes.
     private(set) var updated: ContiguousArray<NSManagedObject> = []
 
@@ -129,16 +131,15 @@ struct SavePlanBuilder {
             guard place.isPersistent else { continue }
             let relationship = place.relationship
             let inverse = relationship.inverseRelationship
-            if isFirstSide(relationship) {
-                addDifferences(of: object, state: state, relationship: relationship)
-            }
+            addDifferences(of: object, state: state, relationship: relationship, isFirst: isFirstSide(relationship))
             if place.isOrdered {
                 addMoves(of: object, state: state, relationship: relationship, inverse: inverse)
             }
         }
     }
 
-    /// Each pair is told by one of its sides; both have changed.
+    /// Each pair is told by this side; by the other only where this one does not know, because it was read before
+    /// somebody else changed it.
     private func isFirstSide(_ relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.inverseRelationship, inverse !== relationship else { return true }
         let own = (relationship.entity.index, relationship.name)
@@ -147,18 +148,20 @@ struct SavePlanBuilder {
     }
 
     private mutating func addDifferences(
-        of object: NSManagedObject, state: ToManyState, relationship: NSRelationshipDescription
+        of object: NSManagedObject, state: ToManyState, relationship: NSRelationshipDescription, isFirst: Bool
     ) {
         let (added, removed) = state.differences()
         let isReflexive = relationship.inverseRelationship === relationship
         for key in removed {
             // Of a relationship that is its own inverse both objects tell the same pair.
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
+            if !isFirst, tells(key, object.key, relationship) { continue }
             append(
                 SavePlan.Pair(kind: .delete, source: object.key.number, destination: key.number), to: relationship)
         }
         for key in added {
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
+            if !isFirst, tells(key, object.key, relationship) { continue }
             append(
                 SavePlan.Pair(
                     kind: .insert, source: object.key.number, destination: key.number,
@@ -166,6 +169,21 @@ struct SavePlanBuilder {
                     inversePosition: inversePosition(of: object, in: key, relationship: relationship)),
                 to: relationship)
         }
+    }
+
+    /// Whether the other end of a relationship tells of a pair too.
+    private mutating func tells(_ key: ObjectKey, _ member: ObjectKey, _ relationship: NSRelationshipDescription)
+        -> Bool
+    {
+        guard let inverse = relationship.inverseRelationship, let object = context.registeredObject(for: key),
+            case .toMany(let index)? = object.layout.places[inverse.name], let state = object.toManyState(at: index)
+        else { return false }
+        let id = ObjectIdentifier(state)
+        if differences[id] == nil {
+            let (added, removed) = state.differences()
+            differences[id] = Set(added).union(removed)
+        }
+        return differences[id]?.contains(member) == true
     }
 
     private func isChanged(_ key: ObjectKey, _ relationship: NSRelationshipDescription) -> Bool {

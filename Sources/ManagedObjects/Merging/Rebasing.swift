@@ -1,0 +1,274 @@
+/// Puts unsaved changes on top of rows that others have written meanwhile: for a merge, a refresh, and a save that has met
+/// conflicts.
+///
+/// The changes of relationships are taken back, rows are read anew, and what the policy lets stand of the changes is made
+/// again, on both sides, against what the store has now. So the two sides agree whatever the rows say: whoever gives
+/// way to a change is read first and becomes a changed object too, and the next try of the save sees its version.
+struct Rebasing {
+    private let context: NSManagedObjectContext
+    private let policy: NSMergePolicyType
+    /// Whether objects without a row are to be settled too; else they are left as they are.
+    private let isSettling: Bool
+    private var keys: Set<ObjectKey> = []
+    /// Objects whose rows are gone, and that do not come back.
+    private var gone: Set<ObjectKey> = []
+    /// References whose change the policy does not let stand.
+    private var rejected: Set<RelationshipEdits.Side> = []
+    /// Objects whose deletion the policy takes back.
+    private var restored: Set<ObjectKey> = []
+    /// Deleted objects to which rows refer that were read anew.
+    private var deleted: [NSManagedObject] = []
+    /// Objects without changes that were read anew, because others' rows name them.
+    private(set) var refreshed: [ObjectKey: NSManagedObject] = [:]
+
+    init(_ context: NSManagedObjectContext, policy: NSMergePolicyType, isSettling: Bool) {
+        self.context = context
+        self.policy = policy
+        self.isSettling = isSettling
+    }
+
+    /// Reads objects' rows again and puts their unsaved changes on top. Objects without changes become faults.
+    ///
+    /// Cost: a look at every changed object, and a statement for each entity of the objects and of whom they refer to.
+    mutating func run(_ objects: [NSManagedObject]) throws {
+        let there = try context.readAgain(objects.filter(\.hasChanges).map(\.key))
+        let objects = objects.filter { isSettling || !$0.hasChanges || there.contains($0.key) }
+        guard !objects.isEmpty else { return }
+        keys = Set(objects.map(\.key))
+        var edits = RelationshipEdits(concerning: keys, in: context)
+        edits.withdraw(butOf: keys)
+        for object in objects {
+            guard isSettling || object.hasChanges else {
+                context.turnIntoFault(object)
+                continue
+            }
+            if there.contains(object.key) { reread(object, &edits) } else { settleGone(object, &edits) }
+        }
+        context.changed.removeAll { !$0.state.contains(.listed) }
+        drop(from: &edits)
+        try refreshPartners(of: edits)
+        for edit in edits.references where edit.now == nil { apply(edit) }
+        for edit in edits.references where edit.now != nil { apply(edit) }
+        for edit in edits.pairs { apply(edit) }
+        for order in edits.orders { apply(order) }
+        for object in edits.deletions + deleted { propagateAgain(object) }
+        context.forgetReferences(to: gone)
+        context.propagateDeletions()
+    }
+
+    // MARK: - Rows
+
+    /// Reads a row that has been found, and puts the object's own values on top as the policy says.
+    private mutating func reread(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
+        object.noticeInPlaceChanges()
+        let before = object.committedValues() ?? object.layout.initialValues
+        let mine = object.values ?? before
+        let isDeleted = object.state.contains(.deleted)
+        if policy == .rollbackMergePolicyType {
+            if isDeleted { restored.insert(object.key) }
+            context.forgetChanges(of: object)
+        }
+        object.page = nil
+        object.originSlot = -1
+        object.values = nil
+        object.committed = nil
+        object.toMany = []
+        object.state.remove(.realised)
+        guard (try? context.realise(object)) == true, let now = object.committedValues() else {
+            object.values = mine
+            object.state.insert(.realised)
+            return
+        }
+        for (slot, description) in object.layout.slots.enumerated() where description.kind != .position {
+            let isChanged = !mine[slot].isSame(as: before[slot])
+            let hasChangedThere = !now[slot].isSame(as: before[slot])
+            let wins =
+                switch policy {
+                case .rollbackMergePolicyType: false
+                case .overwriteMergePolicyType: true
+                case .mergeByPropertyStoreTrumpMergePolicyType: isChanged && !hasChangedThere
+                default: isChanged
+                }
+            if description.kind == .toOne {
+                if let key = now[slot].referenceKey, let owner = context.registeredObject(for: key),
+                    owner.state.contains(.deleted), !keys.contains(key)
+                {
+                    deleted.append(owner)
+                }
+                let side = RelationshipEdits.Side(key: object.key, place: slot)
+                if restored.contains(object.key) {
+                    edits.restore(object, slot: slot, to: now[slot].referenceKey)
+                } else if isChanged, !wins {
+                    rejected.insert(side)
+                }
+                if wins, !isChanged, !isDeleted {
+                    edits.force(object, slot: slot, from: now[slot].referenceKey, to: mine[slot].referenceKey)
+                }
+            } else if !isDeleted, wins || !description.isPersistent, !mine[slot].isSame(as: now[slot]) {
+                object.setPrimitiveSlot(slot, to: mine[slot])
+            }
+        }
+        // What was handed out of the row that is no more.
+        if object.state.contains(.watched), object.values == nil { context.inPlaceValues.forget(object) }
+    }
+
+    /// An object whose row is gone can only come back whole, or go.
+    private mutating func settleGone(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
+        let states = object.toMany
+        for slot in object.layout.referenceSlots {
+            if let key = object.committedValue(slot).referenceKey { refresh(key) }
+        }
+        for case let state? in states where state.isLoaded { for key in state.members.keys { refresh(key) } }
+        let comesBack = policy == .overwriteMergePolicyType || policy == .mergeByPropertyObjectTrumpMergePolicyType
+        guard comesBack, !object.state.contains(.deleted) else {
+            gone.insert(object.key)
+            context.forgetChanges(of: object)
+            return context.forgetInaccessible(object)
+        }
+        context.reinsert(object)
+        for slot in object.layout.referenceSlots {
+            let reference = object.slotValue(slot).referenceKey
+            object.setPrimitiveSlot(slot, to: .null)
+            edits.force(object, slot: slot, from: nil, to: reference)
+        }
+    }
+
+    // MARK: - What stands
+
+    /// Takes out what the policy does not let stand, and what is about objects that are gone.
+    private func drop(from edits: inout RelationshipEdits) {
+        edits.references = edits.references.compactMap { edit in
+            guard !gone.contains(edit.object.key) else { return nil }
+            guard !isRejected(edit) else { return nil }
+            var edit = edit
+            if let now = edit.now, gone.contains(now) { edit.now = nil }
+            return edit
+        }
+        let isRollback = policy == .rollbackMergePolicyType
+        edits.pairs.removeAll { edit in
+            gone.contains(edit.object.key) || gone.contains(edit.member)
+                || isRollback && (keys.contains(edit.object.key) || keys.contains(edit.member))
+        }
+        edits.dropOrders(of: isRollback ? keys : gone)
+    }
+
+    /// Of a one-to-one relationship either side can reject the change; of others the side that refers.
+    private func isRejected(_ edit: RelationshipEdits.Reference) -> Bool {
+        if rejected.contains(RelationshipEdits.Side(key: edit.object.key, place: edit.slot)) { return true }
+        // It was let go by a deletion that is none any more.
+        if edit.now == nil, let before = edit.before, restored.contains(before) { return true }
+        guard case .slot(let slot) = edit.object.layout.links.slots[edit.slot].inverse,
+            let partner = edit.now ?? edit.before
+        else { return false }
+        return rejected.contains(RelationshipEdits.Side(key: partner, place: slot))
+    }
+
+    // MARK: - The other sides
+
+    /// Reads anew, in batches, whom changes are about.
+    private mutating func refreshPartners(of edits: RelationshipEdits) throws {
+        var partners: Set<ObjectKey> = []
+        for edit in edits.references {
+            if let now = edit.now { partners.insert(now) }
+            if edit.object.context === context, let key = edit.object.slotValue(edit.slot).referenceKey {
+                partners.insert(key)
+            }
+        }
+        for edit in edits.pairs { partners.insert(edit.member) }
+        for key in partners { refresh(key) }
+        try context.readAgain(partners.filter { context.registeredObject(for: $0)?.isFaultInternally != false })
+    }
+
+    /// Lets go of what an object holds, unless it is to be written too: then the save looks at its version.
+    private mutating func refresh(_ key: ObjectKey) {
+        guard !keys.contains(key), refreshed[key] == nil, let object = context.registeredObject(for: key),
+            object.state.isDisjoint(with: [.inserted, .deleted])
+        else { return }
+        object.noticeInPlaceChanges()
+        guard object.persistentChangedSlots().isEmpty, !object.hasChangedToMany(persistent: true) else { return }
+        refreshed[key] = object
+        context.letGo(of: object)
+    }
+
+    /// The object with a key, if it is there.
+    private func existing(_ key: ObjectKey) -> NSManagedObject? {
+        let object = context.object(for: key)
+        if object.state.contains(.deleted) { return nil }
+        return object.state.contains(.inserted) || (try? context.realise(object)) == true ? object : nil
+    }
+
+    // MARK: - Making changes again
+
+    private func apply(_ edit: RelationshipEdits.Reference) {
+        guard let object = existing(edit.object.key) else { return }
+        let target = edit.now.flatMap(existing)
+        let current = object.slotValue(edit.slot).referenceKey
+        if current != target?.key {
+            if let former = current.flatMap(existing) {
+                leave(former, object, at: former.end(facing: object, slot: edit.slot))
+            }
+            object.setPrimitiveSlot(edit.slot, to: target.map { .reference($0.key) } ?? .null)
+            context.noteChange(of: object)
+        }
+        if let target { join(target, object, slot: edit.slot) }
+    }
+
+    private func apply(_ edit: RelationshipEdits.Pair) {
+        guard let object = existing(edit.object.key), let member = existing(edit.member) else { return }
+        change(object, at: edit.index, member.key, isAdded: edit.isAdded)
+        guard case .toMany(let index) = object.layout.links.toMany[edit.index].inverse else { return }
+        change(member, at: index, object.key, isAdded: edit.isAdded)
+    }
+
+    private func apply(_ order: RelationshipEdits.Order) {
+        guard let object = existing(order.object.key) else { return }
+        if object.loadedToManyState(at: order.index).takeOrder(order.members) { context.noteChange(of: object) }
+    }
+
+    private func join(_ target: NSManagedObject, _ object: NSManagedObject, slot: Int) {
+        switch target.end(facing: object, slot: slot) {
+        case .none: break
+        case .toMany(let index): change(target, at: index, object.key, isAdded: true)
+        case .slot(let inverse):
+            let owner = target.slotValue(inverse).referenceKey
+            guard owner != object.key else { return }
+            if let former = owner.flatMap(existing) { leave(former, target, at: .slot(slot)) }
+            target.setPrimitiveSlot(inverse, to: .reference(object.key))
+            context.noteChange(of: target)
+        }
+    }
+
+    private func leave(_ object: NSManagedObject, _ other: NSManagedObject, at end: RelationshipLinks.End) {
+        switch end {
+        case .none: break
+        case .toMany(let index): change(object, at: index, other.key, isAdded: false)
+        case .slot(let slot):
+            guard object.slotValue(slot).referenceKey == other.key else { return }
+            object.setPrimitiveSlot(slot, to: .null)
+            context.noteChange(of: object)
+        }
+    }
+
+    private func change(_ object: NSManagedObject, at index: Int, _ member: ObjectKey, isAdded: Bool) {
+        let isOrdered = object.layout.toMany[index].isOrdered
+        let state = isOrdered ? object.loadedToManyState(at: index) : object.ensureToManyState(at: index)
+        guard isAdded ? state.add(member) : state.remove(member, keepsOrder: isOrdered) else { return }
+        object.state.insert(.relationshipChanged)
+        context.noteChange(of: object)
+    }
+
+    /// Has the delete rules of an unsaved deletion applied once more, to what the store has now.
+    private mutating func propagateAgain(_ object: NSManagedObject) {
+        guard object.context === context, object.state.contains(.deleted), !object.state.contains(.inserted) else {
+            return
+        }
+        object.values = nil
+        object.toMany = []
+        for index in object.layout.toMany.indices { for key in object.memberKeys(at: index) { refresh(key) } }
+        for slot in object.layout.referenceSlots {
+            if let key = object.slotValue(slot).referenceKey { refresh(key) }
+        }
+        object.state.remove(.deletionPropagated)
+        context.pendingDeletions.append(object)
+    }
+}

@@ -1,0 +1,197 @@
+/// Unsaved changes of relationships, told apart from the objects that hold them, so that they can be taken back and made
+/// again when others have changed the rows beneath.
+///
+/// Where one side refers to the other, that reference tells the whole change, and members follow from it. Only what a
+/// store keeps in pairs is told by members.
+struct RelationshipEdits {
+    /// A reference that was set: a to-one relationship, or the hidden owner of a member.
+    struct Reference {
+        let object: NSManagedObject
+        let slot: Int
+        let before: ObjectKey?
+        var now: ObjectKey?
+    }
+
+    /// A pair that came or went.
+    struct Pair {
+        let object: NSManagedObject
+        let index: Int
+        let member: ObjectKey
+        let isAdded: Bool
+    }
+
+    /// The order that an object's members were put in.
+    struct Order {
+        let object: NSManagedObject
+        let index: Int
+        let members: ContiguousArray<ObjectKey>
+    }
+
+    /// One end of a relationship of one object.
+    struct Side: Hashable {
+        let key: ObjectKey
+        /// A slot, or the place of a to-many relationship.
+        let place: Int
+    }
+
+    var references: [Reference] = []
+    var pairs: [Pair] = []
+    /// Deletions that let go of some of the objects, or are about them.
+    private(set) var deletions: [NSManagedObject] = []
+    private(set) var orders: [Order] = []
+    private let context: NSManagedObjectContext
+    private var seen: Set<Side> = []
+    private var ordered: Set<Side> = []
+
+    /// The changes that have to do with some objects: their own, and those of others that name them.
+    ///
+    /// Cost: a look at every changed object.
+    init(concerning keys: Set<ObjectKey>, in context: NSManagedObjectContext) {
+        self.context = context
+        var seenPairs: Set<[Side]> = []
+        for object in context.changed where object.hasChanges {
+            if object.state.contains(.deleted) {
+                if Self.lets(object, goOf: keys) { deletions.append(object) }
+                continue
+            }
+            let isOwn = keys.contains(object.key)
+            for slot in object.layout.referenceSlots {
+                guard let edit = Self.reference(of: object, slot: slot) else { continue }
+                if isOwn || edit.before.map(keys.contains) == true || edit.now.map(keys.contains) == true {
+                    add(edit)
+                }
+            }
+            for (index, state) in object.toMany.enumerated() {
+                guard let state, state.isChanged else { continue }
+                if isOwn { keepOrder(of: object, at: index) }
+                let end = object.layout.links.toMany[index].inverse
+                if case .slot = end { continue }
+                let (added, removed) = state.differences()
+                for (members, isAdded) in [(added, true), (removed, false)] {
+                    for member in members where isOwn || keys.contains(member) {
+                        let side = Side(key: object.key, place: index)
+                        let other = if case .toMany(let place) = end { place } else { -1 }
+                        guard seenPairs.insert([side, Side(key: member, place: other)]).inserted else { continue }
+                        seenPairs.insert([Side(key: member, place: other), side])
+                        pairs.append(Pair(object: object, index: index, member: member, isAdded: isAdded))
+                    }
+                }
+            }
+        }
+    }
+
+    private static func lets(_ object: NSManagedObject, goOf keys: Set<ObjectKey>) -> Bool {
+        guard !object.state.contains(.inserted) else { return false }
+        return keys.contains(object.key)
+            || object.layout.referenceSlots.contains { slot in
+                object.committedValue(slot).referenceKey.map(keys.contains) == true
+            }
+            || object.toMany.contains { $0?.differences().removed.contains(where: keys.contains) == true }
+    }
+
+    /// An object's unsaved change of a reference; nil where there is none.
+    private static func reference(of object: NSManagedObject, slot: Int) -> Reference? {
+        guard object.values != nil else { return nil }
+        let (before, now) = (object.committedValue(slot).referenceKey, object.slotValue(slot).referenceKey)
+        return before == now ? nil : Reference(object: object, slot: slot, before: before, now: now)
+    }
+
+    /// Adds a change, and with it those that it has brought about: of one-to-one relationships both ends are references,
+    /// and whoever gives way to another changes too.
+    private mutating func add(_ edit: Reference) {
+        var waiting = [edit]
+        while let edit = waiting.popLast() {
+            guard seen.insert(Side(key: edit.object.key, place: edit.slot)).inserted else { continue }
+            references.append(edit)
+            guard case .slot(let slot) = edit.object.layout.links.slots[edit.slot].inverse else { continue }
+            for case let key? in [edit.before, edit.now] {
+                guard let partner = context.registeredObject(for: key), !partner.state.contains(.deleted),
+                    let change = Self.reference(of: partner, slot: slot)
+                else { continue }
+                waiting.append(change)
+            }
+        }
+    }
+
+    /// Adds the reference that an object shall have though the store has another.
+    mutating func force(_ object: NSManagedObject, slot: Int, from before: ObjectKey?, to now: ObjectKey?) {
+        guard before != now, seen.insert(Side(key: object.key, place: slot)).inserted else { return }
+        // First, so that what was asked for counts where both are about the same object.
+        references.insert(Reference(object: object, slot: slot, before: before, now: now), at: 0)
+    }
+
+    /// Adds the reference of an object that is not deleted any more: others shall have it again.
+    mutating func restore(_ object: NSManagedObject, slot: Int, to key: ObjectKey?) {
+        guard let key else { return }
+        references.insert(Reference(object: object, slot: slot, before: key, now: key), at: 0)
+    }
+
+    mutating func dropOrders(of keys: Set<ObjectKey>) {
+        orders.removeAll { keys.contains($0.object.key) }
+    }
+
+    private mutating func keepOrder(of object: NSManagedObject, at index: Int) {
+        guard object.layout.toMany[index].isOrdered, let state = object.toManyState(at: index), state.isLoaded,
+            ordered.insert(Side(key: object.key, place: index)).inserted
+        else { return }
+        orders.append(Order(object: object, index: index, members: state.members.keys))
+    }
+
+    // MARK: - Taking back
+
+    /// Takes the changes back on both sides, but for objects whose rows are read anew after this.
+    mutating func withdraw(butOf keys: Set<ObjectKey>) {
+        for edit in references {
+            let object = edit.object
+            if !keys.contains(object.key) {
+                object.setPrimitiveSlot(edit.slot, to: edit.before.map { .reference($0) } ?? .null)
+            }
+            // References on the other side are changes of their own.
+            if let now = edit.now {
+                withdraw(object.key, from: now, at: { $0.end(facing: object, slot: edit.slot) }, true, butOf: keys)
+            }
+            if let before = edit.before {
+                withdraw(object.key, from: before, at: { $0.end(facing: object, slot: edit.slot) }, false, butOf: keys)
+            }
+        }
+        for edit in pairs {
+            withdraw(
+                edit.member, from: edit.object.key, at: { _ in .toMany(edit.index) }, edit.isAdded, butOf: keys)
+            let inverse = edit.object.layout.links.toMany[edit.index].inverse
+            withdraw(edit.object.key, from: edit.member, at: { _ in inverse }, edit.isAdded, butOf: keys)
+        }
+    }
+
+    private mutating func withdraw(
+        _ member: ObjectKey, from key: ObjectKey, at end: (NSManagedObject) -> RelationshipLinks.End, _ wasAdded: Bool,
+        butOf keys: Set<ObjectKey>
+    ) {
+        guard !keys.contains(key), let owner = context.registeredObject(for: key), !owner.state.contains(.deleted),
+            case .toMany(let index) = end(owner), let state = owner.toManyState(at: index), state.isChanged
+        else { return }
+        keepOrder(of: owner, at: index)
+        let (added, removed) = state.differences()
+        if wasAdded, added.contains(member) {
+            state.remove(member, keepsOrder: true)
+        } else if !wasAdded, removed.contains(member) {
+            state.add(member)
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Where this object keeps what refers to it by a slot.
+    final func end(facing object: NSManagedObject, slot: Int) -> RelationshipLinks.End {
+        let description = object.layout.slots[slot]
+        guard description.isHidden else { return object.layout.links.slots[slot].inverse }
+        // The owner of a one-way to-many.
+        return layout.toMany.firstIndex { $0.relationship === description.property }.map { .toMany($0) } ?? .none
+    }
+}
+
+extension Value {
+    /// The key that a reference names; nil for every other value.
+    var referenceKey: ObjectKey? {
+        if case .reference(let key) = self { key } else { nil }
+    }
+}
