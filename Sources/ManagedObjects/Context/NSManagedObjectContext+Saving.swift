@@ -17,7 +17,10 @@ extension NSManagedObjectContext {
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to save to."])
         }
         isSaving = true
-        defer { isSaving = false }
+        defer {
+            isSaving = false
+            tellOfRefreshedBySave()
+        }
         post(.NSManagedObjectContextWillSave, [:])
         processPendingChanges()
         callWillSave()

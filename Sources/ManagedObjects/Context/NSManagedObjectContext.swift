@@ -34,6 +34,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
     final let childCount = Atomic<Int>(0)
+    /// Objects whose values a merge policy has changed during the save that is under way.
+    final var refreshedBySave: [NSManagedObject] = []
     final var pinnedGenerations: PinnedGenerations?
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
     final var observations = ObjectObservations()

@@ -76,6 +76,13 @@ extension NSManagedObjectContext {
         return Array(rebasing.refreshed.values)
     }
 
+    /// Tells observers of the objects whose values a merge policy has changed.
+    final func tellOfRefreshedBySave() {
+        let objects = refreshedBySave.filter { $0.context === self }
+        refreshedBySave = []
+        if !objects.isEmpty { post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set(objects)]) }
+    }
+
     /// Forgets an object's unsaved changes. It stays listed among those that have changed.
     final func forgetChanges(of object: NSManagedObject) {
         if object.state.contains(.watched) { inPlaceValues.forget(object) }

@@ -62,7 +62,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
             guard let context = objects.first?.context else { continue }
             var rebasing = Rebasing(context, policy: mergeType, isSettling: true)
             try rebasing.run(objects)
+            context.refreshedBySave += objects + rebasing.refreshed.values
             for object in objects where object.context === context { object.awake(fromSnapshotEvents: .mergePolicy) }
+            if !context.isSaving { context.tellOfRefreshedBySave() }
         }
     }
 

@@ -104,7 +104,7 @@ struct Rebasing {
                 if wins, !isChanged, !isDeleted {
                     edits.force(object, slot: slot, from: now[slot].referenceKey, to: mine[slot].referenceKey)
                 }
-            } else if !isDeleted, wins || !description.isPersistent, !mine[slot].isSame(as: now[slot]) {
+            } else if wins || !description.isPersistent, !mine[slot].isSame(as: now[slot]) {
                 object.setPrimitiveSlot(slot, to: mine[slot])
             }
         }
@@ -257,18 +257,42 @@ struct Rebasing {
         context.noteChange(of: object)
     }
 
-    /// Has the delete rules of an unsaved deletion applied once more, to what the store has now.
+    /// Applies the delete rules of an unsaved deletion once more, to what the store has now.
     private mutating func propagateAgain(_ object: NSManagedObject) {
         guard object.context === context, object.state.contains(.deleted), !object.state.contains(.inserted) else {
             return
         }
-        object.values = nil
         object.toMany = []
-        for index in object.layout.toMany.indices { for key in object.memberKeys(at: index) { refresh(key) } }
-        for slot in object.layout.referenceSlots {
-            if let key = object.slotValue(slot).referenceKey { refresh(key) }
+        for (index, place) in object.layout.toMany.enumerated() {
+            let members = object.memberKeys(at: index)
+            for key in members { refresh(key) }
+            disconnect(object, from: members, by: place.relationship.deleteRule) { rebasing, member in
+                rebasing.leave(member, object, at: object.layout.links.toMany[index].inverse)
+                rebasing.change(object, at: index, member.key, isAdded: false)
+            }
         }
-        object.state.remove(.deletionPropagated)
-        context.pendingDeletions.append(object)
+        for slot in object.layout.referenceSlots {
+            let description = object.layout.slots[slot]
+            let reference = object.committedValue(slot)
+            object.setPrimitiveSlot(slot, to: reference)
+            guard let key = reference.referenceKey else { continue }
+            refresh(key)
+            let rule = (description.property as? NSRelationshipDescription)?.deleteRule ?? .nullifyDeleteRule
+            disconnect(object, from: [key], by: description.isHidden ? .nullifyDeleteRule : rule) { rebasing, target in
+                rebasing.leave(target, object, at: target.end(facing: object, slot: slot))
+                object.setPrimitiveSlot(slot, to: .null)
+            }
+        }
+    }
+
+    private func disconnect(
+        _ object: NSManagedObject, from others: ContiguousArray<ObjectKey>, by rule: NSDeleteRule,
+        _ disconnect: (Rebasing, NSManagedObject) -> Void
+    ) {
+        guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { return }
+        for other in others.compactMap(existing) {
+            disconnect(self, other)
+            if rule == .cascadeDeleteRule { context.delete(other) }
+        }
     }
 }

@@ -12,7 +12,7 @@ import Testing
     ]
 
     private static let seeds: [UInt64] = {
-        let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 4
+        let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 8
         return Array(1...max(1, count))
     }()
 
