@@ -24,7 +24,7 @@ public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // be
     }
 
     public override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-        // Asked before the policy below makes what others have saved the base of the object's changes.
+        // Asked before the policy beneath makes what others have saved the base of the object's changes.
         let conflicts = try list.flatMap(conflicts)
         try super.resolve(optimisticLockingConflicts: list)
         for conflict in conflicts {

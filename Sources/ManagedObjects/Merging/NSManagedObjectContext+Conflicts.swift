@@ -144,19 +144,20 @@ extension NSManagedObjectContext {
         for (slot, description) in object.layout.slots.enumerated() where !description.isHidden {
             guard slot < winner.layout.slots.count, winner.layout.slots[slot].name == description.name else { continue }
             if description.kind == .toOne {
-                let target = object.relatedObject(slot: slot)
-                if let target { winner.setReference(slot: slot, to: target) }
+                guard let target = object.relatedObject(slot: slot) else { continue }
+                object.setReference(slot: slot, to: nil)
+                winner.setReference(slot: slot, to: target)
             } else {
                 winner.setSlot(slot, to: object.slotValue(slot))
             }
         }
         for (index, place) in object.layout.toMany.enumerated()
         where index < winner.layout.toMany.count && winner.layout.toMany[index].name == place.name {
-            for member in object.members(at: index) { winner.addMember(member, at: index) }
+            for member in object.members(at: index) {
+                object.removeMember(member, at: index)
+                winner.addMember(member, at: index)
+            }
         }
-        // Its members have gone over: only the object itself is forgotten.
-        object.toMany = ContiguousArray(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
-        for slot in object.layout.referenceSlots { object.setPrimitiveSlot(slot, to: .null) }
         delete(object)
     }
 }
