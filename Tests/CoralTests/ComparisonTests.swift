@@ -148,6 +148,28 @@ import Testing
         #expect(!context.hasChanges)
     }
 
+    @Test func whatSomebodyHasChangedMeanwhileIsNotDeletedUnnoticed() throws {
+        let context = try sampleContext()
+        let sink = MemorySink()
+        try GraphExporter().exportStore(of: try #require(context.persistentStoreCoordinator), to: sink)
+        let records = try records(in: sink.data, model: .notes())
+        let delta = GraphDelta(
+            from: records,
+            to: records.filter { $0.attributes.first { $0.name == "title" }?.value != .string("Shopping") })
+        #expect(delta.summary == "0 inserted, 0 updated, 1 deleted")
+        let note = try #require(
+            try objects("Note", context).first { $0.value(forKey: "title") as? String == "Shopping" })
+        for (key, value) in [("title", "Errands" as Any), ("tags", NSSet())] {
+            note.setValue(value, forKey: key)
+            let error = #expect(throws: DeltaError.self) { try delta.apply(to: context) }
+            #expect(error?.code == .mismatch, "\(key)")
+            #expect(!note.isDeleted)
+            context.rollback()
+        }
+        try delta.apply(to: context)
+        #expect(note.isDeleted)
+    }
+
     @Test func twoStoresAreComparedByNaturalKeys() throws {
         let one = try makeNotesContext()
         for name in ["home", "work", "fun"] { one.insert("Tag", ["name": name]) }

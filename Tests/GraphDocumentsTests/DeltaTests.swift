@@ -157,6 +157,8 @@ import Testing
         let merge = try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)]), policy: .ours)
         #expect(merge.conflicts.map(\.kind) == [.linkedAndDeleted])
         #expect(merge.conflicts.first?.choice == .theirs)
+        // Without its link the update is none.
+        #expect(merge.delta.changes == [.deleted(gone)])
         #expect(throws: DeltaError.self) {
             try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)]))
         }
@@ -188,6 +190,31 @@ import Testing
         let other = try RecordKeys(entities: layout) { body in for record in there { try body(record) } }
         #expect(
             GraphDelta(from: here.prefix(2).map(keys.renamed), to: there.map(other.renamed)).isEmpty)
+    }
+
+    @Test func keysThatLeadThroughOthersDoNotDependOnTheOrderOfRecords() throws {
+        func part(_ key: Int64, of owner: RecordID) -> GraphRecord {
+            GraphRecord(
+                id: .stored(entity: "Part", primaryKey: key), entity: "Part",
+                attributes: [.init(name: "title", value: .string("\(key)"))],
+                relationships: [.init(name: "parent", target: .toOne(owner))])
+        }
+        let home = GraphRecord(
+            id: "Thing/p1", entity: "Thing", attributes: [.init(name: "title", value: .string("home"))])
+        let chain = (1...30).map { part($0, of: $0 == 1 ? "Thing/p1" : .stored(entity: "Part", primaryKey: $0 - 1)) }
+        let circle = [part(41, of: "Part/p42"), part(42, of: "Part/p41")]
+        let records = [home] + chain + circle
+        let layout = [
+            PlainLayout.Entity(name: "Thing", key: ["title"]),
+            PlainLayout.Entity(name: "Part", key: ["parent", "title"]),
+        ]
+        for order in [records, records.reversed()] {
+            let keys = try RecordKeys(entities: layout) { body in for record in order { try body(record) } }
+            #expect(keys.name(of: "Part/p2") == .key(entity: "Part", values: ["home", "1", "2"]))
+            // Through fifteen others and no more; a circle never ends.
+            let unnamed = records.map(\.id).filter { keys.name(of: $0) == $0 }
+            #expect(unnamed == (chain.dropFirst(15) + circle).map(\.id))
+        }
     }
 
     @Test(arguments: GraphFormat.allCases)

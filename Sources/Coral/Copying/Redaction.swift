@@ -54,11 +54,8 @@ public struct Redaction: Sendable {
 
     /// The substitute for a value of an attribute of a type; nil for null, and where the type does not take it.
     public func substitute(for value: Any?, by substitute: Substitute, of type: NSAttributeType) -> Any? {
-        switch substitute {
-        case .null: return nil
-        case .constant(let text): return text
-        default: break
-        }
+        guard Redaction.types(of: substitute)?.types.contains(type) == true else { return nil }
+        if case .constant(let text) = substitute { return text }
         guard let value, !(value is NSNull) else { return nil }
         var numbers = SubstituteNumbers(key, for: value)
         switch substitute {
@@ -75,21 +72,26 @@ public struct Redaction: Sendable {
 
     /// Throws `CopyError` where an attribute of a type cannot have such a substitute.
     func check(_ substitute: Substitute, fits type: NSAttributeType, at place: String) throws {
-        let (types, kind): ([NSAttributeType], String)
-        switch substitute {
-        case .null: return
-        case .shape, .name, .email, .token, .constant: (types, kind) = ([.stringAttributeType], "text")
-        case .uuid: (types, kind) = ([.UUIDAttributeType], "a UUID")
-        case .date: (types, kind) = ([.dateAttributeType], "a date")
-        case .number:
-            types = [
-                .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-                .floatAttributeType,
-            ]
-            kind = "a number"
-        }
+        guard let (types, kind) = Redaction.types(of: substitute) else { return }
         guard types.contains(type) else {
             throw CopyError(.wrongValue, "\(place) cannot be replaced by \(kind): it is of another type.", at: place)
+        }
+    }
+
+    /// The types of attributes that take a substitute, and what it is in words; nil for null, which any optional one takes.
+    private static func types(of substitute: Substitute) -> (types: [NSAttributeType], kind: String)? {
+        switch substitute {
+        case .null: nil
+        case .shape, .name, .email, .token, .constant: ([.stringAttributeType], "text")
+        case .uuid: ([.UUIDAttributeType], "a UUID")
+        case .date: ([.dateAttributeType], "a date")
+        case .number:
+            (
+                [
+                    .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+                    .floatAttributeType,
+                ], "a number"
+            )
         }
     }
 }

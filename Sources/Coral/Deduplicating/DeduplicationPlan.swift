@@ -38,14 +38,14 @@ public final class DeduplicationPlan {
 
     /// Makes one object of each group, in the context, unsaved. A plan can be applied once.
     ///
-    /// Throws `ImportError` where it was applied already. Cost: the relationships of the duplicates are loaded.
+    /// Throws `ImportError` where it was applied already, and what fetching throws. Cost: the relationships of the duplicates are loaded.
     public func apply() throws {
         guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
         isApplied = true
         for group in groups {
             for duplicate in group.duplicates {
                 if fillsValues { fill(group.survivor, from: duplicate) }
-                moveRelationships(of: duplicate, to: group.survivor)
+                try moveRelationships(of: duplicate, to: group.survivor)
             }
         }
         // Only when nothing refers to them any more, so that delete rules find nothing to do.
@@ -64,7 +64,7 @@ public final class DeduplicationPlan {
         }
     }
 
-    private func moveRelationships(of duplicate: NSManagedObject, to survivor: NSManagedObject) {
+    private func moveRelationships(of duplicate: NSManagedObject, to survivor: NSManagedObject) throws {
         for (name, relationship) in duplicate.entity.relationshipsByName {
             guard survivor.entity.relationshipsByName[name] != nil else { continue }
             if !relationship.isToMany {
@@ -87,11 +87,13 @@ public final class DeduplicationPlan {
                 survivor.setValue(NSSet(array: own.allObjects + members.allObjects), forKey: name)
             }
         }
-        replaceReferencesWithoutInverse(to: duplicate, by: survivor)
+        try replaceReferencesWithoutInverse(to: duplicate, by: survivor)
     }
 
     /// Relationships without an inverse are found by asking who has them: one fetch each.
-    private func replaceReferencesWithoutInverse(to duplicate: NSManagedObject, by survivor: NSManagedObject) {
+    private func replaceReferencesWithoutInverse(
+        to duplicate: NSManagedObject, by survivor: NSManagedObject
+    ) throws {
         guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else { return }
         for entity in model.sortedEntities {
             for property in entity.ownProperties {
@@ -102,7 +104,7 @@ public final class DeduplicationPlan {
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
                 let format = relationship.isToMany ? "ANY %K == %@" : "%K == %@"
                 request.predicate = NSPredicate(format: format, argumentArray: [relationship.name, duplicate])
-                for owner in (try? context.fetch(request)) ?? [] {
+                for owner in try context.fetch(request) {
                     replace(duplicate, by: survivor, in: relationship, of: owner)
                 }
             }

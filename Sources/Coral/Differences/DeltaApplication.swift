@@ -49,7 +49,22 @@ private struct DeltaApplication {
 
     mutating func apply(_ changes: [RecordChange]) throws {
         try targets.load(changes.map(\.subject))
-        for case .updated(let update) in changes where isChecking { try check(update) }
+        for change in changes where isChecking {
+            switch change {
+            case .inserted: break
+            case .updated(let update): try check(update)
+            case .deleted(let record):
+                // It is to lose all that it has, so all must be as it was.
+                try check(
+                    RecordUpdate(
+                        id: record.id, entity: record.entity,
+                        attributes: record.attributes.map { AttributeChange(name: $0.name, old: $0.value, new: nil) },
+                        relationships: record.relationships.map {
+                            let change = RelationshipChange.Change.replaced(old: $0.target, new: nil)
+                            return RelationshipChange(name: $0.name, isOrdered: $0.isOrdered, change: change)
+                        }))
+            }
+        }
         for change in changes {
             guard case .inserted(let record) = change else { continue }
             let entity = try targets.entity(record.entity)
@@ -92,7 +107,10 @@ private struct DeltaApplication {
         guard let object = try found(subject) else { return }
         let entity = try targets.entity(update.entity)
         for change in update.attributes {
-            guard let attribute = entity.attributes[change.name], let old = change.old else { continue }
+            // What the store derives may not be derived yet.
+            guard let attribute = entity.attributes[change.name], !attribute.isDerived, let old = change.old else {
+                continue
+            }
             guard try values.current(object, attribute) == old else {
                 throw DeltaError(.mismatch, "\(subject).\(change.name) is not what the delta says it was.", subject)
             }
@@ -164,9 +182,8 @@ private struct DeltaApplication {
                 switch relationship.change {
                 case .replaced(_, let new): try set(relationship.name, of: subject, entity, to: new ?? .nullToMany)
                 case .members(let removed, let added):
-                    guard let object = try found(subject), let known = entity.relationships[relationship.name] else {
-                        continue
-                    }
+                    let known = try self.relationship(relationship.name, of: subject, entity)
+                    guard let object = try found(subject) else { continue }
                     let members = object.mutableSetValue(forKey: known.name)
                     for id in removed {
                         if let target = try targets.object(id, in: known.destination) { members.remove(target) }
@@ -184,14 +201,21 @@ private struct DeltaApplication {
         try found(RecordSubject(entity: destination, id: id))
     }
 
-    private mutating func set(
-        _ name: String, of subject: RecordSubject, _ entity: EntityImport, to target: RelationshipTarget
-    ) throws {
+    private func relationship(
+        _ name: String, of subject: RecordSubject, _ entity: EntityImport
+    ) throws -> RelationshipImport {
         guard let relationship = entity.relationships[name] else {
             throw ImportError(
                 .unknownKey, "\(entity.name) has no relationship \"\(name)\".", record: subject.id,
                 entity: entity.name, property: name)
         }
+        return relationship
+    }
+
+    private mutating func set(
+        _ name: String, of subject: RecordSubject, _ entity: EntityImport, to target: RelationshipTarget
+    ) throws {
+        let relationship = try relationship(name, of: subject, entity)
         guard let object = try found(subject) else { return }
         let objects = try target.ids.compactMap { try self.target($0, in: relationship.destination) }
         if !relationship.isToMany {

@@ -18,6 +18,9 @@ public final class MutableValues {
     public var rules = ValueConflictRules()
     /// The conflicts that were met, until they are taken away.
     public var conflicts: [ValueConflict] = []
+    /// Why a changed value was not saved when the context last saved for another reason than `save()`, which throws it; nil
+    /// where all were.
+    public private(set) var error: (any Error)?
 
     private struct Key: Hashable {
         var object: ObjectIdentifier
@@ -41,7 +44,7 @@ public final class MutableValues {
             forName: .NSManagedObjectContextWillSave, object: context, queue: nil
         ) { notification in
             // Found by its context, so that the block holds nothing.
-            try? (notification.object as? NSManagedObjectContext)?.mutableValues.notice()
+            (notification.object as? NSManagedObjectContext)?.mutableValues.noticeBeforeSave()
         }
     }
 
@@ -102,6 +105,14 @@ public final class MutableValues {
     /// each value that was handed out.
     public func notice() throws {
         for key in entries.keys { try notice(key) }
+    }
+
+    /// Nobody can stop a save that has begun: a value that cannot be noticed is told afterwards, and holds up no other.
+    private func noticeBeforeSave() {
+        error = nil
+        for key in entries.keys {
+            do { try notice(key) } catch { self.error = self.error ?? error }
+        }
     }
 
     /// Notices what was changed in place, and saves the context.

@@ -220,11 +220,23 @@ private struct DeltaMerger {
             conflicts.append(conflict)
             changes[index] = reduced
         }
+        // An update may have been nothing but such links.
+        changes.removeAll { if case .updated(let update) = $0 { update.isEmpty } else { false } }
     }
 }
 
 extension DeltaConflict {
     fileprivate var place: String { property.map { "\(subject).\($0)" } ?? "\(subject)" }
+}
+
+extension RelationshipChange.Change {
+    /// Whether nothing changes.
+    fileprivate var isEmpty: Bool {
+        switch self {
+        case .replaced(let old, let new): old == new
+        case .members(let removed, let added): removed.isEmpty && added.isEmpty
+        }
+    }
 }
 
 extension RecordChange {
@@ -261,6 +273,7 @@ extension RecordChange {
                 case .replaced: break
                 }
             }
+            update.relationships.removeAll(where: \.change.isEmpty)
             result = .updated(update)
         case .deleted: return nil
         }

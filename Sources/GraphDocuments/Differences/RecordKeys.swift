@@ -21,8 +21,7 @@ public struct RecordKeys: Sendable {
         try records { record in
             if let key = self.parts(of: record) { parts[record.id] = (record.entity, key) }
         }
-        var texts: [RecordID: [String]] = [:]
-        for id in parts.keys { _ = RecordKeys.text(of: id, parts, &texts, generation: 0) }
+        let texts = RecordKeys.texts(of: parts)
         var owners: [RecordID: RecordID] = [:]
         var shared: Set<RecordID> = []
         for (id, values) in texts {
@@ -56,23 +55,30 @@ public struct RecordKeys: Sendable {
         return parts
     }
 
-    /// The texts of a key whose relationships are followed to their ends. Nil where these have no key, or lead in a circle.
-    private static func text(
-        of id: RecordID, _ all: [RecordID: (entity: String, parts: [Part])], _ known: inout [RecordID: [String]],
-        generation: Int
-    ) -> [String]? {
-        if let known = known[id] { return known }
-        guard generation < 16, let parts = all[id]?.parts else { return nil }
+    /// The texts of the keys whose relationships lead to records with a key, through 15 others at most. A circle never ends.
+    private static func texts(of all: [RecordID: (entity: String, parts: [Part])]) -> [RecordID: [String]] {
+        var texts: [RecordID: [String]] = [:]
+        var pending = Array(all.keys)
+        // Each generation from the ones before it alone, so that the order of the records decides nothing.
+        for _ in 0..<16 where !pending.isEmpty {
+            let found = pending.compactMap { id in all[id].flatMap { text(of: $0.parts, texts) }.map { (id, $0) } }
+            if found.isEmpty { break }
+            for (id, text) in found { texts[id] = text }
+            pending.removeAll { texts[$0] != nil }
+        }
+        return texts
+    }
+
+    private static func text(of parts: [Part], _ known: [RecordID: [String]]) -> [String]? {
         var texts: [String] = []
         for part in parts {
             switch part {
             case .text(let text): texts.append(text)
             case .record(let target):
-                guard let inner = text(of: target, all, &known, generation: generation + 1) else { return nil }
+                guard let inner = known[target] else { return nil }
                 texts += inner
             }
         }
-        known[id] = texts
         return texts
     }
 
