@@ -41,6 +41,23 @@ import Testing
         #expect(try CommandRun("model", "compile", model.path, "-o", target, "--force").status == 0)
     }
 
+    @Test("The words of a model's user info are checked where a dialect is named")
+    func dialect() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let contents = model.appendingPathComponent("Notes.xcdatamodel/contents")
+        let text = try String(contentsOf: contents, encoding: .utf8).replacingOccurrences(
+            of: #"<attribute name="title" optional="YES" attributeType="String"/>"#,
+            with: #"""
+                <attribute name="title" optional="YES" attributeType="String">
+                <userInfo><entry key="coral.kye" value="heading"/></userInfo></attribute>
+                """#)
+        try Data(text.utf8).write(to: contents)
+        #expect(try !CommandRun("model", "check", model.path).output.contains("coral.kye"))
+        #expect(try CommandRun("model", "check", model.path, "--dialect", "coral").output.contains("coral.kye"))
+        let unknown = try CommandRun("model", "check", model.path, "--dialect", "coal")
+        #expect(unknown.errors == "coral: There is no dialect \"coal\". Did you mean \"coral\"?\n")
+    }
+
     @Test("Classes are written as files; what is the user's stays")
     func generate() throws {
         defer { try? FileManager.default.removeItem(at: folder) }

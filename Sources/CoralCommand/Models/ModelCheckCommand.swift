@@ -8,15 +8,19 @@ struct ModelCheckCommand: ParsableCommand {
         commandName: "check", abstract: "Checks a model: errors, and what people come to regret.",
         discussion: """
             Messages are those of a compiler, file:line: error: …, where the model is a source; so editors can jump to \
-            them. All versions of a model are checked. Exit code 2 says that there are errors, with --strict warnings too.
+            them. All versions of a model are checked; with --dialect what \
+            the user info of the current one says of documents too. Exit code 2 says that there are errors, with --strict warnings too.
 
             EXAMPLES:
               coral model check Notes.xcdatamodeld
               coral model check Notes.xcdatamodeld --strict --json
+              coral model check Notes.xcdatamodeld --dialect groot
             """)
 
     @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
     var path: String
+
+    @OptionGroup var words: DialectOption
 
     @Flag(name: .long, help: "Take warnings as seriously as errors.")
     var strict = false
@@ -43,6 +47,11 @@ struct ModelCheckCommand: ParsableCommand {
             messages += version.model.validate().map { message($0, "error", version.name) }
             messages += version.model.warnings().map { message($0, "warning", version.name) }
         }
+        // A model with errors cannot be used to read its user info.
+        if let dialect = try words.chosen(), !messages.contains(where: { $0.severity == "error" }) {
+            let mistakes = dialect.mistakes(in: try ModelSource.model(at: path))
+            messages += mistakes.map { message($0, file.current.name) }
+        }
         let errors = messages.count { $0.severity == "error" }
         let warnings = messages.count - errors
         if json {
@@ -62,6 +71,12 @@ struct ModelCheckCommand: ParsableCommand {
         Message(
             severity: severity, code: error.code.rawValue, message: error.message, version: version,
             entity: error.entity, property: error.property, file: error.file, line: error.line)
+    }
+
+    private func message(_ mistake: MappingMistake, _ version: String) -> Message {
+        Message(
+            severity: mistake.isWarning ? "warning" : "error", code: mistake.code.rawValue, message: mistake.message,
+            version: version, entity: mistake.entity, property: mistake.property)
     }
 
     private func text(_ message: Message, of file: ModelFile) -> String {

@@ -5,21 +5,11 @@ import Coral
 struct DocumentMeaning: ParsableArguments {
     @OptionGroup var keys: KeyOption
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The document is as the model's user info says, in the words of coral, groot, sync or magicalimport.",
-            valueName: "dialect"),
-        completion: .list(Dialect.all.map(\.name)))
-    var dialect: String?
+    @OptionGroup var words: DialectOption
 
     /// The dialect that was asked for, its words in the model looked through first.
     func chosenDialect(in model: NSManagedObjectModel) throws -> Dialect? {
-        guard let name = dialect else { return nil }
-        guard let dialect = Dialect(named: name) else {
-            throw CommandError(
-                "There is no dialect \"\(name)\".\(CommandError.hint(for: name, in: Dialect.all.map(\.name)))")
-        }
+        guard let dialect = try words.chosen() else { return nil }
         let mistakes = dialect.mistakes(in: model)
         for mistake in mistakes where mistake.isWarning { StandardError.warn(mistake.description) }
         let errors = mistakes.filter { !$0.isWarning }
