@@ -59,39 +59,56 @@ struct Jobs {
         return "\(bytes)"
     }
 
-    /// Job 1: the whole graph as objects, saved.
+    /// Notes that job 1 saves at a time.
+    private static let batch = 5_000
+
+    /// Job 1: the whole graph as objects, saved and forgotten a batch at a time, so that memory does not grow with it.
     private func insert() throws -> String {
-        let tagObjects = (0..<tags).map { number in
+        var tagObjects = (0..<tags).map { number in
             let tag = Tag(context: context)
             tag.name = Workload.tagName(number)
             return tag
         }
         for number in 0..<notes {
-            let values = Workload.note(number)
-            let note = Note(context: context)
-            note.id = values.id
-            note.title = values.title
-            note.body = values.body
-            note.createdAt = values.createdAt
-            note.isPinned = values.isPinned
-            note.rank = values.rank
-            let detail = NoteDetail(context: context)
-            detail.content = values.content
-            detail.note = note
-            for index in 0..<items {
-                let itemValues = Workload.item(number * items + index, tagTotal: tags)
-                let item = Item(context: context)
-                item.index = Int32(index)
-                item.name = itemValues.name
-                item.noteID = values.id
-                item.quantity = itemValues.quantity
-                item.price = itemValues.price
-                item.note = note
-                item.tags = Set(itemValues.tags.map { tagObjects[$0] })
-            }
+            if number > 0, number % Self.batch == 0 { tagObjects = try saveAndReset(keeping: tagObjects) }
+            insertNote(number, tags: tagObjects)
         }
         try context.save()
         return "-"
+    }
+
+    /// Saves, forgets every object, and fetches the tags again, in the order in which they were.
+    private func saveAndReset(keeping tagObjects: [Tag]) throws -> [Tag] {
+        try context.save()
+        let ids = tagObjects.map(\.objectID)
+        context.reset()
+        let fetched = try context.fetch(NSFetchRequest<Tag>(entityName: "Tag"))
+        return withExtendedLifetime(fetched) { ids.compactMap { context.object(with: $0) as? Tag } }
+    }
+
+    private func insertNote(_ number: Int, tags tagObjects: [Tag]) {
+        let values = Workload.note(number)
+        let note = Note(context: context)
+        note.id = values.id
+        note.title = values.title
+        note.body = values.body
+        note.createdAt = values.createdAt
+        note.isPinned = values.isPinned
+        note.rank = values.rank
+        let detail = NoteDetail(context: context)
+        detail.content = values.content
+        detail.note = note
+        for index in 0..<items {
+            let itemValues = Workload.item(number * items + index, tagTotal: tags)
+            let item = Item(context: context)
+            item.index = Int32(index)
+            item.name = itemValues.name
+            item.noteID = values.id
+            item.quantity = itemValues.quantity
+            item.price = itemValues.price
+            item.note = note
+            item.tags = Set(itemValues.tags.map { tagObjects[$0] })
+        }
     }
 
     /// Job 2: all items as objects.

@@ -4,19 +4,10 @@ import Foundation
 // kind) goes through key-value coding, which says what was expected.
 
 extension NSManagedObject {
-    /// The cell of a slot, where the object's values are those of its row; realises a fault.
-    @inline(__always)
-    final func rowCell(_ slot: Int) -> (cell: RowPage.Cell, page: RowPage)? {
-        if values != nil { return nil }
-        realise()
-        guard state.contains(.realised), let page else { return nil }
-        return (page.cell(row: Int(row), slot: slot), page)
-    }
-
     @inline(__always)
     final func integer(_ name: PropertyName) -> Int64? {
         guard let slot = slot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.int64Value }
-        if let (cell, _) = rowCell(slot) {
+        if let cell = rowCell(slot) {
             switch cell.kind {
             case .integer: return Int64(bitPattern: cell.payload)
             case .null: return nil
@@ -33,7 +24,7 @@ extension NSManagedObject {
     @inline(__always)
     final func real(_ name: PropertyName) -> Double? {
         guard let slot = slot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.doubleValue }
-        if let (cell, _) = rowCell(slot) {
+        if let cell = rowCell(slot) {
             switch cell.kind {
             case .real: return Double(bitPattern: cell.payload)
             case .null: return nil
@@ -190,7 +181,7 @@ extension String: ManagedSlotValue {
         guard let slot = object.slot(of: name), object.layout.kinds[slot] == .string else {
             return object.value(forKey: name.string) as? String
         }
-        if let (cell, page) = object.rowCell(slot), cell.kind == .text { return page.string(of: cell) }
+        if let cell = object.rowCell(slot), cell.kind == .text, let page = object.page { return page.string(of: cell) }
         if case .string(let value) = object.slotValue(slot) { return value }
         return nil
     }
@@ -207,7 +198,9 @@ extension Data: ManagedSlotValue {
         guard let slot = object.slot(of: name), object.layout.kinds[slot] == .data else {
             return object.value(forKey: name.string) as? Data
         }
-        if let (cell, page) = object.rowCell(slot), cell.kind == .blob { return Data(page.bytes(of: cell)) }
+        if let cell = object.rowCell(slot), cell.kind == .blob, let page = object.page {
+            return Data(page.bytes(of: cell))
+        }
         if case .data(let value) = object.slotValue(slot) { return value }
         return nil
     }

@@ -57,11 +57,13 @@ extension NSManagedObject: ManagedSlotValue {
     public static func setManagedValueIfAny(
         _ value: NSManagedObject?, of name: PropertyName, in object: NSManagedObject
     ) {
-        guard let slot = object.slot(of: name), object.layout.kinds[slot] == .toOne,
-            value.map({ related in
-                object.layout.slots[slot].destination.map { related.entity.isKindOf(entity: $0) } ?? true
-            }) ?? true
-        else {
+        guard let slot = object.slot(of: name), object.layout.kinds[slot] == .toOne else {
+            return object.setValue(value, forKey: name.string)
+        }
+        if let value, let destination = object.layout.slots[slot].destination,
+            !value.layout.isKind(of: destination)
+        {
+            // Says what was expected.
             return object.setValue(value, forKey: name.string)
         }
         object.setReference(slot: slot, to: value)
@@ -110,10 +112,9 @@ extension Array: ManagedPropertyValue, ManagedSlotValue where Element: NSManaged
     @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> [Element]? {
         let members = object.members(of: name)
-        var typed: [Element] = []
-        typed.reserveCapacity(members.count)
-        for case let member as Element in members { typed.append(member) }
-        return typed
+        // Members that are all of the class, as they should be, are the array itself.
+        if members.areAll(Element.self) { return unsafeBitCast(members, to: [Element].self) }
+        return members.compactMap { $0 as? Element }
     }
 
     @inlinable
@@ -129,8 +130,10 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
     @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Set<Element>? {
         let members = object.members(of: name)
+        guard members.areAll(Element.self) else { return Set(members.lazy.compactMap { $0 as? Element }) }
+        // Roomy, as members that meet each other in the table are dear to compare.
         var typed = Set<Element>(minimumCapacity: members.count * 2)
-        for case let member as Element in members { typed.insert(member) }
+        for member in members { typed.insert(unsafeDowncast(member, to: Element.self)) }
         return typed
     }
 
@@ -143,6 +146,21 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
 
     @inlinable
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Set<Element> { [] }
+}
+
+extension [NSManagedObject] {
+    /// Whether all objects are of a class. A class is looked at once for objects that follow each other.
+    @inlinable
+    func areAll<Member>(_ type: Member.Type) -> Bool {
+        var seen: ObjectIdentifier?
+        for object in self {
+            let objectClass = ObjectIdentifier(Swift.type(of: object))
+            if objectClass == seen { continue }
+            guard object is Member else { return false }
+            seen = objectClass
+        }
+        return true
+    }
 }
 
 extension NSManagedObject {

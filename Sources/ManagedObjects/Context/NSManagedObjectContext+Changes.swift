@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
             preconditionFailure("An object that belongs to a context cannot be inserted into another one.")
         }
         guard !object.state.contains(.inserted) else { return }
-        if object.key.number == 0 { object.key = .temporary(entity: object.entity.index) }
+        if object.key.number == 0 { object.key = .temporary(entity: object.layout.index) }
         object.context = self
         object.state.formUnion([.inserted, .realised, .insertedInEvent])
         object.state.remove(.gone)

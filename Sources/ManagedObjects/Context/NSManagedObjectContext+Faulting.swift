@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
 
     private func makeInaccessible(_ object: NSManagedObject) {
         object.values = ContiguousArray(repeating: .null, count: object.layout.slots.count)
-        object.toMany = ContiguousArray(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
+        object.toMany = ToManyStates(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
         object.state.formUnion([.realised, .inaccessible])
     }
 
@@ -166,6 +166,12 @@ extension NSManagedObjectContext {
 
     /// Loads the members of a to-many relationship: for the object, and for rows that follow it in its page.
     final func loadMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) {
+        if let loaded = object.page?.loaded, object.originSlot < 0, loaded.isValid(in: epoch),
+            let run = loaded.members(row: Int(object.row), relationship: index, notBefore: oldestReading)
+        {
+            // They came with another object's.
+            return state.load(run)
+        }
         do {
             try findMembers(of: object, at: index, into: state)
         } catch {
@@ -187,16 +193,10 @@ extension NSManagedObjectContext {
         if let page = object.page, object.originSlot < 0 {
             let batches = batches(of: page)
             let row = Int(object.row)
-            let oldest = oldestReading
-            if let (members, positions) = batches.members(row: row, relationship: index, notBefore: oldest) {
-                return state.load(members, positions: positions)
-            }
             let rows = batches.nextRows(from: row, count: page.count, relationship: index)
             let result = try members(of: place, owners: Array(page.keys[rows]), entity: object.entity, store: store)
             batches.add(result, rows: rows, relationship: index)
-            if let (members, positions) = batches.members(row: row, relationship: index, notBefore: nil) {
-                state.load(members, positions: positions)
-            }
+            if let run = batches.members(row: row, relationship: index, notBefore: nil) { state.load(run) }
         } else {
             let result = try members(of: place, owners: [object.key.number], entity: object.entity, store: store)
             state.load(result.members, positions: result.positions)

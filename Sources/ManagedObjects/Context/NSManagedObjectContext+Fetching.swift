@@ -47,16 +47,9 @@ extension NSManagedObjectContext {
         return try fetchResults(specification).count
     }
 
-    /// Objects as those of a class; nil where one is of another. A class is looked at once for objects that follow each
-    /// other.
+    /// Objects as those of a class; nil where one is of another.
     private static func cast<T>(_ objects: [NSManagedObject], to type: T.Type) -> [T]? {
-        var checked: ObjectIdentifier?
-        for object in objects {
-            let objectClass = ObjectIdentifier(Swift.type(of: object))
-            if objectClass == checked { continue }
-            guard object is T else { return nil }
-            checked = objectClass
-        }
+        guard objects.areAll(type) else { return nil }
         // An array of references, all of which have just been seen to be of the class.
         return unsafeBitCast(objects, to: [T].self)
     }
@@ -169,6 +162,7 @@ extension NSManagedObjectContext {
     ) {
         let realises = !specification.returnsObjectsAsFaults
         let refreshes = specification.shouldRefreshRefetchedObjects
+        if let first = result.pages.first { prepareToRegister(result.order.count, of: first.layout) }
         for position in result.order {
             let page = result.pages[Int(position.page)]
             let row = Int(position.row)

@@ -34,6 +34,13 @@ extension NSManagedObjectContext {
         return object
     }
 
+    /// Prepares for rows of an entity that become objects one after the other: objects that nobody holds are let go before,
+    /// if that is due, and not while the new ones, which somebody holds, come in.
+    final func prepareToRegister(_ count: Int, of layout: EntityLayout) {
+        if registry.isSweepDue(before: count), !retainsRegisteredObjects { sweep() }
+        registry.reserve(count, entity: layout.index)
+    }
+
     /// Makes and registers an object of the entity's class, without values.
     final func makeObject(_ layout: EntityLayout, key: ObjectKey) -> NSManagedObject {
         if registry.isSweepDue, !retainsRegisteredObjects { sweep() }
@@ -46,9 +53,7 @@ extension NSManagedObjectContext {
 
     /// Lets an object take its values from a row; it stays a fault until it is asked for one.
     final func adopt(_ page: RowPage, row: Int, by object: NSManagedObject) {
-        object.page = page
-        object.row = Int32(truncatingIfNeeded: row)
-        object.originSlot = -1
+        object.adopt(page, row: row)
         object.version = page.versions[row]
     }
 
@@ -68,6 +73,7 @@ extension NSManagedObjectContext {
 
     /// The key of an object that this context's objects shall refer to; inserts it where it has no context yet.
     final func key(adopting object: NSManagedObject) -> ObjectKey {
+        if object.context === self, object.key.number != 0 { return object.key }
         if object.context == nil, object.key.number == 0 || object.key.isTemporary { insertNew(object) }
         precondition(
             object.context === self || object.context == nil,

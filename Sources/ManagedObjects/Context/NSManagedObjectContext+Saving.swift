@@ -30,9 +30,14 @@ extension NSManagedObjectContext {
 
     /// Calls `willSave` until no object changes another one in it.
     private func callWillSave() {
-        var called: Set<ObjectIdentifier> = []
+        let first = changed.filter(\.hasChanges)
+        for object in first { object.willSave() }
+        processPendingChanges()
+        // The everyday case: no object has come to have changes meanwhile.
+        if changed.count == first.count, changed.last === first.last { return }
+        var called = Set(first.lazy.map { ObjectIdentifier($0) })
         // A thousand rounds, as Core Data has it, before it calls a loop a loop.
-        for _ in 0..<1000 {
+        for _ in 1..<1000 {
             let objects = changed.filter { $0.hasChanges && called.insert(ObjectIdentifier($0)).inserted }
             if objects.isEmpty { return }
             for object in objects { object.willSave() }
@@ -111,25 +116,23 @@ extension NSManagedObjectContext {
     final func assignPermanentKeys(to objects: ContiguousArray<NSManagedObject>) throws {
         guard let coordinator = rootCoordinator else { return }
         var groups: [(store: any RowStore, root: NSEntityDescription, objects: ContiguousArray<NSManagedObject>)] = []
-        var groupIndex: [Int: Int] = [:]
+        // The group of each entity's objects that are not assigned to a store, by the entity's position in the model.
+        var groupOfEntity = [Int?](repeating: nil, count: registry.layouts.count)
         for object in objects where object.key.isTemporary {
-            let entityIndex = object.entity.index
-            if object.assignedStore == nil, let known = groupIndex[entityIndex] {
+            let assigned = object.assignedStore
+            if assigned == nil, let known = groupOfEntity[object.layout.index] {
                 groups[known].objects.append(object)
                 continue
             }
-            let store = try coordinator.rowStore(for: object.entity, assigned: object.assignedStore)
+            let store = try coordinator.rowStore(for: object.entity, assigned: assigned)
             let root = object.entity.rootEntity
-            if let known = groups.firstIndex(where: { $0.root === root && $0.store === store }) {
-                groups[known].objects.append(object)
-                if object.assignedStore == nil { groupIndex[entityIndex] = known }
-            } else {
-                if object.assignedStore == nil { groupIndex[entityIndex] = groups.count }
-                groups.append((store, root, [object]))
-            }
+            let known = groups.firstIndex { $0.root === root && $0.store === store }
+            if let known { groups[known].objects.append(object) } else { groups.append((store, root, [object])) }
+            if assigned == nil { groupOfEntity[object.layout.index] = known ?? groups.count - 1 }
         }
         guard !groups.isEmpty else { return }
         var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
+        pairs.reserveCapacity(objects.count)
         for group in groups {
             let range = try group.store.reserveKeys(entity: group.root, count: group.objects.count)
             for (object, number) in zip(group.objects, range) {
@@ -242,16 +245,6 @@ extension NSManagedObjectContext {
         object.state.subtract([
             .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged,
         ])
-    }
-}
-
-extension ToManyState {
-    func resolve(by keys: PermanentKeys) {
-        if members.keys.contains(where: { $0.number < 0 }) { members.replace(keys.permanent) }
-        if added.keys.contains(where: { $0.number < 0 }) { added.replace(keys.permanent) }
-        if let committed, committed.contains(where: { $0.number < 0 }) {
-            self.committed = ContiguousArray(committed.map(keys.permanent))
-        }
     }
 }
 

@@ -29,6 +29,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     @exclusivity(unchecked) final var rowsAhead = RowsAhead()
     /// Goes up whenever what has been read ahead may no longer be what the store has.
     @exclusivity(unchecked) final var epoch = 0
+    /// The class that the last new object was made of, and its entity in this context's model.
+    @exclusivity(unchecked) final var lastClass: (name: ObjectIdentifier, entity: NSEntityDescription)?
     final var isProcessing = false
     final var isSaving = false
     /// Deleted objects whose delete rules are still to be applied.
@@ -135,6 +137,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     }
 
     private func prepareRegistry() {
+        lastClass = nil
         registry = ObjectRegistry(entities: rootCoordinator?.managedObjectModel.orderedEntities ?? [])
     }
 }

@@ -63,6 +63,15 @@ struct ObjectRegistry {
 
     var isSweepDue: Bool { count > threshold }
 
+    /// Whether so many more objects make a sweep due.
+    func isSweepDue(before additional: Int) -> Bool { count + additional > threshold }
+
+    /// Makes room for objects of an entity's hierarchy. Those that will come in are taken as seen by a sweep.
+    mutating func reserve(_ additional: Int, entity: Int) {
+        tables[tableOfEntity[entity]].reserve(additional)
+        threshold = max(threshold, (count + additional) * 2)
+    }
+
     /// Lets go of the objects that nobody else holds, but for those to be kept. A step for each registered object.
     mutating func sweep(keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void) {
         var remaining = 0
@@ -77,43 +86,57 @@ struct ObjectRegistry {
 
 /// Objects by number: open addressing with linear probing.
 private struct KeyTable {
-    private var entries: ContiguousArray<(number: Int64, object: NSManagedObject?)> = []
+    private struct Entry {
+        var number: Int64 = 0
+        /// Nil where the entry is free.
+        var object: NSManagedObject?
+    }
+
+    private var entries: ContiguousArray<Entry> = []
     private var mask = 0
     private(set) var count = 0
 
     @inline(__always)
-    private func home(_ number: Int64) -> Int {
+    private static func home(_ number: Int64, _ mask: Int) -> Int {
         Int(truncatingIfNeeded: (UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
     }
+
+    // The number is compared before the object is touched: every touch counts a reference.
 
     @inline(__always)
     func object(store: UInt16, number: Int64) -> NSManagedObject? {
         guard count > 0 else { return nil }
-        var slot = home(number)
-        while let object = entries[slot].object {
-            if entries[slot].number == number, number < 0 || object.key.store == store { return object }
+        var slot = Self.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number, let object = entries[slot].object,
+                number < 0 || object.key.store == store
+            {
+                return object
+            }
             slot = (slot + 1) & mask
         }
         return nil
     }
 
     mutating func insert(_ object: NSManagedObject, store: UInt16, number: Int64) {
-        if (count + 1) * 4 > entries.count * 3 { grow() }
-        var slot = home(number)
-        while let other = entries[slot].object {
-            if entries[slot].number == number, other === object { return }
+        reserve(1)
+        var slot = Self.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number, entries[slot].object === object { return }
             slot = (slot + 1) & mask
         }
-        entries[slot] = (number, object)
+        entries[slot] = Entry(number: number, object: object)
         count += 1
     }
 
     @discardableResult
     mutating func remove(store: UInt16, number: Int64) -> Bool {
         guard count > 0 else { return false }
-        var slot = home(number)
-        while let object = entries[slot].object {
-            if entries[slot].number == number, number < 0 || object.key.store == store {
+        var slot = Self.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number, let object = entries[slot].object,
+                number < 0 || object.key.store == store
+            {
                 close(slot)
                 return true
             }
@@ -132,41 +155,45 @@ private struct KeyTable {
         keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
     ) {
         guard count > 0 else { return }
-        var kept: ContiguousArray<(number: Int64, object: NSManagedObject?)> = []
-        kept.reserveCapacity(count / 2)
+        var kept = 0
         for slot in entries.indices where entries[slot].object != nil {
             // One more name of the same object is one more reference: such objects are kept until a reset.
-            let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
-            guard let object = entries[slot].object else { continue }
-            if !isUnreferenced || isKept(object) {
-                kept.append(entries[slot])
-            } else {
+            if isKnownUniquelyReferenced(&entries[slot].object), let object = entries[slot].object, !isKept(object) {
                 release(object)
+                entries[slot].object = nil
+            } else {
+                kept += 1
             }
-            entries[slot].object = nil
         }
-        self = KeyTable()
+        guard kept < count else { return }
         var capacity = 16
-        while capacity * 3 < kept.count * 4 + 4 { capacity *= 2 }
-        entries = ContiguousArray(repeating: (0, nil), count: capacity)
-        mask = capacity - 1
-        for entry in kept {
-            var slot = home(entry.number)
-            while entries[slot].object != nil { slot = (slot + 1) & mask }
-            entries[slot] = entry
-        }
-        count = kept.count
+        while capacity * 3 < kept * 4 + 4 { capacity *= 2 }
+        count = kept
+        rehash(capacity: capacity)
     }
 
-    private mutating func grow() {
-        let old = entries
-        let capacity = max(16, old.count * 2)
-        entries = ContiguousArray(repeating: (0, nil), count: capacity)
-        mask = capacity - 1
-        for entry in old where entry.object != nil {
-            var slot = home(entry.number)
-            while entries[slot].object != nil { slot = (slot + 1) & mask }
-            entries[slot] = entry
+    /// Makes room for more objects.
+    mutating func reserve(_ additional: Int) {
+        guard (count + additional) * 4 > entries.count * 3 else { return }
+        var capacity = max(16, entries.count * 2)
+        while capacity * 3 < (count + additional) * 4 { capacity *= 2 }
+        rehash(capacity: capacity)
+    }
+
+    /// Puts the objects into a table of another size: moved, so that no reference is counted.
+    private mutating func rehash(capacity: Int) {
+        var old = ContiguousArray(repeating: Entry(), count: capacity)
+        swap(&old, &entries)
+        let mask = capacity - 1
+        self.mask = mask
+        old.withUnsafeMutableBufferPointer { old in
+            entries.withUnsafeMutableBufferPointer { entries in
+                for index in old.indices where old[index].object != nil {
+                    var slot = Self.home(old[index].number, mask)
+                    while entries[slot].object != nil { slot = (slot + 1) & mask }
+                    swap(&entries[slot], &old[index])
+                }
+            }
         }
     }
 
@@ -177,10 +204,9 @@ private struct KeyTable {
         count -= 1
         var slot = (hole + 1) & mask
         while entries[slot].object != nil {
-            let distance = (slot - home(entries[slot].number)) & mask
+            let distance = (slot - Self.home(entries[slot].number, mask)) & mask
             if distance >= (slot - hole) & mask {
-                entries[hole] = entries[slot]
-                entries[slot].object = nil
+                entries.swapAt(hole, slot)
                 hole = slot
             }
             slot = (slot + 1) & mask

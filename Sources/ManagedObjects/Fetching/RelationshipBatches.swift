@@ -5,13 +5,8 @@
 ///
 /// Without dynamic checks of exclusive access, because every relationship of every object passes here, on one queue.
 final class RelationshipBatches {
-    private struct Batch {
-        var rows: Range<Int>
-        var result: MemberResult
-        let readAt = ContinuousClock.now
-    }
-
-    @exclusivity(unchecked) private var batches: [[Batch]]
+    /// By relationship, the one loaded last at the end.
+    @exclusivity(unchecked) private var batches: [[MemberBatch]]
     @exclusivity(unchecked) private var growth: [Int]
     /// How many targets of a to-one slot to load next time, by slot.
     @exclusivity(unchecked) private var slotGrowth: [Int]
@@ -32,22 +27,20 @@ final class RelationshipBatches {
     func isValid(in epoch: Int) -> Bool { self.epoch == epoch }
 
     /// The members for a row, if they have been loaded with a batch, and not before a time.
-    func members(
-        row: Int, relationship: Int, notBefore oldest: ContinuousClock.Instant?
-    ) -> (ContiguousArray<ObjectKey>, ContiguousArray<Int64>)? {
-        for batch in batches[relationship] where batch.rows.contains(row) {
-            if let oldest, batch.readAt < oldest { continue }
-            let owner = row - batch.rows.lowerBound
-            let range = Int(batch.result.starts[owner])..<Int(batch.result.starts[owner + 1])
-            let positions =
-                batch.result.positions.isEmpty ? [] : ContiguousArray(batch.result.positions[range])
-            return (ContiguousArray(batch.result.members[range]), positions)
+    func members(row: Int, relationship: Int, notBefore oldest: ContinuousClock.Instant?) -> MemberBatch.Run? {
+        // From the end: a loop is where the last batch is.
+        var index = batches[relationship].count
+        while index > 0 {
+            index -= 1
+            guard let run = batches[relationship][index].run(row: row) else { continue }
+            if let oldest, run.batch.readAt < oldest { continue }
+            return run
         }
         return nil
     }
 
     func add(_ result: MemberResult, rows: Range<Int>, relationship: Int) {
-        batches[relationship].append(Batch(rows: rows, result: result))
+        batches[relationship].append(MemberBatch(rows: rows, result: result))
         // Owners with many members come in smaller batches, so that a batch is some thousands of members at most.
         let membersPerOwner = max(1, result.members.count / max(1, rows.count))
         growth[relationship] = min(growth[relationship], max(1, Self.mostMembers / membersPerOwner))
@@ -73,5 +66,49 @@ final class RelationshipBatches {
         let size = slotGrowth[slot]
         slotGrowth[slot] = min(size * 16, 4096)
         return size
+    }
+}
+
+/// The members of one relationship of rows that follow each other in a page. Never changed: objects share it.
+final class MemberBatch {
+    let rows: Range<Int>
+    let readAt = ContinuousClock.now
+    private let members: ContiguousArray<ObjectKey>
+    private let starts: ContiguousArray<Int32>
+    private let positions: ContiguousArray<Int64>
+
+    init(rows: Range<Int>, result: MemberResult) {
+        self.rows = rows
+        members = result.members
+        starts = result.starts
+        positions = result.positions
+    }
+
+    /// The members of a row's object; nil where the row is not one of the batch's.
+    @inline(__always)
+    func run(row: Int) -> Run? {
+        guard rows.contains(row) else { return nil }
+        let owner = row - rows.lowerBound
+        return Run(batch: self, start: starts[owner], end: starts[owner + 1])
+    }
+
+    /// One owner's members in a batch.
+    struct Run {
+        fileprivate let batch: MemberBatch
+        fileprivate let start: Int32
+        fileprivate let end: Int32
+
+        var keys: ContiguousArray<ObjectKey> { ContiguousArray(batch.members[Int(start)..<Int(end)]) }
+
+        /// The members' positions, where the batch has them.
+        var positions: ContiguousArray<Int64> {
+            batch.positions.isEmpty ? [] : ContiguousArray(batch.positions[Int(start)..<Int(end)])
+        }
+
+        func withKeys<Result>(_ body: (UnsafeBufferPointer<ObjectKey>) throws -> Result) rethrows -> Result {
+            try batch.members.withUnsafeBufferPointer {
+                try body(UnsafeBufferPointer(rebasing: $0[Int(start)..<Int(end)]))
+            }
+        }
     }
 }

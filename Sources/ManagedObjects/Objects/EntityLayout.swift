@@ -8,8 +8,9 @@ import Synchronization
 /// its slot serves subentities too. Hidden slots hold what the store needs and no user sees: an object's position in an
 /// ordered relationship, and the owner of a one-way to-many.
 final class EntityLayout: @unchecked Sendable {  // because it is immutable, and its model frozen
-    /// One value of an object.
-    struct Slot {
+    /// One value of an object. A class, as one is looked at for every value that is read or written: handing a reference on
+    /// costs less than copying what is in it.
+    final class Slot {
         enum Kind {
             case integer16, integer32, integer64, boolean, double, float, date
             case decimal, string, data, uuid, uri, transformable, undefined
@@ -31,18 +32,43 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         let isPersistent: Bool
         /// The value that a new object starts with.
         let initial: Value
+        /// The attribute, where the slot holds one.
+        let attribute: NSAttributeDescription?
+
+        init(
+            kind: Kind, property: NSPropertyDescription, name: String?, destination: NSEntityDescription?,
+            isPersistent: Bool, initial: Value
+        ) {
+            self.kind = kind
+            self.property = property
+            self.name = name
+            self.destination = destination
+            self.isPersistent = isPersistent
+            self.initial = initial
+            attribute = property as? NSAttributeDescription
+        }
 
         var isHidden: Bool { name == nil }
-        var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
     }
 
-    /// One to-many relationship of an object.
-    struct ToMany {
+    /// One to-many relationship of an object. A class, for the reason that slots are.
+    final class ToMany {
         let relationship: NSRelationshipDescription
         let name: String
         let isOrdered: Bool
         let isPersistent: Bool
         let destination: NSEntityDescription
+
+        init(
+            relationship: NSRelationshipDescription, name: String, isOrdered: Bool, isPersistent: Bool,
+            destination: NSEntityDescription
+        ) {
+            self.relationship = relationship
+            self.name = name
+            self.isOrdered = isOrdered
+            self.isPersistent = isPersistent
+            self.destination = destination
+        }
 
         /// How the store keeps the relationship. The slots are those of the declared destination, which every
         /// subentity shares.
@@ -63,6 +89,32 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         case memberSlot(Int, position: Int?)
         /// Pairs in a table of their own.
         case pairs
+    }
+
+    /// A to-many relationship that is kept in pairs, as a save looks at it. Each pair is told by one of its sides.
+    final class Pairs {
+        let relationship: NSRelationshipDescription
+        let inverse: NSRelationshipDescription?
+        /// The inverse, where the owners have an order among the members'.
+        let orderedInverse: NSRelationshipDescription?
+        let isOrdered: Bool
+        /// Whether the relationship is its own inverse.
+        let isReflexive: Bool
+        let isFirstSide: Bool
+
+        init(_ relationship: NSRelationshipDescription) {
+            self.relationship = relationship
+            inverse = relationship.inverseRelationship
+            orderedInverse = inverse?.isOrdered == true ? inverse : nil
+            isOrdered = relationship.isOrdered
+            isReflexive = inverse === relationship
+            if let inverse, inverse !== relationship {
+                isFirstSide =
+                    (relationship.entity.index, relationship.name) < (inverse.entity.index, inverse.name)
+            } else {
+                isFirstSide = true
+            }
+        }
     }
 
     enum Place {
@@ -123,8 +175,19 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     }
     private let knownClass = Atomic<UnsafeRawPointer?>(nil)
 
+    /// Whether the entity is another or inherits from it.
+    @inline(__always)
+    func isKind(of other: NSEntityDescription) -> Bool { entity === other || entity.isKindOf(entity: other) }
+
     /// How the store keeps each to-many relationship.
     private(set) lazy var storage = ContiguousArray(toMany.map(\.storage))
+
+    /// The to-many relationships that are kept in pairs, by their places; nil for others.
+    private(set) lazy var pairs = ContiguousArray(
+        zip(toMany, storage).map { place, storage -> Pairs? in
+            guard case .pairs = storage, place.isPersistent else { return nil }
+            return Pairs(place.relationship)
+        })
 
     /// What a save checks of each object.
     private(set) lazy var rules = ValidationRules(layout: self)

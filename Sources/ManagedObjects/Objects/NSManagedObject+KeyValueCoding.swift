@@ -7,10 +7,8 @@ extension NSManagedObject {
 
     /// The related object that a to-one slot refers to.
     final func relatedObject(slot: Int) -> NSManagedObject? {
-        realise()
-        if values == nil, let page, state.contains(.realised) {
+        if let cell = rowCell(slot), let page {
             // Straight from the row, remembering from where the object was reached: its fault may load a batch.
-            let cell = page.cell(row: Int(row), slot: slot)
             guard cell.kind == .reference else { return nil }
             let target = ObjectKey(store: page.store, entity: cell.entity, number: Int64(bitPattern: cell.payload))
             return context?.object(for: target, reachedFrom: page, row: row, slot: slot)

@@ -7,12 +7,11 @@ extension NSManagedObject {
     // MARK: - Members of a to-many
 
     final func toManyState(at index: Int) -> ToManyState? {
-        index < toMany.count ? toMany[index] : nil
+        toMany[index]
     }
 
     /// The state of a to-many relationship, made if need be; not loaded.
     final func ensureToManyState(at index: Int) -> ToManyState {
-        if toMany.isEmpty { toMany = ContiguousArray(repeating: nil, count: layout.toMany.count) }
         if let state = toMany[index] { return state }
         // An object that no store has can have no members that are not yet loaded, unless a parent context has it.
         let isNew =
@@ -40,11 +39,14 @@ extension NSManagedObject {
 
     final func members(at index: Int) -> [NSManagedObject] {
         guard let context else { return [] }
-        let keys = memberKeys(at: index)
-        var members: [NSManagedObject] = []
-        members.reserveCapacity(keys.count)
-        for key in keys { members.append(context.object(for: key)) }
-        return members
+        return loadedToManyState(at: index).withMemberKeys { keys in
+            [NSManagedObject](unsafeUninitializedCapacity: keys.count) { members, count in
+                for key in keys {
+                    members.initializeElement(at: count, to: context.object(for: key))
+                    count += 1
+                }
+            }
+        }
     }
 
     /// Adds an object to a to-many relationship, at a position or at the end.
@@ -74,7 +76,7 @@ extension NSManagedObject {
     /// Puts objects in place of all members.
     final func setMembers(_ objects: [NSManagedObject], at index: Int, primitive: Bool = false) throws {
         let place = layout.toMany[index]
-        for object in objects where !object.entity.isKindOf(entity: place.destination) {
+        for object in objects where !object.layout.isKind(of: place.destination) {
             throw UnacceptableValue(expected: place.destination.name ?? "", actual: object.entity.name ?? "")
         }
         if !primitive { willChangeValue(forKey: place.name) }
@@ -85,7 +87,7 @@ extension NSManagedObject {
             let objectKey = context.map { $0.key(adopting: object) } ?? object.key
             guard !wanted.contains(objectKey) else { continue }
             wanted.append(objectKey)
-            if !state.members.contains(objectKey) { added.append(object) }
+            if !state.contains(objectKey) { added.append(object) }
         }
         let removed = state.members.keys.filter { !wanted.contains($0) }
         if !(place.isOrdered ? state.members.keys == wanted.keys : removed.isEmpty && added.isEmpty) {

@@ -10,13 +10,28 @@ extension NSManagedObject {
         if values == nil, !state.contains(.realised), key.number != 0 { context?.fire(self) }
     }
 
+    /// Takes the values from a row of a page; the object stays a fault until it is asked for one.
+    @inline(__always)
+    final func adopt(_ page: RowPage, row: Int) {
+        self.page = page
+        self.row = Int32(truncatingIfNeeded: row)
+        cells = page.cells(row: row)
+        originSlot = -1
+    }
+
+    /// The cell of a slot, where the object's values are those of its row; realises a fault.
+    @inline(__always)
+    final func rowCell(_ slot: Int) -> RowPage.Cell? {
+        if values != nil { return nil }
+        realise()
+        guard state.contains(.realised), page != nil, let cells else { return nil }
+        return cells[slot]
+    }
+
     /// The value of a slot.
     final func slotValue(_ slot: Int) -> Value {
-        realise()
+        if let cell = rowCell(slot), let page { return decodedValue(cell, slot: slot, page: page) }
         if let values { return values[slot] }
-        if let page, state.contains(.realised) {
-            return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page)
-        }
         if let committed { return committed[slot] }
         return layout.initialValues[slot]
     }

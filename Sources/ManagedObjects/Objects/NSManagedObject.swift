@@ -19,18 +19,25 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) unowned(unsafe) final var context: NSManagedObjectContext?
     @exclusivity(unchecked) final var page: RowPage?
     @exclusivity(unchecked) final var row: Int32 = 0
+    /// The cells of the row. Unsafe because each reading of a value would else count a reference to the page: they are
+    /// looked at only while `page` is the page that `adopt(_:row:)` took.
+    @exclusivity(unchecked) final var cells: UnsafePointer<RowPage.Cell>?
     /// The slot of `page` through which a fault was reached.
     @exclusivity(unchecked) final var originSlot: Int16 = -1
     @exclusivity(unchecked) final var state: ObjectState = []
     @exclusivity(unchecked) final var values: ContiguousArray<Value>?
     @exclusivity(unchecked) final var committed: ContiguousArray<Value>?
     @exclusivity(unchecked) final var version: Int64 = 0
-    @exclusivity(unchecked) final var toMany: ContiguousArray<ToManyState?> = []
+    @exclusivity(unchecked) final var toMany: ToManyStates = []
     /// The values before the first change since pending changes were processed; nil when there was none.
     @exclusivity(unchecked) final var eventStart: EventStart?
     @exclusivity(unchecked) private final var identifier: NSManagedObjectID?
+    @exclusivity(unchecked) private final var assignment: StoreAssignment?
     /// The store that the object will be saved to, where `assign(_:to:)` has said so.
-    final weak var assignedStore: NSPersistentStore?
+    final var assignedStore: NSPersistentStore? {
+        get { assignment?.store }
+        set { assignment = newValue.map(StoreAssignment.init) }
+    }
 
     /// Makes an object of an entity and inserts it into a context, if there is one.
     ///
@@ -64,7 +71,7 @@ open class NSManagedObject: NSObject {
     }
 
     private func makeObjectID() -> NSManagedObjectID {
-        if key.number == 0 { key = .temporary(entity: entity.index) }
+        if key.number == 0 { key = .temporary(entity: layout.index) }
         guard !key.isTemporary, let coordinator = context?.rootCoordinator else {
             return NSManagedObjectID(
                 key: key, entity: entity, storeIdentifier: nil, coordinator: context?.rootCoordinator)
@@ -82,12 +89,13 @@ open class NSManagedObject: NSObject {
     }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
-        if let model = context.rootCoordinator?.managedObjectModel,
+        // Objects of one class are often made one after the other.
+        if let last = context.lastClass, last.name == ObjectIdentifier(self) { return last.entity }
+        guard let model = context.rootCoordinator?.managedObjectModel,
             let entity = EntityClassRegistry.entity(of: self, in: model)
-        {
-            return entity
-        }
-        return entity()
+        else { return entity() }
+        context.lastClass = (ObjectIdentifier(self), entity)
+        return entity
     }
 
     /// A request for the objects of the class's entity.
@@ -401,6 +409,13 @@ struct ObjectState: OptionSet {
     static let watched = ObjectState(rawValue: 2048)
     /// Somebody observes properties of it: see `ObjectObservations`.
     static let observed = ObjectState(rawValue: 4096)
+}
+
+/// A store that an object was assigned to. Apart from the object, as a weak reference in each of them would cost all.
+private final class StoreAssignment {
+    weak var store: NSPersistentStore?
+
+    init(_ store: NSPersistentStore) { self.store = store }
 }
 
 /// What an object was before the current event.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// One to-many relationship of one object: its members, as loaded and as changed.
 ///
 /// A relationship that nobody has looked at can still gain and lose members (the other side of an edit): such changes
@@ -8,57 +6,129 @@ import Foundation
 /// Without dynamic checks of exclusive access, because every member of every relationship passes here, and an object
 /// belongs to one queue.
 final class ToManyState {
-    /// The members now, where they are loaded.
-    @exclusivity(unchecked) var members = KeyList()
+    /// What has changed while the members are not loaded.
+    private final class Pending {
+        var added = KeyList()
+        var removed = KeyList()
+
+        var isEmpty: Bool { added.isEmpty && removed.isEmpty }
+    }
+
+    /// The members now, where they are loaded and not among those of a batch.
+    @exclusivity(unchecked) private var own = KeyList()
+    /// Where the members lie in the batch that they were loaded with, until somebody wants a list of them: most
+    /// relationships are read once and never changed.
+    @exclusivity(unchecked) private var shared: MemberBatch.Run?
     /// The members as the store has them; nil when unchanged.
-    @exclusivity(unchecked) var committed: ContiguousArray<ObjectKey>?
-    @exclusivity(unchecked) var isLoaded: Bool
-    /// What has changed while not loaded.
-    @exclusivity(unchecked) var added = KeyList()
-    @exclusivity(unchecked) var removed = KeyList()
+    @exclusivity(unchecked) private(set) var committed: ContiguousArray<ObjectKey>?
+    @exclusivity(unchecked) private(set) var isLoaded: Bool
+    @exclusivity(unchecked) private var pending: Pending?
     /// Positions in an ordered relationship kept in pairs, parallel to the committed members.
-    @exclusivity(unchecked) var positions: ContiguousArray<Int64> = []
+    @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64> = []
+    /// The members' new positions, parallel to `members`, as the plan of a save has assigned them.
+    @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
 
     init(isLoaded: Bool) {
         self.isLoaded = isLoaded
     }
 
-    /// The members' new positions, parallel to `members`, as the plan of a save has assigned them.
-    @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
+    /// Of an object that is inserted: all of its members are new.
+    init(ofNewObject members: KeyList) {
+        isLoaded = true
+        own = members
+        committed = []
+    }
+
+    // MARK: - Reading
+
+    /// The members now, where they are loaded.
+    var members: KeyList {
+        takeShared()
+        return own
+    }
+
+    /// Members gained and lost while they are not loaded.
+    var added: KeyList { pending?.added ?? KeyList() }
+    var removed: KeyList { pending?.removed ?? KeyList() }
+
+    var isChanged: Bool { committed != nil || pending?.isEmpty == false }
+
+    /// The keys of the members, where they lie.
+    func withMemberKeys<Result>(_ body: (UnsafeBufferPointer<ObjectKey>) throws -> Result) rethrows -> Result {
+        if let shared { return try shared.withKeys(body) }
+        return try own.keys.withUnsafeBufferPointer(body)
+    }
+
+    func contains(_ key: ObjectKey) -> Bool {
+        takeShared()
+        return own.contains(key)
+    }
 
     /// The new position of a member, where the plan of a save has assigned one.
     func newPosition(of key: ObjectKey) -> Int64? {
-        guard let newPositions, let index = members.position(of: key), index < newPositions.count else { return nil }
+        takeShared()
+        guard let newPositions, let index = own.position(of: key), index < newPositions.count else { return nil }
         return newPositions[index]
     }
 
-    var isChanged: Bool { committed != nil || !added.isEmpty || !removed.isEmpty }
+    /// Members gained and lost since the store was read.
+    func differences() -> (added: ContiguousArray<ObjectKey>, removed: ContiguousArray<ObjectKey>) {
+        guard isLoaded else { return (added.keys, removed.keys) }
+        guard let committed else { return ([], []) }
+        if committed.isEmpty { return (own.keys, []) }
+        var before = KeyList(committed)
+        return (
+            ContiguousArray(own.keys.filter { !before.contains($0) }),
+            ContiguousArray(committed.filter { !own.contains($0) })
+        )
+    }
+
+    // MARK: - Loading
+
+    /// Takes the members that a batch has found.
+    func load(_ run: MemberBatch.Run) {
+        guard pending?.isEmpty != false else { return load(run.keys, positions: run.positions) }
+        shared = run
+        positions = run.positions
+        isLoaded = true
+    }
 
     /// Takes the members that the store has, and applies what has changed meanwhile.
     func load(_ stored: ContiguousArray<ObjectKey>, positions: ContiguousArray<Int64>) {
         self.positions = positions
-        members = KeyList(stored)
+        own = KeyList(stored)
         isLoaded = true
-        guard !added.isEmpty || !removed.isEmpty else { return }
+        guard let pending, !pending.isEmpty else { return }
         committed = stored
-        for key in removed.keys { members.remove(key, keepsOrder: true) }
-        for key in added.keys where !members.contains(key) { members.append(key) }
-        added.removeAll()
-        removed.removeAll()
+        for key in pending.removed.keys { own.remove(key, keepsOrder: true) }
+        for key in pending.added.keys where !own.contains(key) { own.append(key) }
+        self.pending = nil
     }
+
+    /// Takes members out of the batch into a list of their own.
+    @inline(__always)
+    private func takeShared() {
+        guard let run = shared else { return }
+        own = KeyList(run.keys)
+        shared = nil
+    }
+
+    // MARK: - Changing
 
     /// Adds a member at a position, or at the end; says whether it was none before.
     @discardableResult
     func add(_ key: ObjectKey, at position: Int? = nil) -> Bool {
         guard isLoaded else {
-            if removed.remove(key, keepsOrder: true) { return true }
-            guard !added.contains(key) else { return false }
-            added.append(key)
+            let pending = pendingChanges()
+            if pending.removed.remove(key, keepsOrder: true) { return true }
+            guard !pending.added.contains(key) else { return false }
+            pending.added.append(key)
             return true
         }
-        guard !members.contains(key) else { return false }
+        takeShared()
+        guard !own.contains(key) else { return false }
         remember()
-        if let position { members.insert(key, at: position) } else { members.append(key) }
+        if let position { own.insert(key, at: position) } else { own.append(key) }
         return true
     }
 
@@ -66,21 +136,24 @@ final class ToManyState {
     @discardableResult
     func remove(_ key: ObjectKey, keepsOrder: Bool) -> Bool {
         guard isLoaded else {
-            if added.remove(key, keepsOrder: true) { return true }
-            guard !removed.contains(key) else { return false }
-            removed.append(key)
+            let pending = pendingChanges()
+            if pending.added.remove(key, keepsOrder: true) { return true }
+            guard !pending.removed.contains(key) else { return false }
+            pending.removed.append(key)
             return true
         }
-        guard members.contains(key) else { return false }
+        takeShared()
+        guard own.contains(key) else { return false }
         remember()
-        return members.remove(key, keepsOrder: keepsOrder)
+        return own.remove(key, keepsOrder: keepsOrder)
     }
 
     /// Puts members in an order; those that are not in it follow. Says whether that is another one.
     func takeOrder(_ order: ContiguousArray<ObjectKey>) -> Bool {
-        var ordered = KeyList(order.filter { members.contains($0) })
-        for key in members.keys where !ordered.contains(key) { ordered.append(key) }
-        guard ordered.keys != members.keys else { return false }
+        takeShared()
+        var ordered = KeyList(order.filter { own.contains($0) })
+        for key in own.keys where !ordered.contains(key) { ordered.append(key) }
+        guard ordered.keys != own.keys else { return false }
         replaceMembers(ordered.keys)
         return true
     }
@@ -90,36 +163,48 @@ final class ToManyState {
         guard isLoaded else { return }
         let (added, removed) = differences()
         isLoaded = false
-        members = KeyList()
+        own = KeyList()
+        shared = nil
         committed = nil
-        self.added = KeyList(added)
-        self.removed = KeyList(removed)
-    }
-
-    /// Takes a member that is gone out of what is unsaved.
-    func forget(_ key: ObjectKey) {
-        if isLoaded { members.remove(key, keepsOrder: true) }
-        committed?.removeAll { $0 == key }
-        added.remove(key, keepsOrder: true)
-        removed.remove(key, keepsOrder: true)
+        let pending = pendingChanges()
+        pending.added = KeyList(added)
+        pending.removed = KeyList(removed)
     }
 
     /// Puts the loaded members in another order, or others in their place.
     func replaceMembers(_ keys: ContiguousArray<ObjectKey>) {
+        takeShared()
         remember()
-        members = KeyList(keys)
+        own = KeyList(keys)
     }
 
-    /// Members gained and lost since the store was read.
-    func differences() -> (added: ContiguousArray<ObjectKey>, removed: ContiguousArray<ObjectKey>) {
-        guard isLoaded else { return (added.keys, removed.keys) }
-        guard let committed else { return ([], []) }
-        if committed.isEmpty { return (members.keys, []) }
-        var before = KeyList(committed)
-        return (
-            ContiguousArray(members.keys.filter { !before.contains($0) }),
-            ContiguousArray(committed.filter { !members.contains($0) })
-        )
+    /// Takes a member that is gone out of what is unsaved.
+    func forget(_ key: ObjectKey) {
+        takeShared()
+        if isLoaded { own.remove(key, keepsOrder: true) }
+        committed?.removeAll { $0 == key }
+        pending?.added.remove(key, keepsOrder: true)
+        pending?.removed.remove(key, keepsOrder: true)
+    }
+
+    /// Has no changes where the members are what the store has again.
+    func forgetChangesThatAreNone(isOrdered: Bool) {
+        guard isLoaded, let before = committed else { return }
+        let now = members.keys
+        if isOrdered ? before == now : before.count == now.count && Set(before) == Set(now) { committed = nil }
+    }
+
+    /// Puts permanent keys in place of temporary ones.
+    func resolve(by keys: PermanentKeys) {
+        // Members of a batch come from a store.
+        if own.hasTemporaryKeys { own.replace(keys.permanent) }
+        if let pending {
+            if pending.added.hasTemporaryKeys { pending.added.replace(keys.permanent) }
+            if pending.removed.hasTemporaryKeys { pending.removed.replace(keys.permanent) }
+        }
+        if let committed, committed.contains(where: \.isTemporary) {
+            self.committed = ContiguousArray(committed.map(keys.permanent))
+        }
     }
 
     /// The members as they are now are what the store has.
@@ -127,22 +212,35 @@ final class ToManyState {
         committed = nil
         if let assigned = newPositions { positions = assigned }
         newPositions = nil
-        guard !isLoaded else { return }
-        added.removeAll()
-        removed.removeAll()
+        if !isLoaded { pending = nil }
     }
 
     func copy() -> ToManyState {
         let copy = ToManyState(isLoaded: isLoaded)
-        copy.members = members
+        copy.own = own
+        copy.shared = shared
         copy.committed = committed
-        copy.added = added
-        copy.removed = removed
+        if let pending {
+            let changes = copy.pendingChanges()
+            changes.added = pending.added
+            changes.removed = pending.removed
+        }
         copy.positions = positions
         return copy
     }
 
     private func remember() {
-        if committed == nil { committed = members.keys }
+        if committed == nil { committed = own.keys }
     }
+
+    private func pendingChanges() -> Pending {
+        if let pending { return pending }
+        let made = Pending()
+        pending = made
+        return made
+    }
+}
+
+extension KeyList {
+    fileprivate var hasTemporaryKeys: Bool { keys.contains(where: \.isTemporary) }
 }

@@ -126,58 +126,46 @@ struct SavePlanBuilder {
 
     private mutating func addPairs(of object: NSManagedObject) {
         for (index, state) in object.toMany.enumerated() {
-            guard let state, state.isChanged, case .pairs = object.layout.storage[index] else { continue }
-            let place = object.layout.toMany[index]
-            guard place.isPersistent else { continue }
-            let relationship = place.relationship
-            let inverse = relationship.inverseRelationship
-            addDifferences(of: object, state: state, relationship: relationship, isFirst: isFirstSide(relationship))
-            if place.isOrdered {
-                addMoves(of: object, state: state, relationship: relationship, inverse: inverse)
-            }
+            guard let state, state.isChanged, let pairs = object.layout.pairs[index] else { continue }
+            addDifferences(of: object, state: state, pairs: pairs, other: object.layout.links.toMany[index].inverse)
+            if pairs.isOrdered { addMoves(of: object, state: state, pairs: pairs) }
         }
     }
 
-    /// Each pair is told by this side; by the other only where this one does not know, because it was read before
+    /// Each pair is told by the first side; by the other only where that one does not know, because it was read before
     /// somebody else changed it.
-    private func isFirstSide(_ relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverseRelationship, inverse !== relationship else { return true }
-        let own = (relationship.entity.index, relationship.name)
-        let other = (inverse.entity.index, inverse.name)
-        return own < other
-    }
-
     private mutating func addDifferences(
-        of object: NSManagedObject, state: ToManyState, relationship: NSRelationshipDescription, isFirst: Bool
+        of object: NSManagedObject, state: ToManyState, pairs: EntityLayout.Pairs, other: RelationshipLinks.End
     ) {
+        let relationship = pairs.relationship
+        let isReflexive = pairs.isReflexive
         let (added, removed) = state.differences()
-        let isReflexive = relationship.inverseRelationship === relationship
         for key in removed {
             // Of a relationship that is its own inverse both objects tell the same pair.
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
-            if !isFirst, tells(key, object.key, relationship) { continue }
+            if !pairs.isFirstSide, tells(key, of: object.key, by: other) { continue }
             append(
                 SavePlan.Pair(kind: .delete, source: object.key.number, destination: key.number), to: relationship)
         }
         for key in added {
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
-            if !isFirst, tells(key, object.key, relationship) { continue }
+            if !pairs.isFirstSide, tells(key, of: object.key, by: other) { continue }
             append(
                 SavePlan.Pair(
                     kind: .insert, source: object.key.number, destination: key.number,
                     position: state.newPosition(of: key),
-                    inversePosition: inversePosition(of: object, in: key, relationship: relationship)),
+                    inversePosition: pairs.orderedInverse.flatMap { inversePosition(of: object, in: key, by: $0) }),
                 to: relationship)
         }
     }
 
     /// Whether the other end of a relationship tells of a pair too.
-    private mutating func tells(_ key: ObjectKey, _ member: ObjectKey, _ relationship: NSRelationshipDescription)
-        -> Bool
-    {
-        guard let inverse = relationship.inverseRelationship, let object = context.registeredObject(for: key),
-            case .toMany(let index)? = object.layout.places[inverse.name], let state = object.toManyState(at: index)
+    private mutating func tells(_ key: ObjectKey, of member: ObjectKey, by end: RelationshipLinks.End) -> Bool {
+        guard case .toMany(let index) = end, let object = context.registeredObject(for: key),
+            let state = object.toManyState(at: index)
         else { return false }
+        // Of a new object every member is told.
+        if state.committed?.isEmpty == true { return state.contains(member) }
         let id = ObjectIdentifier(state)
         if differences[id] == nil {
             let (added, removed) = state.differences()
@@ -194,30 +182,28 @@ struct SavePlanBuilder {
     }
 
     private func inversePosition(
-        of object: NSManagedObject, in key: ObjectKey, relationship: NSRelationshipDescription
+        of object: NSManagedObject, in key: ObjectKey, by inverse: NSRelationshipDescription
     ) -> Int64? {
-        guard let inverse = relationship.inverseRelationship, inverse.isOrdered,
-            let member = context.registeredObject(for: key),
+        guard let member = context.registeredObject(for: key),
             case .toMany(let index)? = member.layout.places[inverse.name]
         else { return nil }
         return member.toManyState(at: index)?.newPosition(of: object.key)
     }
 
     private mutating func addMoves(
-        of object: NSManagedObject, state: ToManyState, relationship: NSRelationshipDescription,
-        inverse: NSRelationshipDescription?
+        of object: NSManagedObject, state: ToManyState, pairs: EntityLayout.Pairs
     ) {
         guard let committed = state.committed, let newPositions = state.newPositions else { return }
         var before: [ObjectKey: Int64] = [:]
         for (key, position) in zip(committed, state.positions) { before[key] = position }
         for (key, position) in zip(state.members.keys, newPositions) {
             guard let old = before[key], old != position else { continue }
-            if isFirstSide(relationship) {
+            if pairs.isFirstSide {
                 append(
                     SavePlan.Pair(
                         kind: .move, source: object.key.number, destination: key.number, position: position),
-                    to: relationship)
-            } else if let inverse {
+                    to: pairs.relationship)
+            } else if let inverse = pairs.inverse {
                 append(
                     SavePlan.Pair(
                         kind: .move, source: key.number, destination: object.key.number, inversePosition: position),

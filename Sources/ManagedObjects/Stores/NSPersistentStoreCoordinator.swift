@@ -40,7 +40,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
             model.freeze()
             // Made now, so that no two threads make them.
             for entity in model.orderedEntities {
-                _ = (entity.layout.links, entity.layout.rules, entity.layout.storage)
+                _ = (entity.layout.links, entity.layout.rules, entity.layout.pairs)
             }
             EntityClassRegistry.add(model)
             return model.orderedEntities
@@ -171,7 +171,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     final func objectID(for key: ObjectKey) -> NSManagedObjectID {
         NSManagedObjectID(
             key: key, entity: entities[Int(key.entity)],
-            storeIdentifier: key.isTemporary ? nil : persistentStore(number: key.store)?.identifier, coordinator: self)
+            storeIdentifier: key.isTemporary ? nil : entry(number: key.store)?.store.identifier, coordinator: self)
     }
 
     // MARK: - The queue

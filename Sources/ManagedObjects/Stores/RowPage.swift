@@ -102,6 +102,8 @@ final class RowPage {
     var count: Int { keys.count }
     /// Bytes held by cells and arena: what a store looks at to begin a new page.
     var byteCount: Int { keys.count * (width * MemoryLayout<Cell>.stride + 16) + arenaCount }
+    /// Bytes of texts and binary data.
+    var arenaByteCount: Int { arenaCount }
 
     // MARK: - Filling, by a store
 
@@ -158,6 +160,12 @@ final class RowPage {
     @inline(__always)
     func cell(row: Int, slot: Int) -> Cell {
         cells[row * width + slot]
+    }
+
+    /// The cells of a row, one for each slot; valid as long as the page, since nobody appends to a page that is read.
+    @inline(__always)
+    func cells(row: Int) -> UnsafePointer<Cell> {
+        UnsafePointer(cells + row * width)
     }
 
     /// The bytes of a text or blob cell; valid as long as the page.

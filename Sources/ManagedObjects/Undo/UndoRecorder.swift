@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
         object.page = nil
         object.committed = nil
         object.version = 0
-        object.toMany = ContiguousArray(object.toMany.map { $0.map { ToManyState(ofNewObject: $0.members) } })
+        object.toMany = ToManyStates(object.toMany.map { $0.map { ToManyState(ofNewObject: $0.members) } })
         object.context = self
         object.state = [.inserted, .realised, .insertedInEvent, .changedInEvent, .listed]
         registry.register(object, as: object.key)
@@ -230,7 +230,7 @@ extension NSManagedObjectContext {
             return
         }
         for (state, place) in zip(object.toMany, object.layout.toMany) {
-            state?.forgetChangesThatAreNone(place.isOrdered)
+            state?.forgetChangesThatAreNone(isOrdered: place.isOrdered)
         }
         guard object.changedSlots().isEmpty, !object.hasChangedToMany(persistent: false) else { return }
         object.state.subtract([.updated, .relationshipChanged])
@@ -258,20 +258,5 @@ extension NSManagedObjectContext {
     public func redo() {
         processPendingChanges()
         undoManager?.redo()
-    }
-}
-
-extension ToManyState {
-    /// The members of an object that is inserted: all of them are new.
-    fileprivate convenience init(ofNewObject members: KeyList) {
-        self.init(isLoaded: true)
-        self.members = members
-        committed = []
-    }
-
-    fileprivate func forgetChangesThatAreNone(_ isOrdered: Bool) {
-        guard isLoaded, let before = committed else { return }
-        let now = members.keys
-        if isOrdered ? before == now : before.count == now.count && Set(before) == Set(now) { committed = nil }
     }
 }

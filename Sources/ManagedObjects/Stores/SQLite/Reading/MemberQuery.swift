@@ -22,8 +22,12 @@ struct MemberQuery {
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         let reader = includesRows ? content.reader(of: destination, store: store) : nil
         let columns = reader?.columns ?? ["Z_PK", "Z_ENT"]
+        let (ownerColumn, hasPosition) = (columns.count, positionColumn != nil)
         let selected = (columns + [reference] + (positionColumn.map { [$0] } ?? [])).joined(separator: ", ")
+        let schema = content.schema
         var found = OwnedMembers(owners: owners)
+        // The page that the last row came into, and its entity: most rows follow others of their kind.
+        var (page, entityOfPage) = (Int32(-1), 0)
         // The index of the reference ends with the row's key, so that nothing is sorted there; what has an order is put in
         // it here, since SQLite's sorter would carry every column along.
         try forEachRow(
@@ -33,16 +37,20 @@ struct MemberQuery {
             let entity: Int
             if let reader {
                 guard let position = reader.readRow(statement.handle) else { return }
-                entity = reader.pages[Int(position.page)].layout.index
+                if position.page != page {
+                    page = position.page
+                    entityOfPage = reader.pages[Int(page)].layout.index
+                }
+                entity = entityOfPage
             } else {
-                guard let index = content.schema.entityIndex(number: statement.integer(1)) else { return }
+                guard let index = schema.entityIndex(number: statement.integer(1)) else { return }
                 entity = index
             }
             let member = ObjectKey(
                 store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(0))
             found.add(
-                member, of: statement.integer(columns.count),
-                position: positionColumn == nil ? nil : statement.integer(columns.count + 1))
+                member, of: statement.integer(ownerColumn),
+                position: hasPosition ? statement.integer(ownerColumn + 1) : nil)
         }
         var result = found.inOrderOfOwners(keepsPositions: false)
         result.pages = reader?.pages ?? []
@@ -91,15 +99,14 @@ struct MemberQuery {
         guard includesRows else { return try membersByJoin(pairs, in: database) }
         var found = OwnedMembers(owners: owners)
         let position = pairs.position.map { ", \($0)" } ?? ""
+        let (entity, hasPosition) = (UInt16(truncatingIfNeeded: destination.entity.index), pairs.position != nil)
         try forEachRow(
             of: "SELECT \(pairs.source), \(pairs.destination)\(position) FROM \(pairs.table) WHERE",
             owner: pairs.source, rest: " ORDER BY \(pairs.source), \(pairs.destination)", in: database
         ) { statement in
-            let member = ObjectKey(
-                store: store, entity: UInt16(truncatingIfNeeded: destination.entity.index),
-                number: statement.integer(1))
             found.add(
-                member, of: statement.integer(0), position: pairs.position == nil ? nil : statement.integer(2))
+                ObjectKey(store: store, entity: entity, number: statement.integer(1)), of: statement.integer(0),
+                position: hasPosition ? statement.integer(2) : nil)
         }
         let hasSubentities = !destination.entity.subentities.isEmpty
         var wanted = Set<Int64>()

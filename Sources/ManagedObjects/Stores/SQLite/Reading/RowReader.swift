@@ -90,11 +90,15 @@ final class RowReader {
     }
 
     private func page(forLeaf leaf: Int) -> RowPage {
+        var (rows, bytes) = (16, 256)
         if pageByLeaf[leaf] >= 0 {
             let page = pages[pageByLeaf[leaf]]
             if page.count < Self.rowLimit, page.byteCount < Self.byteLimit { return page }
+            // One page is full, and the next is likely to be.
+            (rows, bytes) = (page.count, page.arenaByteCount)
         }
-        let page = RowPage(layout: plan.leaves[leaf].layout, store: store)
+        let page = RowPage(
+            layout: plan.leaves[leaf].layout, store: store, rowCapacity: rows, arenaCapacity: bytes)
         pageByLeaf[leaf] = pages.count
         pages.append(page)
         return page
