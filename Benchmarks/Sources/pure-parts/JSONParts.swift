@@ -12,7 +12,7 @@ struct Entry: Codable {
     var tags: [String]
 }
 
-/// JSON per byte: our reader and writer beside Foundation's, and beside one in C, which is SQLite's.
+/// JSON per byte: our reader and writer beside Foundation's, and beside two in C: SQLite's and Jansson.
 enum JSONParts {
     static func run() throws {
         let entries = (0..<5_000).map { number in
@@ -26,6 +26,18 @@ enum JSONParts {
         let document = try encoder.encode(entries)
         try read(document)
         try write(entries, count: document.count)
+        measureJansson(document)
+    }
+
+    /// A library in C that makes trees, as Foundation does.
+    private static func measureJansson(_ document: Data) {
+        guard let jansson = Jansson() else { return print("read and write JSON: Jansson, in C: not installed") }
+        report(
+            "read JSON: Jansson, in C", nanoseconds(document.count) { _ = jansson.withTree(document) { _ in } },
+            per: "byte")
+        _ = jansson.withTree(document) { tree in
+            report("write JSON: Jansson, in C", nanoseconds(document.count) { jansson.write(tree) }, per: "byte")
+        }
     }
 
     private static func read(_ document: Data) throws {

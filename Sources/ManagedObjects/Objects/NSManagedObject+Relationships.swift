@@ -199,7 +199,7 @@ extension NSManagedObject {
     private func dropMember(_ member: ObjectKey, at index: Int) {
         let place = layout.toMany[index]
         var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        if state.isLoaded, place.isPersistent, !self.state.contains(.inserted), !state.members.contains(member) {
+        if state.isLoaded, place.isPersistent, !self.state.contains(.inserted), !state.contains(member) {
             // The same with members: what has been loaded is loaded again, and without this one.
             state.unload()
             if place.isOrdered { state = loadedToManyState(at: index) }
