@@ -14,6 +14,8 @@ extension NSManagedObjectContext {
     private func markDeleted(_ object: NSManagedObject) {
         object.prepareForDeletion()
         recordChange(of: object)
+        // There is no row that could be deleted.
+        guard !object.state.contains(.inaccessible) else { return }
         if object.state.contains(.inserted) {
             insertedCount -= 1
         } else {
@@ -57,9 +59,14 @@ extension NSManagedObjectContext {
             guard let relationship = description.property as? NSRelationshipDescription,
                 let target = object.relatedObject(slot: slot)
             else { continue }
-            // The hidden owner of a one-way to-many: the owner loses a member, whatever its own rule says.
-            let rule = description.isHidden ? .nullifyDeleteRule : relationship.deleteRule
-            applyRule(rule, members: [target]) { _ in object.setReference(slot: slot, to: nil) }
+            if description.isHidden {
+                // The owner of a one-way to-many loses a member, whatever its own rule says.
+                if case .toMany(let index) = target.end(facing: object, slot: slot) {
+                    target.removeMember(object, at: index)
+                }
+                continue
+            }
+            applyRule(relationship.deleteRule, members: [target]) { _ in object.setReference(slot: slot, to: nil) }
         }
     }
 

@@ -65,6 +65,11 @@ extension NSManagedObjectContext {
         var reread: [NSManagedObject] = []
         for id in inserted {
             guard let key = key(for: id) else { continue }
+            // Known already where its row was gone for a time: it is read again.
+            if let known = registeredObject(for: key) {
+                if known.state.contains(.inaccessible) { known.state.subtract([.inaccessible, .realised]) }
+                reread.append(known)
+            }
             event.inserted.append(object(for: key))
         }
         for id in updated {
