@@ -92,8 +92,10 @@ struct ImportCommand: ParsableCommand {
             if isNew, file.byteCount >= 32_000_000, !importer.skipsInvalid, importer.deletionScopes.isEmpty {
                 return try report(
                     try Work.run("Importing", noun: "byte") { progress in
-                        try BatchImporter(into: open.coordinator, options: importer).importDocument(
-                            document, entity: entity, progress: progress)
+                        var batches = BatchImporter(into: open.coordinator, options: importer)
+                        // Nobody's classes are here to be asked.
+                        batches.rowImporting = .always
+                        return try batches.importDocument(document, entity: entity, progress: progress)
                     })
             }
             try open.context.performAndWait {

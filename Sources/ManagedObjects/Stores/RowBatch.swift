@@ -1,6 +1,7 @@
 import Foundation
 
-/// Values of some rows of one table, by slot, as columns hold them: filled, written, and filled again. Texts and bytes lie
+/// Values of some rows of one table, by slot, as columns hold them: filled, written, and filled again. As many rows as one
+/// statement looks for. Texts and bytes lie
 /// one after the other in memory of the batch's own, so that a value costs no allocation.
 @_spi(Stores)
 public final class RowBatch {
@@ -23,7 +24,8 @@ public final class RowBatch {
     }
 
     private let width: Int
-    private var cells: ContiguousArray<Cell> = []
+    // A pointer, because nothing here is touched as often, and an array would be checked for who else has it each time.
+    private let cells: UnsafeMutablePointer<Cell>
     /// The number of rows.
     public private(set) var count = 0
     // Raw memory, because SQLite reads it while a statement runs.
@@ -33,15 +35,24 @@ public final class RowBatch {
     /// What was used when the last row began.
     private var usedBefore = 0
 
-    init(width: Int) { self.width = width }
-    deinit { memory.deallocate() }
+    init(width: Int) {
+        self.width = width
+        cells = .allocate(capacity: width * EntityRows.lookupCount)
+    }
 
-    /// Begins a row in which nothing is said, and gives its place.
+    deinit {
+        memory.deallocate()
+        cells.deallocate()
+    }
+
+    /// Whether no more rows fit.
+    public var isFull: Bool { count == EntityRows.lookupCount }
+
+    /// Begins a row in which nothing is said, and gives its place. There must be room for it.
     @discardableResult
     public func addRow() -> Int {
-        let end = (count + 1) * width
-        if cells.count < end { cells.append(contentsOf: repeatElement(Cell(), count: end - cells.count)) }
-        cells.withUnsafeMutableBufferPointer { $0[count * width..<end].update(repeating: Cell()) }
+        precondition(count < EntityRows.lookupCount, "The batch is full.")
+        (cells + count * width).initialize(repeating: Cell(), count: width)
         count += 1
         usedBefore = used
         return count - 1

@@ -353,12 +353,19 @@
             for tag in model.entities where tag.name == "Tag" { tag.uniquenessConstraints = [["word"], ["colour"]] }
             let library = try Library(model)
             let keys: (inout ImportOptions) -> Void = { $0.identity.keys["Tag"] = ["word"] }
-            #expect(try library.takeRows(#"{"Tag": [{"word": "x", "colour": "red"}]}"#, keys)?.insertCount == 1)
             let before = try library.rows()
             #expect(throws: CocoaError.self) {
-                try library.takeRows(#"{"Tag": [{"word": "y"}, {"word": "z", "colour": "red"}]}"#, keys)
+                try library.takeRows(
+                    #"{"Tag": [{"word": "x", "colour": "red"}, {"word": "y"}, {"word": "z", "colour": "red"}]}"#, keys)
             }
             #expect(try library.rows() == before)
+            // What passes from one to another is in order when all is done.
+            #expect(try library.takeRows(#"{"Tag": [{"word": "x", "colour": "red"}]}"#, keys)?.insertCount == 1)
+            var importer = BatchImporter(into: try library.coordinator(), options: Self.options(keys))
+            importer.rowImporting = .automatic
+            let result = try importer.importDocument(
+                .data(Data(#"{"Tag": [{"word": "y", "colour": "red"}, {"word": "x", "colour": "blue"}]}"#.utf8)))
+            #expect(result.insertCount == 1 && result.updateCount == 1)
         }
 
         @Test(arguments: 1...40) func `documents that end too early change nothing`(_ part: Int) throws {

@@ -21,9 +21,10 @@ import GraphDocuments
             do {
                 return try context.performAndWait {
                     try context.writeRows(in: store) { writer in
-                        try RowImport(
+                        var run = RowImport(
                             bytes, writer: writer, model: model, options: options, reading: reading, progress: progress
-                        ).run()
+                        )
+                        return try run.run()
                     }
                 }
             } catch is RowRefusal {

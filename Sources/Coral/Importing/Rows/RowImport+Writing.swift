@@ -5,9 +5,9 @@
 
     extension RowImport {
         /// Finds out who the records of a batch are, and writes what is new or differs.
-        func write(_ batch: RowImportBatch) throws {
+        mutating func write(_ batch: RowImportBatch) throws {
             if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
-            for key in plan.keys where key.wanted.count > 0 { try lookUp(key) }
+            for key in plan.keys { try lookUp(key) }
             batch.prepare()
             resolve(batch)
             try identify(batch)
@@ -44,7 +44,7 @@
         // MARK: - Who is who
 
         /// Gives every record its row: one that is found by its key, or a new one.
-        private func identify(_ batch: RowImportBatch) throws {
+        private mutating func identify(_ batch: RowImportBatch) throws {
             batch.firstNewKey = batch.entity.table.lastKey
             guard let key = batch.entity.key else {
                 for row in 0..<batch.rows.count { batch.keys[row] = batch.entity.table.makeKey() }
@@ -67,7 +67,7 @@
             }
         }
 
-        private func identify(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
+        private mutating func identify(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
             var digests: [KeyDigest?] = []
             digests.reserveCapacity(rows.count)
             for row in rows {
@@ -89,7 +89,7 @@
         }
 
         /// Looks records up by their keys, and compares them with the rows that are found. One statement.
-        private func find(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
+        private mutating func find(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
             let entity = batch.entity
             let found = try entity.table.find(batch.rows, rows: rows, by: key.slots, among: key.table)
             defer { found.finish() }
@@ -111,11 +111,11 @@
 
         // MARK: - Rows
 
-        private func note(_ record: Int, _ property: String) {
+        private mutating func note(_ record: Int, _ property: String) {
             mistakes.append(.init(record: record, property: property))
         }
 
-        private func insert(_ row: Int, of batch: RowImportBatch) throws {
+        private mutating func insert(_ row: Int, of batch: RowImportBatch) throws {
             let (entity, rows, key) = (batch.entity, batch.rows, batch.keys[row])
             let record = batch.firstRecord + row
             if options.validates, let slot = try entity.table.invalidSlot(row, of: rows, isNew: true) {
@@ -141,7 +141,7 @@
             }
         }
 
-        private func update(_ row: Int, of batch: RowImportBatch) throws {
+        private mutating func update(_ row: Int, of batch: RowImportBatch) throws {
             let (entity, rows, key) = (batch.entity, batch.rows, batch.keys[row])
             var changes = batch.changes[row]
             if changes != 0 { result.updateCount += 1 }
@@ -173,7 +173,7 @@
 
         // MARK: - To-many relationships
 
-        private func writeLists(of batch: RowImportBatch) throws {
+        private mutating func writeLists(of batch: RowImportBatch) throws {
             var present: [Int: [Int64: [Int64]]] = [:]
             for link in batch.entity.toMany.indices {
                 let keys = batch.lists.filter { $0.link == link }.map { batch.keys[$0.row] }
@@ -214,7 +214,9 @@
         }
 
         /// Makes the members of a row, which are sorted, others.
-        private func set(_ link: RowLink, of key: Int64, from present: [Int64], to wanted: inout [Int64]) throws {
+        private mutating func set(_ link: RowLink, of key: Int64, from present: [Int64], to wanted: inout [Int64])
+            throws
+        {
             wanted.sort()
             if present.isEmpty {
                 if wanted.isEmpty { return }
@@ -232,7 +234,7 @@
         // MARK: - The end
 
         /// Settles what led forward, and looks whether every row has what it must have.
-        func settle() throws {
+        mutating func settle() throws {
             var index = 0
             while index < forward.count {
                 if index % 4096 == 0 {
@@ -255,7 +257,7 @@
             if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
         }
 
-        private func settle(_ references: ArraySlice<ForwardReference>) throws {
+        private mutating func settle(_ references: ArraySlice<ForwardReference>) throws {
             guard let first = references.first else { return }
             let entity = first.entity
             let link = first.isToMany ? entity.toMany[first.link] : entity.toOne[first.link]

@@ -11,7 +11,7 @@
     /// key. References that lead forward are kept aside until the end.
     ///
     /// What is not as simple as that throws `RowRefusal` or `PlainFieldReader.Irregular`, and objects do all of it anew.
-    final class RowImport {
+    struct RowImport {
         private var reader: PlainFieldReader
         private let schema: GraphSchema
         private let conversion: ValueConversion
@@ -50,14 +50,14 @@
 
         /// Imports all. Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, refusals, and what the store
         /// throws.
-        func run() throws -> BatchImporter.Result {
+        mutating func run() throws -> BatchImporter.Result {
             progress?.begin(reader.byteCount ?? 0)
             var current = -1
             var row = 0
             while true {
                 switch try reader.step() {
                 case .record(let entity):
-                    if entity != current || batch.map({ $0.rows.count == EntityRows.lookupCount }) ?? true {
+                    if entity != current || batch?.rows.isFull ?? true {
                         try flush()
                         try begin(entity)
                         current = entity
@@ -71,12 +71,13 @@
                     try settle()
                     result.recordCount = reader.recordCount
                     result.savedBatchCount = 1
+                    if let count = reader.byteCount { progress?.completedUnitCount = Int64(count) }
                     return result
                 }
             }
         }
 
-        private func begin(_ number: Int) throws {
+        private mutating func begin(_ number: Int) throws {
             guard let entity = try entities[number] ?? plan.entity(schema.entities[number]) else { throw RowRefusal() }
             entities[number] = entity
             // Records that come later are counted on from here.
@@ -86,7 +87,7 @@
 
         var isCancelled: Bool { progress?.isCancelled == true }
 
-        private func flush() throws {
+        private mutating func flush() throws {
             if isCancelled { throw CocoaError(.userCancelled) }
             guard let batch, batch.rows.count > 0 else { return }
             try write(batch)
@@ -95,7 +96,7 @@
 
         // MARK: - Values
 
-        private func readAttribute(_ place: Int, _ row: Int) throws {
+        private mutating func readAttribute(_ place: Int, _ row: Int) throws {
             guard let batch, let (attribute, slot) = batch.entity.attributes[place] else { throw RowRefusal() }
             if !(try readValue(attribute, into: batch.rows, row, slot)) {
                 mistakes.append(.init(record: batch.firstRecord + row, property: attribute.name))
@@ -103,7 +104,8 @@
         }
 
         /// Reads a value into a cell; false where it cannot become one of the type.
-        private func readValue(_ attribute: AttributeImport, into rows: RowBatch, _ row: Int, _ slot: Int) throws
+        private mutating func readValue(_ attribute: AttributeImport, into rows: RowBatch, _ row: Int, _ slot: Int)
+            throws
             -> Bool
         {
             let type = attribute.type.type
@@ -145,7 +147,7 @@
 
         // MARK: - References
 
-        private func readRelationship(_ place: Int, _ row: Int) throws {
+        private mutating func readRelationship(_ place: Int, _ row: Int) throws {
             guard let batch else { return }
             switch batch.entity.relationships[place] {
             case .toOne(let number)?:
@@ -175,7 +177,7 @@
         }
 
         /// Reads a key whose first token was read last. Gives what stands for it, and who has it, if that is known.
-        private func readKey(_ key: RowKey) throws -> (KeyDigest, IdentityMap.Owner?) {
+        private mutating func readKey(_ key: RowKey) throws -> (KeyDigest, IdentityMap.Owner?) {
             let isArray = reader.token == .beginArray
             if isArray { try reader.next() } else if key.valueCount != 1 { throw PlainFieldReader.Irregular() }
             var isFirst = true
@@ -184,7 +186,9 @@
             return found
         }
 
-        private func readParts(of key: RowKey, _ isFirst: inout Bool) throws -> (KeyDigest, IdentityMap.Owner?) {
+        private mutating func readParts(of key: RowKey, _ isFirst: inout Bool) throws -> (KeyDigest, IdentityMap.Owner?)
+        {
+            if key.wanted.isFull { try lookUp(key) }
             let row = key.wanted.addRow()
             var digest = KeyDigest(kind: key.number)
             for part in key.parts {
@@ -219,23 +223,20 @@
             return (digest, owner)
         }
 
-        /// Looks up the keys that references have named. A statement for each `lookupCount` of them.
-        func lookUp(_ key: RowKey) throws {
+        /// Looks up the keys that references have named. One statement.
+        mutating func lookUp(_ key: RowKey) throws {
             let wanted = key.wanted
-            for start in stride(from: 0, to: wanted.count, by: EntityRows.lookupCount) {
-                let found = try key.table.find(
-                    wanted, rows: start..<min(start + EntityRows.lookupCount, wanted.count), by: key.slots,
-                    among: key.table)
-                defer { found.finish() }
-                while try found.next() {
-                    guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }
-                    if let known = identities[digest] {
-                        // Two rows with one key: who is meant, objects say.
-                        if known.key != found.key { throw RowRefusal() }
-                        continue
-                    }
-                    identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
+            if wanted.count == 0 { return }
+            let found = try key.table.find(wanted, rows: 0..<wanted.count, by: key.slots, among: key.table)
+            defer { found.finish() }
+            while try found.next() {
+                guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }
+                if let known = identities[digest] {
+                    // Two rows with one key: who is meant, objects say.
+                    if known.key != found.key { throw RowRefusal() }
+                    continue
                 }
+                identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
             }
             wanted.removeAll()
         }

@@ -139,7 +139,8 @@ public final class EntityRows {
 
     /// Inserts a row; what is absent gets the value of a new object.
     ///
-    /// - Throws: `CocoaError.managedObjectConstraintMerge` where another row has values that must be unique.
+    /// - Throws: `CocoaError.managedObjectConstraintMerge` where another row has values that must be unique; a refusal where
+    ///   rows that were there before may yet let go of them.
     public func insert(_ row: Int, of batch: RowBatch, key: Int64) throws {
         let statement = try insertion ?? makeInsertion()
         statement.bind(key, at: 1)
@@ -226,6 +227,8 @@ public final class EntityRows {
         do {
             try statement.run()
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            // A value may pass from a row that was there to another; objects put such changes in order.
+            guard wasEmpty else { throw RowRefusal() }
             throw CocoaError(
                 .managedObjectConstraintMerge,
                 "An object of “\(sql.entity.name ?? "")” has values that another one has, and that must be unique.")
