@@ -27,21 +27,10 @@ struct CommandRun {
         defer { try? FileManager.default.removeItem(at: folder) }
         // Files, since a pipe that nobody empties stops the command.
         let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
-        for url in [output, errors] { _ = FileManager.default.createFile(atPath: url.path, contents: nil) }
-        let process = Process()
-        process.executableURL = tool
-        process.arguments = arguments
-        if let input {
-            let file = folder.appendingPathComponent("input")
-            try input.write(to: file)
-            process.standardInput = try FileHandle(forReadingFrom: file)
-        }
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        process.waitUntilExit()
+        let file = input.map { _ in folder.appendingPathComponent("input") }
+        if let input, let file { try input.write(to: file) }
+        status = try ChildProcess(tool, arguments, input: file, output: output, errors: errors).wait()
         self.output = String(decoding: try Data(contentsOf: output), as: UTF8.self)
         self.errors = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
-        status = process.terminationStatus
     }
 }

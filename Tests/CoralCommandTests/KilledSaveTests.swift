@@ -30,19 +30,11 @@ import Testing
     /// Runs a process that saves again and again, and kills it.
     private func run(until milliseconds: UInt64, on url: URL) throws {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-        let program = tests.deletingLastPathComponent().appendingPathComponent("MakeExampleStore").path
-        // Not by Foundation's Process, which on a busy machine may never hear of the end of a child killed this early.
-        let words: [String] = [program, url.path, "40", "1000000"]
-        var arguments = words.map { strdup($0) } + [nil]
-        var environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for text in arguments + environment { free(text) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, program, nil, nil, &arguments, &environment)
-        try #require(code == 0)
+        let program = tests.deletingLastPathComponent().appendingPathComponent("MakeExampleStore")
+        let process = try ChildProcess(program, [url.path, "40", "1000000"])
         Thread.sleep(forTimeInterval: Double(milliseconds) / 1000)
-        kill(process, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        process.kill()
+        process.wait()
     }
 
     private func countObjects(of url: URL) throws -> Int {

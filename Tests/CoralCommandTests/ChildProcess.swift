@@ -1,0 +1,54 @@
+import Foundation
+
+/// A process that a test starts and waits for.
+///
+/// Not Foundation's `Process`, which on a busy machine may never hear of the end of a short-lived child.
+struct ChildProcess {
+    private let id: pid_t
+
+    /// Starts a program. The streams are files; what is not given is the tests' own.
+    init(_ program: URL, _ arguments: [String], input: URL? = nil, output: URL? = nil, errors: URL? = nil) throws {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        if let input { posix_spawn_file_actions_addopen(&actions, 0, input.path, O_RDONLY, 0) }
+        for case (let number, let file?) in [(Int32(1), output), (2, errors)] {
+            posix_spawn_file_actions_addopen(&actions, number, file.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        }
+        // The threads of tests block signals, which a shell's child does not.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, numericCast(POSIX_SPAWN_SETSIGMASK))
+
+        var words = ([program.path] + arguments).map { strdup($0) } + [nil]
+        var environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + environment { free(text) } }
+        var started: pid_t = 0
+        let code = posix_spawn(&started, program.path, &actions, &attributes, &words, &environment)
+        guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
+        id = started
+    }
+
+    /// Ends the process at once, whatever it is doing.
+    func kill() { _ = Foundation.kill(id, SIGKILL) }
+
+    /// Waits for the end. Gives what the process has ended with, or the signal that has ended it.
+    @discardableResult
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : signal
+    }
+}
