@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether what is unsaved may be found, or is looked at by the predicate or in sorting.
-    private func changesMayMatter(to specification: FetchSpecification, entity: NSEntityDescription) -> Bool {
+    final func changesMayMatter(to specification: FetchSpecification, entity: NSEntityDescription) -> Bool {
         specification.predicate != nil
             || specification.sortDescriptors?.contains { $0.key?.contains(".") == true } == true
             || changed.contains { $0.hasChanges && $0.entity.isKindOf(entity: entity) }
@@ -45,10 +45,7 @@ extension NSManagedObjectContext {
         let waiting = fetched.positions(inBatch: batch).map { fetched.keys[$0] }.filter { key in
             key == object.key || isNeverStale && registry.object(for: key)?.page === origin
         }
-        let isOfOneEntity = waiting.allSatisfy { $0.entity == object.key.entity }
-        let pages = try store.rows(
-            withKeys: waiting.map(\.number), entity: isOfOneEntity ? object.entity : fetched.entity,
-            generation: pinnedGenerations?.generation(of: store))
+        let pages = try rows(waiting, like: object, from: store)
         var read: [NSManagedObject] = []
         for page in pages {
             page.isFetchBatch = true

@@ -1,8 +1,28 @@
 import Foundation
 
+extension NSPersistentStoreResult {
+    /// What several stores answer to one batch request, as one answer.
+    fileprivate static func joined(_ results: [NSPersistentStoreResult]) -> NSPersistentStoreResult? {
+        guard results.count > 1 else { return results.first }
+        func joined(_ answers: [Any?]) -> Any {
+            if let counts = answers as? [Int] { return counts.reduce(0, +) }
+            if let ids = answers as? [[NSManagedObjectID]] { return ids.flatMap { $0 } }
+            return true
+        }
+        if let results = results as? [NSBatchUpdateResult] {
+            return NSBatchUpdateResult(joined(results.map(\.result)), type: results[0].resultType)
+        }
+        if let results = results as? [NSBatchDeleteResult] {
+            return NSBatchDeleteResult(joined(results.map(\.result)), type: results[0].resultType)
+        }
+        return results.first
+    }
+}
+
 extension NSManagedObjectContext {
     /// Carries out a request other than a plain fetch: an asynchronous fetch, or a batch request, which changes the
-    /// store without making objects. Objects that the context has are not told: merge or refresh them.
+    /// store without making objects. Objects that the context has are not told: merge or refresh them. Each store that has
+    /// the entity carries a batch update or deletion out in a transaction of its own; a batch insertion is for the first.
     ///
     /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) where no store can carry the request out.
     @discardableResult
@@ -22,9 +42,14 @@ extension NSManagedObjectContext {
                 .coreData,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
         }
+        var results: [NSPersistentStoreResult] = []
         for case let store as any BatchStore in coordinator.rowStores {
-            if let result = try store.executeBatch(request, for: self) { return result }
+            guard let result = try store.executeBatch(request, for: self) else { continue }
+            results.append(result)
+            // New rows go to one store.
+            if request is NSBatchInsertRequest { break }
         }
+        if let result = NSPersistentStoreResult.joined(results) { return result }
         throw CocoaError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [NSLocalizedDescriptionKey: "No store carries out a \(type(of: request))."])

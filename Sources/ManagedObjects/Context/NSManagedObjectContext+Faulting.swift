@@ -91,14 +91,20 @@ extension NSManagedObjectContext {
             return object.page !== origin
         }
         guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else { return false }
-        let numbers = faultBatch(around: object)
-        let pages = try store.rows(
-            withKeys: numbers, entity: object.entity, generation: pinnedGenerations?.generation(of: store))
-        if numbers.count == 1, let page = pages.first, page.count == 1 {
+        let keys = faultBatch(around: object)
+        let pages = try rows(keys, like: object, from: store)
+        if keys.count == 1, let page = pages.first, page.count == 1 {
             adopt(page, row: 0, by: object)
             return true
         }
         for page in pages { rowsAhead.add(page) }
+        for key in keys.dropFirst() {
+            // Loose faults find their rows at once, so that they are not read again with the next.
+            guard let other = registry.object(for: key), other.page == nil, other.isFaultInternally,
+                let (page, row) = rowsAhead.row(for: key)
+            else { continue }
+            adopt(page, row: row, by: other)
+        }
         guard let (page, row) = rowsAhead.row(for: object.key) else { return false }
         adopt(page, row: row, by: object)
         return true
@@ -122,24 +128,35 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// The primary keys to read together with an object's: targets of the rows that follow the one it was reached from, or
-    /// rows that follow its own in a page that is stale.
-    private func faultBatch(around object: NSManagedObject) -> [Int64] {
-        guard let page = object.page, stalenessInterval != 0 else { return [object.key.number] }
+    /// The rows of objects of one hierarchy: of the object's entity, or of others too where keys say so.
+    final func rows(_ keys: [ObjectKey], like object: NSManagedObject, from store: any RowStore) throws -> [RowPage] {
+        let isOfOneEntity = keys.allSatisfy { $0.entity == object.key.entity }
+        return try store.rows(
+            withKeys: keys.map(\.number), entity: isOfOneEntity ? object.entity : object.entity.rootEntity,
+            generation: pinnedGenerations?.generation(of: store))
+    }
+
+    /// What to read together with an object: targets of the rows that follow the one it was reached from, rows that follow
+    /// its own in a page that is stale, or other faults of its hierarchy that came from nowhere.
+    private func faultBatch(around object: NSManagedObject) -> [ObjectKey] {
+        guard stalenessInterval != 0 else { return [object.key] }
+        guard let page = object.page else {
+            return [object.key] + registry.looseFaults(around: object.key, epoch: epoch)
+        }
         guard object.originSlot >= 0 else {
             let rows = Int(object.row)..<min(Int(object.row) + Self.staleBatch, page.count)
-            return rows.filter { row in
-                row == rows.lowerBound || registry.object(for: page.key(ofRow: row))?.isFaultInternally == true
-            }.map { page.keys[$0] }
+            return rows.map { page.key(ofRow: $0) }.filter { key in
+                key == object.key || registry.object(for: key)?.isFaultInternally == true
+            }
         }
         let slot = Int(object.originSlot)
         let batches = batches(of: page)
         let wanted = batches.readsWhole ? page.count : batches.nextTargetCount(slot: slot)
         var seen: Set<Int64> = [object.key.number]
-        var numbers = [object.key.number]
+        var keys = [object.key]
         let root = object.layout.rootIndex
         var row = batches.readsWhole ? 0 : Int(object.row) + 1
-        while numbers.count < wanted, row < page.count {
+        while keys.count < wanted, row < page.count {
             let cell = page.cell(row: row, slot: slot)
             row += 1
             guard cell.kind == .reference else { continue }
@@ -147,9 +164,9 @@ extension NSManagedObjectContext {
             guard layout(of: key).rootIndex == root, seen.insert(key.number).inserted else { continue }
             if rowsAhead.contains(key) { continue }
             if let registered = registry.object(for: key), !registered.isFaultInternally { continue }
-            numbers.append(key.number)
+            keys.append(key)
         }
-        return numbers
+        return keys
     }
 
     /// Rows of a stale page that are read again at once.

@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
         let entity = try fetchedEntity(specification)
         switch specification.resultType {
         case .managedObjectIDResultType:
-            return try objects(specification, entity: entity).map(\.objectID)
+            return try objectIDs(specification, entity: entity)
         case .countResultType:
             var counted = specification
             counted.resultType = .managedObjectIDResultType
@@ -148,6 +148,17 @@ extension NSManagedObjectContext {
         try requireRelationships(keyPaths, of: entity)
         prefetch(keyPaths, of: found)
         return found
+    }
+
+    /// The IDs alone, where nothing unsaved can make a difference: no object is made, and no value read.
+    private func objectIDs(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [Any] {
+        let stores = try fetchedStores(specification, entity: entity)
+        guard parentContext == nil, stores.count == 1, let store = stores.first, !asksObjects(specification, stores),
+            !needsPendingChanges(specification) || !changesMayMatter(to: specification, entity: entity)
+        else { return try objects(specification, entity: entity).map(\.objectID) }
+        let keys = try store.keys(
+            matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
+        return keys.map { objectID(for: $0) }
     }
 
     /// Whether the predicate holds a program's own code, which expects objects, and the stores are such that Core Data asks
@@ -264,19 +275,39 @@ extension NSManagedObjectContext {
             }
         }
         let query = try specification.valueQuery(entity: entity)
-        return try fetchedStores(specification, entity: entity).flatMap { store in
-            try store.values(matching: query, generation: pinnedGenerations?.generation(of: store)).map { row in
-                let dictionary = NSMutableDictionary()
-                for (column, value) in zip(query.columns, row) {
-                    if let key = value as? ObjectKey {
-                        dictionary[column.name] = objectID(for: key)
-                    } else if let value {
-                        dictionary[column.name] = value
-                    }
+        return try values(query, from: fetchedStores(specification, entity: entity)).map { row in
+            let dictionary = NSMutableDictionary()
+            for (column, value) in zip(query.columns, row) {
+                if let key = value as? ObjectKey {
+                    dictionary[column.name] = objectID(for: key)
+                } else if let value {
+                    dictionary[column.name] = value
                 }
-                return dictionary
             }
+            return dictionary
         }
+    }
+
+    /// One store answers itself; what several have is grouped, counted and sorted here.
+    private func values(_ query: ValueQuery, from stores: [any RowStore]) throws -> [[Any?]] {
+        if stores.count == 1 {
+            return try stores[0].values(matching: query, generation: pinnedGenerations?.generation(of: stores[0]))
+        }
+        guard let coordinator, !stores.isEmpty else { return [] }
+        let matching = RowQuery(
+            entity: query.query.entity, includesSubentities: query.query.includesSubentities,
+            predicate: query.query.predicate)
+        var graphs: [StoreRowGraph] = []
+        var rows: [RowSubject] = []
+        for store in stores {
+            let generation = try pinnedGenerations?.generation(of: store) ?? store.pinGeneration()
+            let graph = StoreRowGraph(store: store, coordinator: coordinator, generation: generation)
+            rows += graph.subjects(of: try store.rows(matching: matching, generation: generation))
+            graphs.append(graph)
+        }
+        var selection = query
+        selection.query.predicate = nil
+        return try withExtendedLifetime(graphs) { try ValueSelection(selection).values(of: rows) }
     }
 
     // MARK: - Prefetching

@@ -40,6 +40,11 @@ struct ObjectRegistry {
         count += 1
     }
 
+    /// Faults to read together with one that fires: of its hierarchy and store, and nothing is known of them but their keys.
+    mutating func looseFaults(around key: ObjectKey, epoch: Int) -> [ObjectKey] {
+        tables[tableOfEntity[Int(key.entity)]].looseFaults(around: key, epoch: epoch)
+    }
+
     mutating func forget(_ key: ObjectKey) {
         if tables[tableOfEntity[Int(key.entity)]].remove(store: key.store, number: key.number) { count -= 1 }
     }
@@ -95,6 +100,7 @@ private struct KeyTable {
     private var entries: ContiguousArray<Entry> = []
     private var mask = 0
     private(set) var count = 0
+    private var looseFaults = LooseFaults()
 
     @inline(__always)
     private static func home(_ number: Int64, _ mask: Int) -> Int {
@@ -116,6 +122,25 @@ private struct KeyTable {
             slot = (slot + 1) & mask
         }
         return nil
+    }
+
+    /// How far from an object others are looked for.
+    private static let looseFaultReach = 4096
+
+    mutating func looseFaults(around key: ObjectKey, epoch: Int) -> [ObjectKey] {
+        let limit = looseFaults.next(in: epoch) - 1
+        guard count > 0, limit > 0 else { return [] }
+        var found: [ObjectKey] = []
+        var slot = Self.home(key.number, mask)
+        for _ in 0..<min(Self.looseFaultReach, entries.count) where found.count < limit {
+            slot = (slot + 1) & mask
+            guard let object = entries[slot].object, object.page == nil, object.committed == nil,
+                object.isFaultInternally, object.key.store == key.store, object.key.number > 0, object.key != key,
+                object.state.isEmpty
+            else { continue }
+            found.append(object.key)
+        }
+        return found
     }
 
     mutating func insert(_ object: NSManagedObject, store: UInt16, number: Int64) {

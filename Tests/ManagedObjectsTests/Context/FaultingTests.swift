@@ -88,6 +88,67 @@ struct FaultingTests {
         #expect(statements == [])
     }
 
+    @Test func `objects by ID, and refreshed ones, are read together when a loop asks for them`() throws {
+        let stack = try stackOfNotes(1000)
+        let context = stack.context()
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
+        request.resultType = .managedObjectIDResultType
+        var ids: [NSManagedObjectID] = []
+        let fetching = try log.counting { ids = try context.fetch(request) }
+        #expect(fetching.map { $0.hasPrefix("SELECT t0.Z_PK, t0.Z_ENT\n") } == [true])
+        #expect(context.registeredObjects.isEmpty)
+        let notes = ids.map { context.object(with: $0) }
+        func titles() -> Int { notes.filter { $0.value(forKey: "title") != nil }.count }
+        #expect(log.counting { _ = notes[500].value(forKey: "title") }.count == 1)
+        #expect(notes.filter { !$0.isFault }.count == 1)
+        let looking = log.counting { #expect(titles() == 1000) }
+        #expect(looking.count <= 20, "\(looking.count) statements")
+        context.refreshAllObjects()
+        let again = log.counting { #expect(titles() == 1000) }
+        #expect(again.count <= 20, "\(again.count) statements")
+        notes[0].setValue("changed", forKey: "title")
+        try context.save()
+        let last = log.counting { #expect(titles() == 1000) }
+        #expect(last.isEmpty)
+    }
+
+    @Test func `a loop in a child takes a handful of statements, however many objects there are`() throws {
+        let stack = try stackOfNotes(6000)
+        let parent = stack.context(.privateQueueConcurrencyType)
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        var items = 0
+        let statements = try log.counting {
+            try child.performAndWait {
+                for note in try child.all("Note", sortedBy: "count") {
+                    let members = (note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+                    items += members.filter { $0.value(forKey: "name") != nil }.count
+                }
+            }
+        }
+        #expect(items == 30_000)
+        #expect(statements.count <= 60, "\(statements.count) statements")
+    }
+
+    @Test func `targets of several entities are read together`() throws {
+        let stack = try log.stack()
+        let writer = stack.context()
+        for number in 0..<200 {
+            let note = writer.insert("Note", ["count": number])
+            note.setValue(writer.insert(number % 2 == 0 ? "SpecialItem" : "Item", ["index": number]), forKey: "cover")
+        }
+        try writer.save()
+        let context = stack.context()
+        var sum = 0
+        let statements = try log.counting {
+            for note in try context.all("Note", sortedBy: "count") {
+                sum += (note.value(forKey: "cover") as? NSManagedObject)?.value(forKey: "index") as? Int ?? 0
+            }
+        }
+        #expect(sum == 19900)
+        #expect(statements.count <= 8, "\(statements.count) statements")
+    }
+
     @Test func `an object is one object in a context, however it is reached`() throws {
         let stack = try stackOfNotes(3)
         let context = stack.context()
