@@ -36,6 +36,36 @@ import Testing
         }
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/awake(fromsnapshotevents:)
+    @Test func valuesThatChangeWithoutTheirUser() throws {
+        let diary = try Diary()
+        let (context, other) = (diary.context(), diary.context())
+        try context.performAndWait {
+            let log = context.log()
+            let note = Note(context: context)
+            note.setValue("one", forKey: "title")
+            try context.save()
+            func events(after change: () throws -> Void) rethrows -> [String] {
+                log.events = []
+                try change()
+                return log.events.filter { $0.hasPrefix("awakeFromSnapshotEvents") }
+            }
+            func told(_ type: NSSnapshotEventType) -> [String] { ["awakeFromSnapshotEvents \(type.rawValue)"] }
+            #expect(events { context.refresh(note, mergeChanges: true) } == [])
+            note.setValue("two", forKey: "title")
+            #expect(events { context.refresh(note, mergeChanges: true) } == told(.refresh))
+            #expect(events { context.rollback() } == told(.rollback))
+            try other.performAndWait {
+                try other.existingObject(with: note.objectID).setValue("three", forKey: "title")
+                try other.save()
+            }
+            note.setValue("four", forKey: "title")
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            #expect(try events { try context.save() } == told(.mergePolicy))
+            #expect(note.value(forKey: "title") as? String == "four")
+        }
+    }
+
     /// https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvalues()
     @Test func changesAgainstWhatWasSaved() throws {
         let diary = try Diary()

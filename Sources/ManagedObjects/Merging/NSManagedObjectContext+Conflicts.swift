@@ -62,7 +62,8 @@ extension NSManagedObjectContext {
 
     // MARK: - What the built-in policies do
 
-    /// Puts unsaved changes of objects on top of their rows as they are now. Objects without a row stay as they are.
+    /// Puts unsaved changes of objects on top of their rows as they are now, and tells those that have some. Objects without a
+    /// row stay as they are.
     ///
     /// - Returns: Objects without changes that were read anew along with them.
     @discardableResult
@@ -73,6 +74,9 @@ extension NSManagedObjectContext {
         var rebasing = Rebasing(self, policy: policy, isSettling: false)
         // Where the store cannot be read, everything stays as it is; who reads or saves next learns why.
         try? rebasing.run(objects)
+        for object in objects where object.context === self && object.hasChanges {
+            object.awake(fromSnapshotEvents: .refresh)
+        }
         return Array(rebasing.refreshed.values)
     }
 

@@ -147,7 +147,8 @@ open class NSManagedObject: NSObject {
     open func awakeFromInsert() {}
     /// Called each time the object's values are read from the store.
     open func awakeFromFetch() {}
-    /// Called when an undo, a rollback or a merge has changed the object's values.
+    /// Called when an undo, a rollback, a refresh on top of which unsaved changes were put, or a merge policy has changed the
+    /// object's values.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
     /// Called before a save, for every object that will be written; may change values, also of others.
     open func willSave() {}
