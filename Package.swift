@@ -129,7 +129,11 @@ targets += [
             + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
     .testTarget(
         name: "CoralCommandTests",
-        dependencies: ["Coral", "CoralCommand", "NotesModel", .product(name: "GRDB", package: "GRDB.swift")]),
+        dependencies: [
+            "Coral", "CoralCommand", "NotesModel", "ChildProcesses", .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
+    // What tests start programs with.
+    .target(name: "ChildProcesses", path: "Tests/ChildProcesses"),
 ]
 
 if engineIsBuilt {
@@ -140,6 +144,14 @@ if engineIsBuilt {
         // Files that Apple's tools wrote.
         .testTarget(
             name: "CorpusTests", dependencies: ["Coral", .product(name: "GRDB", package: "GRDB.swift")]),
+        // How many allocations operations take, counted in a process of its own that has malloc replaced. Its test starts
+        // the program and does not depend on it, or all tests would have malloc replaced.
+        .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
+        .executableTarget(
+            name: "allocation-counts", dependencies: ["Coral", "CoreData", "AllocationCounter"],
+            path: "Tests/AllocationCounts"),
+        .testTarget(
+            name: "AllocationTests", dependencies: ["ChildProcesses"], exclude: ["allocations.txt"]),
     ]
 }
 

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// One run of the command, as a shell has it.

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Coral
 import NotesModel
 import Testing

@@ -3,11 +3,13 @@ import Foundation
 /// A process that a test starts and waits for.
 ///
 /// Not Foundation's `Process`, which on a busy machine may never hear of the end of a short-lived child.
-struct ChildProcess {
+package struct ChildProcess {
     private let id: pid_t
 
     /// Starts a program. The streams are files; what is not given is the tests' own.
-    init(_ program: URL, _ arguments: [String], input: URL? = nil, output: URL? = nil, errors: URL? = nil) throws {
+    package init(_ program: URL, _ arguments: [String], input: URL? = nil, output: URL? = nil, errors: URL? = nil)
+        throws
+    {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
             var attributes: posix_spawnattr_t?
@@ -41,11 +43,11 @@ struct ChildProcess {
     }
 
     /// Ends the process at once, whatever it is doing.
-    func kill() { _ = Foundation.kill(id, SIGKILL) }
+    package func kill() { _ = Foundation.kill(id, SIGKILL) }
 
     /// Waits for the end. Gives what the process has ended with, or the signal that has ended it.
     @discardableResult
-    func wait() -> Int32 {
+    package func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0, errno == EINTR {}
         let signal = status & 0x7F
