@@ -16,6 +16,8 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
             ]),
+        // What `compare` runs programs with: their time and their memory, and no other's.
+        .executableTarget(name: "one-run"),
         // Copies of a graph of any size: by objects, in batches, by the store, to a new store.
         .executableTarget(name: "graph-copies", dependencies: [.product(name: "Coral", package: "coral")]),
         // JSON per byte, predicates, faults, relationships: what the jobs are made of, by itself.

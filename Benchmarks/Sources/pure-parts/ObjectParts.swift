@@ -87,6 +87,13 @@ struct ObjectParts {
             "what has changed in an object, of 1,000 that have",
             nanoseconds(count) { for object in objects { changed += object.changedValues().count } }, per: "object")
         report(
+            "snapshot of an object, of 1,000 that have changed: what it was and what it is",
+            nanoseconds(count) {
+                for object in objects {
+                    changed += object.committedValues(forKeys: nil).count + object.changedValues().count
+                }
+            }, per: "object")
+        report(
             "which objects of 1,000 have changed",
             nanoseconds(count) { changed += context.updatedObjects.count }, per: "object")
         context.rollback()
