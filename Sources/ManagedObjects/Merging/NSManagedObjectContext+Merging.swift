@@ -77,12 +77,18 @@ extension NSManagedObjectContext {
             reread.append(object)
             event.refreshed.append(object)
         }
+        let known = deleted.compactMap { id in key(for: id).flatMap { registeredObject(for: $0) } }
+        // Whom a merge policy has let come back since is not gone.
+        let there = (try? readAgain(known.map(\.key))) ?? []
+        for object in known where there.contains(object.key) {
+            reread.append(object)
+            event.refreshed.append(object)
+        }
         event.refreshed += rebase(reread).filter { !updated.contains($0.objectID) }
         var gone: Set<ObjectKey> = []
-        for id in deleted {
-            guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
+        for object in known where !there.contains(object.key) && object.context === self {
             event.deleted.append(object)
-            gone.insert(key)
+            gone.insert(object.key)
             deleteNewcomers(of: object)
             dropChanges(of: object)
             _ = object.objectID

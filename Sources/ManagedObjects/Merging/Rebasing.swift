@@ -32,9 +32,10 @@ struct Rebasing {
     /// Cost: a look at every changed object, and a statement for each entity of the objects and of whom they refer to.
     mutating func run(_ objects: [NSManagedObject]) throws {
         let there = try context.readAgain(objects.filter(\.hasChanges).map(\.key))
-        let objects = objects.filter { isSettling || !$0.hasChanges || there.contains($0.key) }
+        let objects = objects.filter { object in
+            (isSettling || !object.hasChanges || there.contains(object.key)) && keys.insert(object.key).inserted
+        }
         guard !objects.isEmpty else { return }
-        keys = Set(objects.map(\.key))
         var edits = RelationshipEdits(concerning: keys, in: context)
         edits.withdraw(butOf: keys)
         for object in objects {
@@ -190,8 +191,9 @@ struct Rebasing {
         context.letGo(of: object)
     }
 
-    /// The object with a key, if it is there.
-    private func existing(_ key: ObjectKey) -> NSManagedObject? {
+    /// The object with a key as the store has it now, with what is unsaved of it here; nil where it is not there.
+    private mutating func existing(_ key: ObjectKey) -> NSManagedObject? {
+        refresh(key)
         let object = context.object(for: key)
         if object.state.contains(.deleted) { return nil }
         return object.state.contains(.inserted) || (try? context.realise(object)) == true ? object : nil
@@ -199,12 +201,12 @@ struct Rebasing {
 
     // MARK: - Making changes again
 
-    private func apply(_ edit: RelationshipEdits.Reference) {
+    private mutating func apply(_ edit: RelationshipEdits.Reference) {
         guard let object = existing(edit.object.key) else { return }
-        let target = edit.now.flatMap(existing)
+        let target = edit.now.flatMap { existing($0) }
         let current = object.slotValue(edit.slot).referenceKey
         if current != target?.key {
-            if let former = current.flatMap(existing) {
+            if let former = current.flatMap({ existing($0) }) {
                 leave(former, object, at: former.end(facing: object, slot: edit.slot))
             }
             object.setPrimitiveSlot(edit.slot, to: target.map { .reference($0.key) } ?? .null)
@@ -213,26 +215,26 @@ struct Rebasing {
         if let target { join(target, object, slot: edit.slot) }
     }
 
-    private func apply(_ edit: RelationshipEdits.Pair) {
+    private mutating func apply(_ edit: RelationshipEdits.Pair) {
         guard let object = existing(edit.object.key), let member = existing(edit.member) else { return }
         change(object, at: edit.index, member.key, isAdded: edit.isAdded)
         guard case .toMany(let index) = object.layout.links.toMany[edit.index].inverse else { return }
         change(member, at: index, object.key, isAdded: edit.isAdded)
     }
 
-    private func apply(_ order: RelationshipEdits.Order) {
+    private mutating func apply(_ order: RelationshipEdits.Order) {
         guard let object = existing(order.object.key) else { return }
         if object.loadedToManyState(at: order.index).takeOrder(order.members) { context.noteChange(of: object) }
     }
 
-    private func join(_ target: NSManagedObject, _ object: NSManagedObject, slot: Int) {
+    private mutating func join(_ target: NSManagedObject, _ object: NSManagedObject, slot: Int) {
         switch target.end(facing: object, slot: slot) {
         case .none: break
         case .toMany(let index): change(target, at: index, object.key, isAdded: true)
         case .slot(let inverse):
             let owner = target.slotValue(inverse).referenceKey
             guard owner != object.key else { return }
-            if let former = owner.flatMap(existing) { leave(former, target, at: .slot(slot)) }
+            if let former = owner.flatMap({ existing($0) }) { leave(former, target, at: .slot(slot)) }
             target.setPrimitiveSlot(inverse, to: .reference(object.key))
             context.noteChange(of: target)
         }
@@ -265,6 +267,7 @@ struct Rebasing {
         object.toMany = []
         for (index, place) in object.layout.toMany.enumerated() {
             let members = object.memberKeys(at: index)
+            // All at once, so that they are read in batches.
             for key in members { refresh(key) }
             disconnect(object, from: members, by: place.relationship.deleteRule) { rebasing, member in
                 rebasing.leave(member, object, at: object.layout.links.toMany[index].inverse)
@@ -276,7 +279,6 @@ struct Rebasing {
             let reference = object.committedValue(slot)
             object.setPrimitiveSlot(slot, to: reference)
             guard let key = reference.referenceKey else { continue }
-            refresh(key)
             let rule = (description.property as? NSRelationshipDescription)?.deleteRule ?? .nullifyDeleteRule
             disconnect(object, from: [key], by: description.isHidden ? .nullifyDeleteRule : rule) { rebasing, target in
                 rebasing.leave(target, object, at: target.end(facing: object, slot: slot))
@@ -285,12 +287,12 @@ struct Rebasing {
         }
     }
 
-    private func disconnect(
+    private mutating func disconnect(
         _ object: NSManagedObject, from others: ContiguousArray<ObjectKey>, by rule: NSDeleteRule,
         _ disconnect: (Rebasing, NSManagedObject) -> Void
     ) {
         guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { return }
-        for other in others.compactMap(existing) {
+        for other in others.compactMap({ existing($0) }) {
             disconnect(self, other)
             if rule == .cascadeDeleteRule { context.delete(other) }
         }

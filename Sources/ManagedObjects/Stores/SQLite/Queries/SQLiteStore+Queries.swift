@@ -79,8 +79,7 @@ extension SQLiteStore {
     ) throws -> RowResult {
         guard let place = content.schema.entity(query.entity) else { return RowResult() }
         let reader = content.reader(of: place, includesSubentities: query.includesSubentities, store: number)
-        let columns = reader.columns.map { "t0.\($0)" }.joined(separator: ", ")
-        let statement = try content.compiler.rows(query, selecting: columns, store: number)
+        let statement = try content.compiler.rows(query, selecting: reader.plan.qualifiedList, store: number)
         return try reading(generation, consistently: false) { database in
             let statement = try SQLStatement(statement, in: database)
             defer { statement.finish() }

@@ -21,9 +21,9 @@ struct MemberQuery {
         guard let reference = destination.columns[slot]?.name else { return emptyResult }
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         let reader = includesRows ? content.reader(of: destination, store: store) : nil
-        let columns = reader?.columns ?? ["Z_PK", "Z_ENT"]
-        let (ownerColumn, hasPosition) = (columns.count, positionColumn != nil)
-        let selected = (columns + [reference] + (positionColumn.map { [$0] } ?? [])).joined(separator: ", ")
+        let (ownerColumn, hasPosition) = (reader?.plan.columnCount ?? 2, positionColumn != nil)
+        let columns = [reader?.plan.list ?? "Z_PK, Z_ENT", reference] + (positionColumn.map { [$0] } ?? [])
+        let selected = columns.joined(separator: ", ")
         let schema = content.schema
         var found = OwnedMembers(owners: owners)
         // The page that the last row came into, and its entity: most rows follow others of their kind.

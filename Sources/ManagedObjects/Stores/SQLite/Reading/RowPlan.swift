@@ -16,28 +16,45 @@ struct RowPlan: Sendable {
         var destination: Int = 0
     }
 
+    /// What a statement selects.
+    private enum Column: Hashable {
+        case stored(String)
+        /// The `Z_ENT` of the row that a column refers to, for a column that has none beside it: the owner of a one-way
+        /// to-many relationship.
+        case entity(of: String, in: String)
+
+        func sql(of table: String) -> String {
+            switch self {
+            case .stored(let name): "\(table).\(name)"
+            case .entity(let column, let destination):
+                "(SELECT z.Z_ENT FROM \(destination) AS z WHERE z.Z_PK = \(table).\(column))"
+            }
+        }
+    }
+
     /// The columns of one entity.
     struct Leaf: Sendable {
         let layout: EntityLayout
         var steps: [Step] = []
     }
 
-    /// The names of the columns to select, in order, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`.
-    let columns: [String]
+    /// How many columns are selected.
+    let columnCount: Int
     let leaves: [Leaf]
     /// The position of each entity's leaf by `Z_ENT`, or -1.
     let leafByNumber: [Int]
-    /// The columns as a statement lists them, plainly and of the table `t0`.
+    /// The columns as a statement lists them, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`: of the entity's table under its own
+    /// name, and under the name `t0`.
     let list: String
     let qualifiedList: String
 
     init(_ entity: SQLEntity, includesSubentities: Bool, schema: SQLSchema) {
-        var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
-        var positions: [String: Int] = [:]
-        func position(of name: String) -> Int32 {
-            if let known = positions[name] { return Int32(known) }
-            positions[name] = columns.count
-            columns.append(name)
+        var columns: [Column] = [.stored("Z_PK"), .stored("Z_ENT"), .stored("Z_OPT")]
+        var positions: [Column: Int] = [:]
+        func position(of column: Column) -> Int32 {
+            if let known = positions[column] { return Int32(known) }
+            positions[column] = columns.count
+            columns.append(column)
             return Int32(columns.count - 1)
         }
         let numbers = includesSubentities ? entity.hierarchyNumbers : [entity.number]
@@ -53,10 +70,10 @@ struct RowPlan: Sendable {
                 guard let column else { continue }
                 let description = layout.slots[slot]
                 var step = Step(
-                    column: position(of: column.name), slot: slot,
+                    column: position(of: .stored(column.name)), slot: slot,
                     decoder: Self.decoder(of: description.kind, column: column))
                 if description.kind == .toOne {
-                    step.companion = column.companion.map { position(of: $0) } ?? -1
+                    step.companion = Self.companion(of: column, description, schema).map(position) ?? -1
                     step.destination = description.destination?.index ?? 0
                 }
                 steps.append(step)
@@ -64,11 +81,22 @@ struct RowPlan: Sendable {
             leafByNumber[Int(number)] = leaves.count
             leaves.append(Leaf(layout: layout, steps: steps))
         }
-        self.columns = columns
+        columnCount = columns.count
         self.leaves = leaves
         self.leafByNumber = leafByNumber
-        list = columns.joined(separator: ", ")
-        qualifiedList = columns.map { "t0." + $0 }.joined(separator: ", ")
+        list = columns.map { $0.sql(of: entity.table) }.joined(separator: ", ")
+        qualifiedList = columns.map { $0.sql(of: "t0") }.joined(separator: ", ")
+    }
+
+    /// Where the `Z_ENT` of a reference's destination is found; nil where it can be one only.
+    private static func companion(
+        of column: SQLColumn, _ description: EntityLayout.Slot, _ schema: SQLSchema
+    ) -> Column? {
+        if let companion = column.companion { return .stored(companion) }
+        guard let destination = description.destination.flatMap(schema.entity),
+            destination.hierarchyNumbers.count > 1
+        else { return nil }
+        return .entity(of: column.name, in: destination.table)
     }
 
     private static func decoder(of kind: EntityLayout.Slot.Kind, column: SQLColumn) -> Step.Decoder {

@@ -19,9 +19,6 @@ final class RowReader {
     /// The page being filled of each leaf, by its position in `pages`, or -1.
     private var pageByLeaf: [Int]
 
-    /// The names of the columns to select, in order, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`.
-    var columns: [String] { plan.columns }
-
     init(_ plan: RowPlan, schema: SQLSchema, store: UInt16, externalData: ExternalData?) {
         self.plan = plan
         self.schema = schema
