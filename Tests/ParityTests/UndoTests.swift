@@ -21,6 +21,12 @@ import Testing
         context.undoManager?.endUndoGrouping()
     }
 
+    /// The notes' titles, as a new context reads them.
+    private func storedTitles(_ diary: Diary) throws -> [String] {
+        let context = diary.context()
+        return try context.performAndWait { try context.names("Note", "title") }
+    }
+
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/undo()
     @Test func aValueGoesBackAndForth() throws {
         let diary = try Diary()
@@ -43,8 +49,7 @@ import Testing
             context.undo()
             try context.save()
         }
-        let other = diary.context()
-        #expect(try other.performAndWait { try other.names("Note", "title") } == ["two"])
+        #expect(try storedTitles(diary) == ["two"])
     }
 
     @Test func anInsertionIsTakenBackAndDoneAgain() throws {
@@ -125,8 +130,7 @@ import Testing
             #expect(note.isUpdated)
             try context.save()
         }
-        let other = diary.context()
-        #expect(try other.performAndWait { try other.names("Note", "title") } == ["one"])
+        #expect(try storedTitles(diary) == ["one"])
     }
 
     @Test func anInsertionThatWasSavedIsTakenBackAsADeletion() throws {

@@ -61,9 +61,7 @@ extension NSManagedObjectContext {
             else { continue }
             if description.isHidden {
                 // The owner of a one-way to-many loses a member, whatever its own rule says.
-                if case .toMany(let index) = target.end(facing: object, slot: slot) {
-                    target.removeMember(object, at: index)
-                }
+                object.setReference(slot: slot, to: nil)
                 continue
             }
             applyRule(relationship.deleteRule, members: [target]) { _ in object.setReference(slot: slot, to: nil) }

@@ -113,7 +113,7 @@ extension NSManagedObjectContext {
     /// A child takes the values that its parent has now, unsaved ones too.
     private func findValues(of object: NSManagedObject, in parent: NSManagedObjectContext) throws -> Bool {
         let key = object.key
-        let found = try parent.queue.sync { () throws -> (ContiguousArray<Value>, Int64)? in
+        let found = try ask(parent) { parent throws -> (ContiguousArray<Value>, Int64)? in
             let original = parent.object(for: key)
             guard !original.state.contains(.deleted), try parent.realise(original) else { return nil }
             original.noticeInPlaceChanges()
@@ -200,7 +200,7 @@ extension NSManagedObjectContext {
     private func findMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) throws {
         if let parentContext {
             let key = object.key
-            let members = parentContext.queue.sync { parentContext.object(for: key).memberKeys(at: index) }
+            let members = ask(parentContext) { $0.object(for: key).memberKeys(at: index) }
             return state.load(members, positions: [])
         }
         guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else {
@@ -331,7 +331,9 @@ extension NSManagedObjectContext {
     final func readAgain(_ keys: some Collection<ObjectKey>) throws -> Set<ObjectKey> {
         if let parentContext {
             let wanted = Array(keys)
-            return parentContext.queue.sync { Set(wanted.filter { parentContext.hasObject($0) }) }
+            let there = ask(parentContext) { parent in wanted.filter { parent.hasObject($0) } }
+            // By the names that they have now that the parent has been asked.
+            return Set(there.map { $0.isTemporary ? aliases[$0.number] ?? $0 : $0 })
         }
         var there: Set<ObjectKey> = []
         let stored = keys.filter { !$0.isTemporary }

@@ -210,9 +210,7 @@ extension NSManagedObjectContext {
             asked.includesPropertyValues = true
         }
         let request = asked
-        let originals = try parent.queue.sync { () throws in
-            try parent.fetchResults(request).compactMap { $0 as? NSManagedObject }
-        }
+        let originals = try ask(parent) { try $0.fetchResults(request).compactMap { $0 as? NSManagedObject } }
         let fetched = FetchBatches(
             ContiguousArray(originals.map(\.key)), of: entity, specification: asked, originals: originals)
         var found = objects(fetched)

@@ -3,6 +3,39 @@ import Foundation
 // A child context saves into its parent: its changes become the parent's unsaved ones.
 
 extension NSManagedObjectContext {
+    // MARK: - Asking the parent
+
+    /// Asks the parent on its queue, and takes along what it has come to call objects that are known here: so that nothing it
+    /// tells becomes a second object of the same row.
+    final func ask<Answer>(
+        _ parent: NSManagedObjectContext, _ question: (NSManagedObjectContext) throws -> Answer
+    ) rethrows -> Answer {
+        let (answer, keys) = try parent.queue.sync { () throws in
+            if let grandparent = parent.parentContext { parent.ask(grandparent) { _ in } }
+            return (try question(parent), parent.givenKeys.dropFirst(learntKeyCount))
+        }
+        if !keys.isEmpty { learn(Array(keys)) }
+        return answer
+    }
+
+    private func learn(_ pairs: [(temporary: Int64, permanent: ObjectKey)]) {
+        learntKeyCount += pairs.count
+        let keys = PermanentKeys(pairs)
+        for object in registry.objects {
+            if object.key.isTemporary {
+                let permanent = keys.permanent(object.key)
+                if !permanent.isTemporary { rename(object, permanent) }
+            }
+            resolveReferences(of: object, by: keys)
+            for slot in object.layout.referenceSlots {
+                guard let target = object.committed?[slot].referenceKey, target.isTemporary else { continue }
+                object.committed?[slot] = .reference(keys.permanent(target))
+            }
+        }
+    }
+
+    // MARK: - Saving
+
     final func saveToParent() throws {
         guard let parentContext else { return }
         let changes = ContiguousArray(changed.lazy.filter(\.hasChanges))
@@ -13,26 +46,32 @@ extension NSManagedObjectContext {
     }
 
     /// Makes a child's changes this context's own.
+    ///
+    /// Each relationship is changed on both sides and against what this context has now: others may have changed it since the
+    /// child has read it, and whoever gives way to the child's change need not have changed there.
     private func takeChanges(of objects: ContiguousArray<NSManagedObject>) {
         for object in objects where object.state.contains(.inserted) && !object.state.contains(.deleted) {
             takeInserted(object)
         }
-        for object in objects where !object.state.contains(.deleted) {
-            guard let own = registeredObject(for: object.key) ?? existing(object.key) else { continue }
-            take(object, into: own)
+        let pairs = objects.compactMap { object -> (object: NSManagedObject, own: NSManagedObject)? in
+            guard !object.state.isSuperset(of: [.inserted, .deleted]) else { return nil }
+            return counterpart(of: object.key).map { (object, $0) }
         }
-        for object in objects where object.state.contains(.deleted) && !object.state.contains(.inserted) {
-            guard let own = registeredObject(for: object.key) ?? existing(object.key) else { continue }
-            // What has left it in the child before it was deleted there has left it: delete rules shall not follow it here.
-            take(object, into: own)
-            delete(own)
-        }
+        for (object, own) in pairs { takeValues(of: object, into: own) }
+        // Who lets go comes first, so that nobody is taken from one who has let go.
+        for (object, own) in pairs { takeReferences(of: object, into: own) { $0 == nil } }
+        for (object, own) in pairs { takeReferences(of: object, into: own) { $0 != nil } }
+        for (object, own) in pairs { takeMembers(of: object, into: own) }
+        // What has left an object in the child before it was deleted there has left it here: delete rules do not follow it.
+        for (object, own) in pairs where object.state.contains(.deleted) { delete(own) }
         processPendingChanges()
     }
 
-    private func existing(_ key: ObjectKey) -> NSManagedObject? {
-        let object = object(for: key)
-        return (try? realise(object)) == true ? object : nil
+    /// This context's object with a child's key; nil where it is there no more.
+    private func counterpart(of key: ObjectKey) -> NSManagedObject? {
+        let own = object(for: key)
+        guard own.state.isDisjoint(with: [.deleted, .inaccessible]) else { return nil }
+        return own.state.contains(.inserted) || (try? realise(own)) == true ? own : nil
     }
 
     private func takeInserted(_ object: NSManagedObject) {
@@ -40,7 +79,7 @@ extension NSManagedObjectContext {
         let own = object.entity.managedObjectClass.init(entity: object.entity, insertInto: nil)
         own.key = object.key
         own.assignedStore = object.assignedStore
-        own.values = object.isolated(object.currentValues())
+        own.values = object.layout.initialValues
         own.context = self
         own.state.formUnion([.inserted, .realised, .insertedInEvent, .listed, .changedInEvent, .updated])
         registry.register(own, as: own.key)
@@ -50,24 +89,41 @@ extension NSManagedObjectContext {
         undoRecorder.willChange(own, in: self)
     }
 
-    /// Both sides of every relationship have changed in the child, so each object's own side is taken as it is.
-    private func take(_ object: NSManagedObject, into own: NSManagedObject) {
+    private func takeValues(of object: NSManagedObject, into own: NSManagedObject) {
         recordChange(of: own)
-        if object.values != nil {
-            let values = object.isolated(object.currentValues())
-            for slot in object.changedSlots() { own.setPrimitiveSlot(slot, to: values[slot]) }
+        guard object.values != nil else { return }
+        let values = object.isolated(object.currentValues())
+        for slot in object.changedSlots() where object.layout.kinds[slot] != .toOne {
+            own.setPrimitiveSlot(slot, to: values[slot])
         }
+    }
+
+    private func takeReferences(
+        of object: NSManagedObject, into own: NSManagedObject, where isWanted: (ObjectKey?) -> Bool
+    ) {
+        guard object.values != nil else { return }
+        for slot in object.layout.referenceSlots {
+            let key = object.slotValue(slot).referenceKey
+            guard isWanted(key), key != object.committedValue(slot).referenceKey else { continue }
+            own.setReference(slot: slot, to: key.flatMap { counterpart(of: $0) })
+        }
+    }
+
+    /// Takes the members that no reference of theirs tells of, and the order that members were put in.
+    private func takeMembers(of object: NSManagedObject, into own: NSManagedObject) {
         for (index, state) in object.toMany.enumerated() {
             guard let state, state.isChanged else { continue }
             own.state.insert(.relationshipChanged)
-            if own.layout.toMany[index].isOrdered {
-                own.loadedToManyState(at: index).replaceMembers(state.members.keys)
+            if case .slot = object.layout.links.toMany[index].inverse {
+                // References have told.
             } else {
                 let (added, removed) = state.differences()
-                let ownState = own.ensureToManyState(at: index)
-                for key in removed { ownState.remove(key, keepsOrder: false) }
-                for key in added { ownState.add(key) }
+                for member in removed.compactMap({ counterpart(of: $0) }) { own.removeMember(member, at: index) }
+                for member in added.compactMap({ counterpart(of: $0) }) { own.addMember(member, at: index) }
             }
+            guard object.layout.toMany[index].isOrdered, state.isLoaded else { continue }
+            let order = ContiguousArray(state.members.keys.compactMap { counterpart(of: $0)?.key })
+            _ = own.loadedToManyState(at: index).takeOrder(order)
         }
     }
 
@@ -82,8 +138,9 @@ extension NSManagedObjectContext {
                 event.updated.append(object)
             }
         }
+        let listed = changed
         clearChanges()
-        for object in objects { commit(object) }
+        for object in listed { commit(object) }
         epoch += 1
         for object in objects { object.didSave() }
         var userInfo = event.userInfo

@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     /// The object with a key: the registered one, else a new fault.
     final func object(for key: ObjectKey) -> NSManagedObject {
         if let object = registeredObject(for: key) { return object }
-        return makeFault(key)
+        return makeFault(key.isTemporary ? aliases[key.number] ?? key : key)
     }
 
     /// The object with a key, told from which row and slot it is reached.

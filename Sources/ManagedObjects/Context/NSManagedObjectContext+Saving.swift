@@ -155,10 +155,12 @@ extension NSManagedObjectContext {
         resolveReferences(by: pairs)
     }
 
-    private func rename(_ object: NSManagedObject, _ permanent: ObjectKey) {
+    final func rename(_ object: NSManagedObject, _ permanent: ObjectKey) {
         registry.forget(object.key)
         // Children and recorded undo steps may still know it by its temporary name.
-        if undoManager != nil || childCount.load(ordering: .relaxed) > 0 { aliases[object.key.number] = permanent }
+        let hasChildren = childCount.load(ordering: .relaxed) > 0
+        if hasChildren { givenKeys.append((object.key.number, permanent)) }
+        if hasChildren || undoManager != nil || parentContext != nil { aliases[object.key.number] = permanent }
         object.key = permanent
         registry.register(object, as: permanent)
     }
@@ -170,7 +172,7 @@ extension NSManagedObjectContext {
     }
 
     /// Puts permanent keys in place of temporary ones in what an object refers to.
-    private func resolveReferences(of object: NSManagedObject, by keys: PermanentKeys) {
+    final func resolveReferences(of object: NSManagedObject, by keys: PermanentKeys) {
         if object.values != nil {
             for slot in object.layout.referenceSlots {
                 if case .reference(let target)? = object.values?[slot], target.number < 0 {

@@ -25,6 +25,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var deletedCount = 0
     /// Other names of registered objects: temporary keys under which a permanent one may still be asked for.
     final var aliases: [Int64: ObjectKey] = [:]
+    /// Permanent keys that objects were given in place of temporary ones, in that order, for children to learn.
+    final var givenKeys: [(temporary: Int64, permanent: ObjectKey)] = []
+    /// How many of those that the parent has given are known here.
+    final var learntKeyCount = 0
     /// Rows read ahead of need; see `RowsAhead`.
     @exclusivity(unchecked) final var rowsAhead = RowsAhead()
     /// Goes up whenever what has been read ahead may no longer be what the store has.
@@ -125,6 +129,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
             parentContext?.childCount.subtract(1, ordering: .relaxed)
             parentContext = newValue
             newValue?.childCount.add(1, ordering: .relaxed)
+            learntKeyCount = newValue.map { parent in parent.queue.sync { parent.givenKeys.count } } ?? 0
             coordinator = nil
             prepareRegistry()
         }

@@ -12,7 +12,8 @@ open class NSConstraintConflict: NSObject {
     open private(set) var databaseSnapshot: [String: Any]?
     /// Unsaved objects with the values.
     open private(set) var conflictingObjects: [NSManagedObject]
-    /// What the objects hold that want the values.
+    /// The values of those objects before they were changed, of new ones as they are: attributes, and to-one relationships as
+    /// object IDs.
     open private(set) var conflictingSnapshots: [[AnyHashable: Any]]
 
     /// A conflict of objects over the values of a uniqueness constraint.

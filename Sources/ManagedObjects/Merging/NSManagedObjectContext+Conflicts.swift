@@ -41,10 +41,14 @@ extension NSManagedObjectContext {
             guard let object = registeredObject(for: key) else { return nil }
             let holder = self.object(for: taken.holder)
             let isStored = !holder.state.contains(.inserted)
+            func original(_ object: NSManagedObject) -> [String: Any] {
+                snapshot(object.committedValues() ?? object.currentValues(), of: object.layout)
+            }
+            let conflicting = isStored ? [object] : [holder, object]
             return NSConstraintConflict(
                 constraint: taken.constraint, database: isStored ? holder : nil,
-                databaseSnapshot: isStored ? holder.committedValues(forKeys: nil) : nil,
-                conflicting: isStored ? [object] : [holder, object], conflictingSnapshots: [])
+                databaseSnapshot: isStored ? original(holder) : nil,
+                conflicting: conflicting, conflictingSnapshots: conflicting.map(original))
         }
     }
 
@@ -131,9 +135,22 @@ extension NSManagedObjectContext {
         object.makeMutable()
         object.page = nil
         object.committed = nil
+        guard !object.state.contains(.inserted) else { return }
         if object.state.contains(.updated) { updatedCount -= 1 }
         insertedCount += 1
         object.state.formUnion([.inserted, .realised])
+    }
+
+    /// An object that was to be inserted under a key whose row is there is changed instead.
+    final func noteStored(_ object: NSManagedObject) {
+        if !object.state.contains(.deleted) {
+            insertedCount -= 1
+            updatedCount += 1
+        } else {
+            deletedCount += 1
+        }
+        object.state.subtract([.inserted, .insertedInEvent])
+        object.state.formUnion([.updated, .realised])
     }
 
     /// An unsaved object takes the place of nothing: it is forgotten, and with it what refers to it.

@@ -64,6 +64,7 @@ struct Rebasing {
         object.noticeInPlaceChanges()
         let before = object.committedValues() ?? object.layout.initialValues
         let mine = object.values ?? before
+        if object.state.contains(.inserted) { context.noteStored(object) }
         let isDeleted = object.state.contains(.deleted)
         if policy == .rollbackMergePolicyType {
             if isDeleted { restored.insert(object.key) }
@@ -207,7 +208,7 @@ struct Rebasing {
         let current = object.slotValue(edit.slot).referenceKey
         if current != target?.key {
             if let former = current.flatMap({ existing($0) }) {
-                leave(former, object, at: former.end(facing: object, slot: edit.slot))
+                leave(former, object, at: object.layout.links.slots[edit.slot].inverse)
             }
             object.setPrimitiveSlot(edit.slot, to: target.map { .reference($0.key) } ?? .null)
             context.noteChange(of: object)
@@ -228,7 +229,7 @@ struct Rebasing {
     }
 
     private mutating func join(_ target: NSManagedObject, _ object: NSManagedObject, slot: Int) {
-        switch target.end(facing: object, slot: slot) {
+        switch object.layout.links.slots[slot].inverse {
         case .none: break
         case .toMany(let index): change(target, at: index, object.key, isAdded: true)
         case .slot(let inverse):
@@ -266,12 +267,14 @@ struct Rebasing {
         }
         object.toMany = []
         for (index, place) in object.layout.toMany.enumerated() {
+            let rule = place.relationship.deleteRule
+            guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { continue }
             let members = object.memberKeys(at: index)
             // All at once, so that they are read in batches.
             for key in members { refresh(key) }
-            disconnect(object, from: members, by: place.relationship.deleteRule) { rebasing, member in
-                rebasing.leave(member, object, at: object.layout.links.toMany[index].inverse)
-                rebasing.change(object, at: index, member.key, isAdded: false)
+            for key in members {
+                change(object, at: index, key, isAdded: false)
+                disconnect(key, from: object, at: object.layout.links.toMany[index].inverse, rule)
             }
         }
         for slot in object.layout.referenceSlots {
@@ -279,22 +282,28 @@ struct Rebasing {
             let reference = object.committedValue(slot)
             object.setPrimitiveSlot(slot, to: reference)
             guard let key = reference.referenceKey else { continue }
-            let rule = (description.property as? NSRelationshipDescription)?.deleteRule ?? .nullifyDeleteRule
-            disconnect(object, from: [key], by: description.isHidden ? .nullifyDeleteRule : rule) { rebasing, target in
-                rebasing.leave(target, object, at: target.end(facing: object, slot: slot))
-                object.setPrimitiveSlot(slot, to: .null)
-            }
+            let relationship = description.isHidden ? nil : description.property as? NSRelationshipDescription
+            let rule = relationship?.deleteRule ?? .nullifyDeleteRule
+            guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { continue }
+            object.setPrimitiveSlot(slot, to: .null)
+            disconnect(key, from: object, at: object.layout.links.slots[slot].inverse, rule)
+        }
+    }
+
+    private func refers(_ object: NSManagedObject, to other: NSManagedObject, at end: RelationshipLinks.End) -> Bool {
+        switch end {
+        case .none: true
+        case .slot(let slot): object.slotValue(slot).referenceKey == other.key
+        case .toMany(let index): object.loadedToManyState(at: index).contains(other.key)
         }
     }
 
     private mutating func disconnect(
-        _ object: NSManagedObject, from others: ContiguousArray<ObjectKey>, by rule: NSDeleteRule,
-        _ disconnect: (Rebasing, NSManagedObject) -> Void
+        _ key: ObjectKey, from object: NSManagedObject, at end: RelationshipLinks.End, _ rule: NSDeleteRule
     ) {
-        guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { return }
-        for other in others.compactMap({ existing($0) }) {
-            disconnect(self, other)
-            if rule == .cascadeDeleteRule { context.delete(other) }
-        }
+        // Whom an unsaved change has taken elsewhere is none of the object's any more.
+        guard let other = existing(key), refers(other, to: object, at: end) else { return }
+        leave(other, object, at: end)
+        if rule == .cascadeDeleteRule { context.delete(other) }
     }
 }

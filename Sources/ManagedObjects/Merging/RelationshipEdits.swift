@@ -147,27 +147,23 @@ struct RelationshipEdits {
                 object.setPrimitiveSlot(edit.slot, to: edit.before.map { .reference($0) } ?? .null)
             }
             // References on the other side are changes of their own.
-            if let now = edit.now {
-                withdraw(object.key, from: now, at: { $0.end(facing: object, slot: edit.slot) }, true, butOf: keys)
-            }
-            if let before = edit.before {
-                withdraw(object.key, from: before, at: { $0.end(facing: object, slot: edit.slot) }, false, butOf: keys)
-            }
+            let end = object.layout.links.slots[edit.slot].inverse
+            if let now = edit.now { withdraw(object.key, from: now, at: end, true, butOf: keys) }
+            if let before = edit.before { withdraw(object.key, from: before, at: end, false, butOf: keys) }
         }
         for edit in pairs {
-            withdraw(
-                edit.member, from: edit.object.key, at: { _ in .toMany(edit.index) }, edit.isAdded, butOf: keys)
-            let inverse = edit.object.layout.links.toMany[edit.index].inverse
-            withdraw(edit.object.key, from: edit.member, at: { _ in inverse }, edit.isAdded, butOf: keys)
+            let link = edit.object.layout.links.toMany[edit.index]
+            withdraw(edit.member, from: edit.object.key, at: link.own, edit.isAdded, butOf: keys)
+            withdraw(edit.object.key, from: edit.member, at: link.inverse, edit.isAdded, butOf: keys)
         }
     }
 
     private mutating func withdraw(
-        _ member: ObjectKey, from key: ObjectKey, at end: (NSManagedObject) -> RelationshipLinks.End, _ wasAdded: Bool,
+        _ member: ObjectKey, from key: ObjectKey, at end: RelationshipLinks.End, _ wasAdded: Bool,
         butOf keys: Set<ObjectKey>
     ) {
         guard !keys.contains(key), let owner = context.registeredObject(for: key), !owner.state.contains(.deleted),
-            case .toMany(let index) = end(owner), let state = owner.toManyState(at: index), state.isChanged
+            case .toMany(let index) = end, let state = owner.toManyState(at: index), state.isChanged
         else { return }
         keepOrder(of: owner, at: index)
         let (added, removed) = state.differences()
@@ -176,16 +172,6 @@ struct RelationshipEdits {
         } else if !wasAdded, removed.contains(member) {
             state.add(member)
         }
-    }
-}
-
-extension NSManagedObject {
-    /// Where this object keeps what refers to it by a slot.
-    final func end(facing object: NSManagedObject, slot: Int) -> RelationshipLinks.End {
-        let description = object.layout.slots[slot]
-        guard description.isHidden else { return object.layout.links.slots[slot].inverse }
-        // The owner of a one-way to-many.
-        return layout.toMany.firstIndex { $0.relationship === description.property }.map { .toMany($0) } ?? .none
     }
 }
 

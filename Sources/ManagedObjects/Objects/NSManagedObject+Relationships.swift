@@ -119,24 +119,17 @@ extension NSManagedObject {
 
     // MARK: - To-one
 
-    /// Sets a to-one relationship and both inverses: the one left and the one joined.
+    /// Sets a to-one relationship, or the owner of a one-way to-many, and both inverses: the one left and the one joined.
     final func setReference(slot: Int, to object: NSManagedObject?) {
         let link = layout.links.slots[slot]
-        if let name = layout.slots[slot].name { willChangeValue(forKey: name) }
-        let targetKey = object.map { other in context.map { $0.key(adopting: other) } ?? other.key }
-        let before = slotValue(slot)
-        if case .reference(let old) = before, old != targetKey {
-            context?.object(for: old).leaveInverse(of: self, by: link)
+        changeOneSide(named: layout.slots[slot].name) {
+            let targetKey = object.map { other in context.map { $0.key(adopting: other) } ?? other.key }
+            let before = slotValue(slot).referenceKey
+            if let before, before != targetKey { context?.object(for: before).leaveInverse(of: self, by: link) }
+            setPrimitiveSlot(slot, to: targetKey.map { .reference($0) } ?? .null)
+            // The same object again: nothing joins.
+            if let object, before != targetKey { object.joinInverse(of: self, by: link) }
         }
-        setPrimitiveSlot(slot, to: targetKey.map { .reference($0) } ?? .null)
-        if let object, let targetKey {
-            if case .reference(let old) = before, old == targetKey {
-                // The same object again: nothing joins.
-            } else {
-                object.joinInverse(of: self, by: link)
-            }
-        }
-        if let name = layout.slots[slot].name { didChangeValue(forKey: name) }
     }
 
     final func setPrimitiveReference(slot: Int, to object: NSManagedObject?) {
@@ -247,13 +240,20 @@ struct RelationshipLinks {
             layout.slots.enumerated().map { index, slot in
                 guard slot.kind == .toOne else { return Link() }
                 // The owner of a one-way to-many has the relationship; what is hidden here is its inverse.
-                if slot.isHidden { return Link(own: .slot(index), inverse: .none) }
-                return Link(own: .slot(index), inverse: Self.inverse(of: slot.property))
+                return Link(
+                    own: .slot(index),
+                    inverse: slot.isHidden ? Self.end(of: slot.property) : Self.inverse(of: slot.property))
             })
         toMany = ContiguousArray(
             layout.toMany.enumerated().map { index, place in
                 Link(own: .toMany(index), inverse: Self.inverse(of: place.relationship))
             })
+    }
+
+    /// The end of a to-many relationship on the objects that have it.
+    private static func end(of property: NSPropertyDescription) -> End {
+        let owner = property.entityIfAny?.layout
+        return owner?.toMany.firstIndex { $0.relationship === property }.map(End.toMany) ?? .none
     }
 
     /// The end of a relationship on its destination.

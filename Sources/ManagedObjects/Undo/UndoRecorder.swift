@@ -130,15 +130,24 @@ extension NSManagedObject {
 
 extension NSManagedObjectContext {
     /// Takes an event's changes back. That is an event too: what it does is recorded in turn, for the way forth.
+    ///
+    /// Relationships go back on both sides and against what they are now, since merges may have changed them after the event.
     final func takeBack(_ changes: ContiguousArray<UndoRecorder.Change>) {
+        let changes = changes.map { change in
+            var change = change
+            change.object = current(change.object)
+            return change
+        }
         for change in changes where change.wasThere && !change.isThere { bringBack(change.object) }
+        for change in changes { takeBackValues(change) }
+        // Who lets go comes first, so that nobody is taken from one who has let go.
+        for change in changes { takeBackReferences(change) { $0 == nil } }
+        for change in changes { takeBackReferences(change) { $0 != nil } }
         for change in changes {
-            if !change.wasThere, change.object.state.contains(.inserted) {
-                vanish(change.object)
-            } else {
-                takeBack(change)
-                if !change.wasThere { deleteAlone(change.object) }
-            }
+            for members in change.members { takeBack(members, of: change.object) }
+        }
+        for change in changes where !change.wasThere {
+            if change.object.state.contains(.inserted) { vanish(change.object) } else { deleteAgain(change.object) }
         }
         changed.removeAll { !$0.state.contains(.listed) }
         for change in changes {
@@ -152,6 +161,7 @@ extension NSManagedObjectContext {
 
     /// Makes a deleted object one that is not. Where its deletion has been saved it is inserted again, under its key.
     private func bringBack(_ object: NSManagedObject) {
+        guard !object.isThere || object.context !== self else { return }
         beginChange(of: object)
         if object.state.contains(.deleted) { return undelete(object) }
         object.values = object.currentValues()
@@ -166,22 +176,23 @@ extension NSManagedObjectContext {
         changed.append(object)
     }
 
-    /// Forgets an object whose insertion has not been saved.
+    /// Forgets an object whose insertion has not been saved, and with it what still refers to it.
     private func vanish(_ object: NSManagedObject) {
         beginChange(of: object)
+        forgetReferences(to: [object.key])
         registry.forget(object.key)
         insertedCount -= 1
         object.state = [.gone, .changedInEvent]
         object.context = nil
     }
 
-    /// Marks a stored object for deletion; delete rules have nothing to do with it.
-    private func deleteAlone(_ object: NSManagedObject) {
-        recordChange(of: object)
-        guard !object.state.contains(.deleted) else { return }
+    /// Deletes an object whose insertion has been saved, and as delete rules say what has come to it since.
+    private func deleteAgain(_ object: NSManagedObject) {
+        guard object.context === self, object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return }
         updatedCount -= 1
         deletedCount += 1
-        object.state.formUnion([.deleted, .deletionPropagated])
+        object.state.insert(.deleted)
+        pendingDeletions.append(object)
     }
 
     /// What `recordChange` does, for an object that may be none of the context's at the moment.
@@ -192,36 +203,58 @@ extension NSManagedObjectContext {
         changedInEvent.append(object)
     }
 
-    private func takeBack(_ change: UndoRecorder.Change) {
+    private func takeBackValues(_ change: UndoRecorder.Change) {
         let object = change.object
         guard object.context === self else { return }
         recordChange(of: object)
+        guard !object.state.contains(.inaccessible) else { return }
         if object.state.contains(.watched) { inPlaceValues.forget(object) }
         // What users hold of it is theirs now: the object gets values of its own.
         let values = change.slots.isEmpty ? change.values : object.isolated(change.values)
-        for slot in change.slots {
-            let name = object.layout.slots[slot].name
-            if let name { object.willChangeValue(forKey: name) }
-            object.setPrimitiveSlot(slot, to: current(values[slot]))
-            if let name { object.didChangeValue(forKey: name) }
+        for slot in change.slots where object.layout.kinds[slot] != .toOne { object.setSlot(slot, to: values[slot]) }
+    }
+
+    private func takeBackReferences(_ change: UndoRecorder.Change, where isWanted: (ObjectKey?) -> Bool) {
+        let object = change.object
+        guard object.context === self, !object.state.contains(.inaccessible) else { return }
+        for slot in change.slots where object.layout.kinds[slot] == .toOne {
+            let key = change.values[slot].referenceKey
+            if isWanted(key) { object.setReference(slot: slot, to: key.flatMap { objectStillThere($0) }) }
         }
-        for members in change.members { takeBack(members, of: object) }
     }
 
     private func takeBack(_ change: UndoRecorder.MemberChange, of object: NSManagedObject) {
+        guard object.context === self, !object.state.contains(.inaccessible) else { return }
         let place = object.layout.toMany[change.index]
-        object.willChangeValue(forKey: place.name)
-        let isOrdered = place.isOrdered
-        let state = isOrdered ? object.loadedToManyState(at: change.index) : object.ensureToManyState(at: change.index)
-        for key in change.added { state.remove(current(key), keepsOrder: isOrdered) }
-        for key in change.removed { state.add(current(key)) }
-        if let order = change.order.map({ ContiguousArray($0.map(current)) }), state.isLoaded,
-            Set(order) == Set(state.members.keys)
-        {
-            state.replaceMembers(order)
+        if case .slot = object.layout.links.toMany[change.index].inverse {
+            // References have told who is a member.
+        } else {
+            for member in change.added.compactMap({ objectStillThere($0) }) {
+                object.removeMember(member, at: change.index)
+            }
+            for member in change.removed.compactMap({ objectStillThere($0) }) {
+                object.addMember(member, at: change.index)
+            }
         }
+        guard place.isOrdered, let order = change.order else { return }
+        object.willChangeValue(forKey: place.name)
+        _ = object.loadedToManyState(at: change.index).takeOrder(ContiguousArray(order.map(current)))
         object.state.insert(.relationshipChanged)
         object.didChangeValue(forKey: place.name)
+    }
+
+    /// The object with a key that a step knows, unless it is gone by now.
+    private func objectStillThere(_ key: ObjectKey) -> NSManagedObject? {
+        let key = current(key)
+        if key.isTemporary, registeredObject(for: key) == nil { return nil }
+        let object = object(for: key)
+        guard object.isThere, !object.state.contains(.inaccessible) else { return nil }
+        return object.state.contains(.inserted) || (try? realise(object)) == true ? object : nil
+    }
+
+    /// The object that stands for one that a step knows: another one where it has been forgotten and met again.
+    private func current(_ object: NSManagedObject) -> NSManagedObject {
+        object.context === self ? object : registeredObject(for: object.key) ?? object
     }
 
     /// An object that is what the store has again has no changes.
@@ -240,10 +273,6 @@ extension NSManagedObjectContext {
     /// The name that an object has now: a step may know it by the one that it had before it was saved.
     private func current(_ key: ObjectKey) -> ObjectKey {
         key.isTemporary ? aliases[key.number] ?? key : key
-    }
-
-    private func current(_ value: Value) -> Value {
-        if case .reference(let key) = value { .reference(current(key)) } else { value }
     }
 
     // MARK: - Public

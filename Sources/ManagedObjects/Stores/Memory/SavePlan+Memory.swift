@@ -34,13 +34,19 @@ extension SavePlan {
         }
     }
 
-    /// The rows that are not as the plan expects them. A row that is to be written whatever its version is may be gone
-    /// too: it is then written anew.
+    /// The rows that are not as the plan expects them, and those that are there though the plan inserts them. A row that is
+    /// to be written whatever its version is may be gone too: it is then written anew.
     func stale(in content: MemoryContent) -> [SaveConflicts.Stale] {
         var stale: [SaveConflicts.Stale] = []
         func check(_ key: Int64, _ version: Int64, _ entity: NSEntityDescription) {
             guard content.row(root: entity.rootEntity.index, key: key)?.version != version else { return }
             stale.append(SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version))
+        }
+        for group in inserts {
+            let root = group.entity.rootEntity.index
+            for insert in group.changes where content.row(root: root, key: insert.key) != nil {
+                stale.append(SaveConflicts.Stale(entity: group.entity, key: insert.key, expectedVersion: 0))
+            }
         }
         for group in updates {
             for update in group.changes where update.checksVersion { check(update.key, update.version, group.entity) }

@@ -83,8 +83,14 @@ struct PlanWriter {
             for target in targets {
                 position = try values.bind(row[target.slot], to: target, of: statement, at: position)
             }
-            if let taken = try run(statement, unless: &finder, key: insert.key, values: row) {
-                conflicts.taken.append(taken)
+            do {
+                if let taken = try run(statement, unless: &finder, key: insert.key, values: row) {
+                    conflicts.taken.append(taken)
+                    continue
+                }
+            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
+                // Whoever comes back under its key may have been brought back by somebody else.
+                try noteStale(group.entity, entity, key: insert.key, version: 0)
                 continue
             }
             lastKey = max(lastKey, insert.key)

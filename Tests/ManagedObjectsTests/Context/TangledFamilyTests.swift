@@ -1,0 +1,194 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// A context with a child, another context on the same store, and undo in both of the family: they change a tangle by turns,
+/// save, hear of each other's saves early or late, refresh, take back and do again. Whatever the merge policy, the store is
+/// whole in the end, the parent shows the store, and the child its parent. What is taken back at once is as it was before.
+@Suite("A family and another writer") struct TangledFamilyTests {
+    @Test(
+        arguments: RandomHistories.seeds(8),
+        [
+            NSMergePolicyType.errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
+            .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType, .rollbackMergePolicyType,
+        ])
+    func `a family and another writer leave a whole store`(seed: UInt64, policy: NSMergePolicyType) throws {
+        RandomHistories.check("seed \(seed), \(policy)", steps: 150) { steps in
+            try TangledFamily(seed: seed, policy: policy).run(steps)
+        }
+    }
+}
+
+/// A history of a parent, its child, and another context on the parent's store.
+private struct TangledFamily {
+    private typealias Content = [String: [String]]
+
+    private let seed: UInt64
+    private let stack: TestStack
+    private let parent: NSManagedObjectContext
+    private let other: NSManagedObjectContext
+    private let child: NSManagedObjectContext
+    /// What has been saved by the other and by the parent, and how much of it the parent and the other have been told.
+    private let news: [SavesOf]
+    private var told = [0, 0]
+    /// What the parent and the child showed before each of their steps; forgotten when anybody else changes what they show.
+    private var past: [[Content]] = [[], []]
+    /// Whether the parent and the child know everything. Who does not may see one side of a relationship as it was.
+    private var isUpToDate = [true, true]
+    private var history = RandomHistories.Outcome()
+
+    init(seed: UInt64, policy: NSMergePolicyType) throws {
+        self.seed = seed
+        stack = try TestStack(model: Tangle.model())
+        parent = stack.context()
+        other = stack.context()
+        child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = parent
+        for context in [parent, other] { context.mergePolicy = NSMergePolicy(merge: policy) }
+        for context in [parent, child] {
+            let manager = UndoManager()
+            manager.groupsByEvent = false
+            context.undoManager = manager
+        }
+        news = [SavesOf(other), SavesOf(parent)]
+    }
+
+    consuming func run(_ steps: [Int]) throws -> RandomHistories.Outcome {
+        for step in steps {
+            var random = SeededGenerator(seed: seed << 16 | UInt64(step))
+            try take(step, by: &random)
+            guard history.wrong.isEmpty else { return history }
+        }
+        for _ in 0..<3 {
+            try saveChild()
+            tell(parent, 0)
+            save(parent, 0)
+            tell(other, 1)
+            save(other, 1)
+            refreshChild()
+        }
+        tell(parent, 0)
+        tell(other, 1)
+        refreshChild()
+        try compare()
+        return history
+    }
+
+    private mutating func take(_ step: Int, by random: inout SeededGenerator) throws {
+        switch Int.random(in: 0..<24, using: &random) {
+        case 0: save(parent, 0)
+        case 1, 2: save(other, 1)
+        case 3, 4: try saveChild()
+        case 5, 6: tell(parent, 0)
+        case 7: tell(other, 1)
+        case 8, 9: refreshChild()
+        case 10, 11: try undo(Int.random(in: 0..<2, using: &random))
+        case 12:
+            let index = Int.random(in: 0..<2, using: &random)
+            guard family[index].undoManager?.canRedo == true else { return }
+            history.log.append("\(name(index)) does again")
+            family[index].redo()
+            past[index] = []
+            if index == 0 { outdate(1) }
+        case 13..<17:
+            if let what = try Tangle.change(other, naming: "n\(step)", by: &random) {
+                history.log.append("other: \(what)")
+            }
+            other.processPendingChanges()
+        case 17..<20: try edit(0, naming: "n\(step)", by: &random)
+        default: try edit(1, naming: "n\(step)", by: &random)
+        }
+    }
+
+    private var family: [NSManagedObjectContext] { [parent, child] }
+
+    private func name(_ index: Int) -> String { index == 0 ? "parent" : "child" }
+
+    private mutating func edit(_ index: Int, naming name: String, by random: inout SeededGenerator) throws {
+        let context = family[index]
+        let before = try Tangle.content(of: context)
+        context.undoManager?.beginUndoGrouping()
+        let what = try Tangle.change(context, naming: name, by: &random)
+        context.processPendingChanges()
+        context.undoManager?.endUndoGrouping()
+        guard let what else { return }
+        history.log.append("\(self.name(index)): \(what)")
+        // Nothing is recorded where nothing has changed.
+        if isUpToDate[index], try Tangle.content(of: context) != before { past[index].append(before) }
+        if index == 0 { outdate(1) }
+    }
+
+    private mutating func undo(_ index: Int) throws {
+        let context = family[index]
+        guard context.undoManager?.canUndo == true else { return }
+        history.log.append("\(name(index)) takes back")
+        context.undo()
+        if index == 0 { outdate(1) }
+        guard let before = past[index].popLast() else { return }
+        let wrong = Tangle.differences(of: try Tangle.content(of: context), from: before)
+        history.wrong += wrong.map { "taken back in the \(name(index)): \($0)" }
+        history.wrong += context.brokenInvariants().map { "taken back in the \(name(index)): \($0)" }
+    }
+
+    /// Somebody else has changed what a context reads, or what its parent does.
+    private mutating func outdate(_ index: Int) {
+        for index in index..<2 {
+            past[index] = []
+            isUpToDate[index] = false
+        }
+    }
+
+    private mutating func tell(_ context: NSManagedObjectContext, _ index: Int) {
+        let saves = news[index].notifications
+        guard told[index] < saves.count else { return }
+        history.log.append("\(index == 0 ? "parent" : "other") is told")
+        for notification in saves[told[index]...] { context.mergeChanges(fromContextDidSave: notification) }
+        told[index] = saves.count
+        guard index == 0 else { return }
+        outdate(0)
+        isUpToDate[0] = true
+    }
+
+    private mutating func save(_ context: NSManagedObjectContext, _ index: Int) {
+        guard context.hasChanges else { return }
+        history.log.append("\(index == 0 ? "parent" : "other") saves")
+        let wasUpToDate = isUpToDate[0]
+        outdate(0)
+        if index == 0 { isUpToDate[0] = wasUpToDate }
+        do {
+            try context.save()
+        } catch {
+            history.log.append("which fails: \((error as NSError).code)")
+            context.rollback()
+            tell(context, index)
+        }
+    }
+
+    private mutating func saveChild() throws {
+        guard child.hasChanges else { return }
+        history.log.append("child saves")
+        past[0] = []
+        outdate(1)
+        try child.save()
+    }
+
+    private mutating func refreshChild() {
+        history.log.append("child refreshes")
+        child.refreshAllObjects()
+        past[1] = []
+        isUpToDate[1] = isUpToDate[0]
+    }
+
+    private mutating func compare() throws {
+        let fresh = stack.context()
+        let stored = try Tangle.content(of: fresh)
+        history.wrong += fresh.brokenInvariants().map { "store: \($0)" }
+        for (name, context) in [("parent", parent), ("other", other), ("child", child)] {
+            history.wrong += context.brokenInvariants().map { "\(name): \($0)" }
+            if context.hasChanges { history.wrong.append("\(name) still has changes") }
+            let differences = Tangle.differences(of: try Tangle.content(of: context), from: stored)
+            history.wrong += differences.map { "\(name): \($0)" }
+        }
+    }
+}
