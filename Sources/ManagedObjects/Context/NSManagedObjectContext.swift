@@ -25,10 +25,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var deletedCount = 0
     /// Other names of registered objects: temporary keys under which a permanent one may still be asked for.
     final var aliases: [Int64: ObjectKey] = [:]
-    /// Permanent keys that objects were given in place of temporary ones, in that order, for children to learn.
-    final var givenKeys: [(temporary: Int64, permanent: ObjectKey)] = []
-    /// How many of those that the parent has given are known here.
-    final var learntKeyCount = 0
     /// Rows read ahead of need; see `RowsAhead`.
     @exclusivity(unchecked) final var rowsAhead = RowsAhead()
     /// Goes up whenever what has been read ahead may no longer be what the store has.
@@ -81,6 +77,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     open var automaticallyMergesChangesFromParent = false {
         didSet { observeParent() }
     }
+
+    // MARK: Names of objects in a family
+
+    /// Permanent keys that objects were given in place of temporary ones, in that order, for children to learn.
+    final var givenKeys: [(temporary: Int64, permanent: ObjectKey)] = []
+    /// How many of those that the parent has given are known here.
+    final var learntKeyCount = 0
 
     /// A context of a kind, without coordinator or parent.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
