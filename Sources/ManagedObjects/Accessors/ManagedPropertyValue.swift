@@ -130,6 +130,7 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
     @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Set<Element>? {
         let members = object.members(of: name)
+        if members.isEmpty { return [] }
         guard members.areAll(Element.self) else { return Set(members.lazy.compactMap { $0 as? Element }) }
         // Roomy, as members that meet each other in the table are dear to compare.
         var typed = Set<Element>(minimumCapacity: members.count * 2)

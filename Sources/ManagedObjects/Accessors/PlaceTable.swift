@@ -10,32 +10,32 @@ final class PlaceTable: @unchecked Sendable {  // because tables are immutable a
     static let none: Code = -1
 
     /// A number of names, then their codes.
-    private let current = Atomic<UnsafeMutablePointer<Code>?>(nil)
+    typealias Current = Atomic<UnsafeMutablePointer<Code>?>
+    /// Unsafe because objects look here for each property that is read: the way over this table would count a reference.
+    let current: UnsafeMutablePointer<Current>
     private let made = Mutex<[UInt]>([])
 
+    init() {
+        current = .allocate(capacity: 1)
+        current.initialize(to: Current(nil))
+    }
+
     deinit {
+        current.deinitialize(count: 1)
+        current.deallocate()
         made.withLock { addresses in
             for address in addresses { UnsafeMutablePointer<Code>(bitPattern: address)?.deallocate() }
         }
     }
 
-    @inline(__always)
-    func code(of name: PropertyName, in layout: EntityLayout) -> Code {
-        if let table = current.load(ordering: .acquiring), name.number < Int(table[0]) {
-            return table[1 + name.number]
-        }
-        return codeInNewTable(of: name, in: layout)
-    }
-
-    @inline(never)
-    private func codeInNewTable(of name: PropertyName, in layout: EntityLayout) -> Code {
+    func codeInNewTable(of name: PropertyName, in layout: EntityLayout) -> Code {
         made.withLock { addresses in
             let names = PropertyName.all
             let table = UnsafeMutablePointer<Code>.allocate(capacity: names.count + 1)
             table[0] = Code(names.count)
             for (number, string) in names.enumerated() { table[1 + number] = Self.code(of: layout.places[string]) }
             addresses.append(UInt(bitPattern: table))
-            current.store(table, ordering: .releasing)
+            current.pointee.store(table, ordering: .releasing)
             return table[1 + name.number]
         }
     }
@@ -50,17 +50,30 @@ final class PlaceTable: @unchecked Sendable {  // because tables are immutable a
 }
 
 extension NSManagedObject {
+    @inline(__always)
+    private final func placeCode(of name: PropertyName) -> PlaceTable.Code {
+        if let table = layout.currentPlaces.pointee.load(ordering: .acquiring), name.number < Int(table[0]) {
+            return table[1 + name.number]
+        }
+        return placeCodeInNewTable(of: name)
+    }
+
+    @inline(never)
+    private final func placeCodeInNewTable(of name: PropertyName) -> PlaceTable.Code {
+        layout.placeTable.codeInNewTable(of: name, in: layout)
+    }
+
     /// The slot of an attribute or to-one relationship; nil for anything else.
     @inline(__always)
     final func slot(of name: PropertyName) -> Int? {
-        let code = layout.placeTable.code(of: name, in: layout)
+        let code = placeCode(of: name)
         return code >= 0 ? Int(code) : nil
     }
 
     /// The place of a to-many relationship; a programmer's error where the entity has none of the name.
     @inline(__always)
     final func toManyIndex(of name: PropertyName) -> Int {
-        let code = layout.placeTable.code(of: name, in: layout)
+        let code = placeCode(of: name)
         precondition(
             code < PlaceTable.none, "\(entity.name ?? "") has no to-many relationship \"\(name.string)\".")
         return -2 - Int(code)

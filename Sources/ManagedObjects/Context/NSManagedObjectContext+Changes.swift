@@ -2,17 +2,19 @@ import Foundation
 
 // Tracking: which objects have changed, since the last save and in the current event.
 
+extension NSManagedObject {
+    /// Called before any change of the object's values or relationships: the context has to know of the first in an event.
+    @inline(__always)
+    final func recordChange() {
+        if !state.isSuperset(of: [.updated, .changedInEvent]) { context?.recordChange(of: self) }
+    }
+}
+
 extension NSManagedObjectContext {
     // MARK: - Recording
 
     /// Called before any change of an object's values or relationships.
-    @inline(__always)
     final func recordChange(of object: NSManagedObject) {
-        if object.state.isSuperset(of: [.updated, .changedInEvent]) { return }
-        recordFirstChange(of: object)
-    }
-
-    private func recordFirstChange(of object: NSManagedObject) {
         checkQueue()
         object.realise()
         // There is no row that a change could be written to.
@@ -118,7 +120,9 @@ extension NSManagedObjectContext {
             object.state.subtract([.changedInEvent, .insertedInEvent])
             object.eventStart = nil
         }
-        post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
+        let userInfo = event.userInfo()
+        if isSaving { eventInSave = (event, userInfo) }
+        post(.NSManagedObjectContextObjectsDidChange, userInfo)
     }
 
     /// Forgets every unsaved change and every object.
@@ -134,7 +138,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
         advanceGeneration()
         guard !objects.isEmpty else { return }
-        post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: NSArray(array: objects)])
+        post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: objects])
     }
 
     /// Forgets what has changed, without touching the objects.
@@ -205,13 +209,40 @@ struct ObjectChanges {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
-    var userInfo: [AnyHashable: Any] {
+    /// The changes as a notification tells them: a set of objects for each kind.
+    ///
+    /// - Parameter earlier: Other changes, and how they were told: a set of the same objects is not made again.
+    func userInfo(
+        sharing earlier: (changes: ObjectChanges, userInfo: [AnyHashable: Any])? = nil
+    ) -> [AnyHashable: Any] {
         var userInfo: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { userInfo[NSInsertedObjectsKey] = inserted.roomySet }
-        if !updated.isEmpty { userInfo[NSUpdatedObjectsKey] = updated.roomySet }
-        if !deleted.isEmpty { userInfo[NSDeletedObjectsKey] = deleted.roomySet }
-        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = refreshed.roomySet }
+        for (key, path) in [
+            (NSInsertedObjectsKey, \ObjectChanges.inserted), (NSUpdatedObjectsKey, \.updated),
+            (NSDeletedObjectsKey, \.deleted), (NSRefreshedObjectsKey, \.refreshed),
+        ] {
+            let objects = self[keyPath: path]
+            if objects.isEmpty { continue }
+            if let earlier, earlier.changes[keyPath: path].hasSameObjects(as: objects) {
+                userInfo[key] = earlier.userInfo[key]
+            } else {
+                userInfo[key] = objects.roomySet
+            }
+        }
         return userInfo
+    }
+}
+
+extension ContiguousArray<NSManagedObject> {
+    /// Whether the very objects stand here that stand in another array, in the same order.
+    fileprivate func hasSameObjects(as other: Self) -> Bool {
+        guard count == other.count else { return false }
+        // As bytes, so that no reference is counted.
+        return withUnsafeBytes { own in
+            other.withUnsafeBytes { other in
+                guard let first = own.baseAddress, let second = other.baseAddress else { return true }
+                return memcmp(first, second, own.count) == 0
+            }
+        }
     }
 }
 

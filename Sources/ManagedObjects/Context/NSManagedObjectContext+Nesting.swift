@@ -143,9 +143,9 @@ extension NSManagedObjectContext {
         for object in listed { commit(object) }
         epoch += 1
         for object in objects { object.didSave() }
-        var userInfo = event.userInfo
+        var userInfo = event.userInfo()
         userInfo[NotificationKey.sourceContext.rawValue] = self
         post(.NSManagedObjectContextDidSave, userInfo)
-        post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo)
+        post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
     }
 }

@@ -21,6 +21,18 @@ extension NSManagedObjectContext {
         return fault
     }
 
+    /// The members of a to-many relationship, as objects.
+    final func members(of state: ToManyState) -> [NSManagedObject] {
+        state.withMemberKeys { keys in
+            [NSManagedObject](unsafeUninitializedCapacity: keys.count) { members, count in
+                for key in keys {
+                    members.initializeElement(at: count, to: object(for: key))
+                    count += 1
+                }
+            }
+        }
+    }
+
     final func registeredObject(for key: ObjectKey) -> NSManagedObject? {
         if let object = registry.object(for: key) { return object }
         if key.isTemporary, let permanent = aliases[key.number] { return registry.object(for: permanent) }

@@ -19,6 +19,7 @@ extension NSManagedObjectContext {
         isSaving = true
         defer {
             isSaving = false
+            eventInSave = nil
             tellOfRefreshedBySave()
         }
         post(.NSManagedObjectContextWillSave, [:])
@@ -150,7 +151,8 @@ extension NSManagedObjectContext {
     ) {
         let keys = Dictionary(pairs.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
         for object in objects {
-            if let permanent = keys[object.key.number], !permanent.isTemporary { rename(object, permanent) }
+            guard let permanent = keys[object.key.number], !permanent.isTemporary else { continue }
+            rename(object, permanent)
         }
         resolveReferences(by: pairs)
     }
@@ -180,7 +182,7 @@ extension NSManagedObjectContext {
                 }
             }
         }
-        for case let state? in object.toMany { state.resolve(by: keys) }
+        object.toMany.forEachMade { $0.resolve(by: keys) }
     }
 
     /// Gives objects their permanent IDs before they are saved: one reservation per entity hierarchy.
@@ -218,10 +220,10 @@ extension NSManagedObjectContext {
         rowsAhead.removeAll()
         advanceGeneration()
         for object in saved { object.didSave() }
-        var userInfo = event.userInfo
+        var userInfo = event.userInfo(sharing: eventInSave)
         userInfo[NotificationKey.sourceContext.rawValue] = self
         post(.NSManagedObjectContextDidSave, userInfo)
-        post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo)
+        post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
     }
 
     /// What the object has now is what the store has.
@@ -236,14 +238,15 @@ extension NSManagedObjectContext {
             object.context = nil
             return
         }
-        if let values = object.values {
-            object.committed = values
+        if object.values != nil {
+            // Moved, so that no reference is counted.
+            swap(&object.committed, &object.values)
             object.values = nil
             object.page = nil
             object.originSlot = -1
             object.state.insert(.realised)
         }
-        for case let state? in object.toMany { state.commit() }
+        object.toMany.forEachMade { $0.commit() }
         object.state.subtract([
             .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged,
         ])
@@ -252,11 +255,14 @@ extension NSManagedObjectContext {
 
 extension ObjectChanges {
     /// The same as ``userInfo``, in object IDs.
-    var objectIDUserInfo: [AnyHashable: Any] {
+    func objectIDUserInfo(of coordinator: NSPersistentStoreCoordinator?) -> [AnyHashable: Any] {
         var userInfo: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { userInfo[NSInsertedObjectIDsKey] = inserted.lazy.map(\.objectID).roomySet }
-        if !updated.isEmpty { userInfo[NSUpdatedObjectIDsKey] = updated.lazy.map(\.objectID).roomySet }
-        if !deleted.isEmpty { userInfo[NSDeletedObjectIDsKey] = deleted.lazy.map(\.objectID).roomySet }
+        var maker = ObjectIDMaker(coordinator)
+        for (key, objects) in [
+            (NSInsertedObjectIDsKey, inserted), (NSUpdatedObjectIDsKey, updated), (NSDeletedObjectIDsKey, deleted),
+        ] where !objects.isEmpty {
+            userInfo[key] = objects.lazy.map { $0.objectID(by: &maker) }.roomySet
+        }
         return userInfo
     }
 }

@@ -33,6 +33,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     @exclusivity(unchecked) final var lastClass: (name: ObjectIdentifier, entity: NSEntityDescription)?
     final var isProcessing = false
     final var isSaving = false
+    /// The changes told last while a save is going on: as a rule those that the save then tells too.
+    final var eventInSave: (changes: ObjectChanges, userInfo: [AnyHashable: Any])?
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
     final let childCount = Atomic<Int>(0)
@@ -65,7 +67,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// How long ago, in seconds, rows may have been read that a fault takes its values from; rows read before are read
     /// again. 0 has every fault read the store, a statement each; with a negative interval, the default, age does not
     /// count.
-    open var stalenessInterval: TimeInterval = -1
+    // Without dynamic checks of exclusive access, because every fault that fires looks at it.
+    @exclusivity(unchecked) open var stalenessInterval: TimeInterval = -1
     /// Values that belong to whoever made the context.
     open private(set) var userInfo = NSMutableDictionary()
     /// Nil unless set: changes are then not recorded.

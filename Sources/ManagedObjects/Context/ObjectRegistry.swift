@@ -34,7 +34,7 @@ struct ObjectRegistry {
         tables[tableOfEntity[Int(key.entity)]].object(store: key.store, number: key.number)
     }
 
-    /// Registers an object under its key, or under another name of it as well.
+    /// Registers an object under its key. One that gets another key is forgotten by its old one.
     mutating func register(_ object: NSManagedObject, as key: ObjectKey) {
         tables[tableOfEntity[Int(key.entity)]].insert(object, store: key.store, number: key.number)
         count += 1
@@ -57,12 +57,8 @@ struct ObjectRegistry {
 
     var objects: [NSManagedObject] {
         var result: [NSManagedObject] = []
-        var seen: Set<ObjectIdentifier> = []
-        for table in tables {
-            table.forEach { object in
-                if seen.insert(ObjectIdentifier(object)).inserted { result.append(object) }
-            }
-        }
+        result.reserveCapacity(count)
+        for table in tables { table.forEach { result.append($0) } }
         return result
     }
 
@@ -182,7 +178,6 @@ private struct KeyTable {
         guard count > 0 else { return }
         var kept = 0
         for slot in entries.indices where entries[slot].object != nil {
-            // One more name of the same object is one more reference: such objects are kept until a reset.
             if isKnownUniquelyReferenced(&entries[slot].object), let object = entries[slot].object, !isKept(object) {
                 release(object)
                 entries[slot].object = nil

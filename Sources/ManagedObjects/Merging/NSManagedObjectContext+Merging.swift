@@ -99,8 +99,8 @@ extension NSManagedObjectContext {
         forgetReferences(to: gone)
         propagateDeletions()
         guard !event.isEmpty else { return }
-        post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
-        var ids: [AnyHashable: Any] = event.objectIDUserInfo
+        post(.NSManagedObjectContextObjectsDidChange, event.userInfo())
+        var ids: [AnyHashable: Any] = event.objectIDUserInfo(of: rootCoordinator)
         if !event.refreshed.isEmpty { ids[NSRefreshedObjectIDsKey] = Set(event.refreshed.map(\.objectID)) }
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, ids)
     }

@@ -135,7 +135,9 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// The kinds of the slots, apart for those who need nothing else of them.
     let kinds: ContiguousArray<Slot.Kind>
     /// Where typed accessors find their places.
-    let placeTable = PlaceTable()
+    let placeTable: PlaceTable
+    /// Where the table has its newest places; valid as long as the layout.
+    let currentPlaces: UnsafeMutablePointer<PlaceTable.Current>
     let toMany: [ToMany]
     let places: [String: Place]
     /// The values that a new object starts with.
@@ -149,6 +151,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
     private init(entity: NSEntityDescription, builder: EntityLayoutBuilder) {
         self.entity = entity
+        placeTable = PlaceTable()
+        currentPlaces = placeTable.current
         index = entity.index
         rootIndex = entity.rootEntity.index
         slots = builder.slots

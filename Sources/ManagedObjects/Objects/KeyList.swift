@@ -23,6 +23,8 @@ struct KeyList {
 
     mutating func contains(_ key: ObjectKey) -> Bool { position(of: key) != nil }
 
+    mutating func reserveCapacity(_ count: Int) { keys.reserveCapacity(count) }
+
     /// Adds a key at the end. The caller has seen that it is no member.
     mutating func append(_ key: ObjectKey) {
         keys.append(key)

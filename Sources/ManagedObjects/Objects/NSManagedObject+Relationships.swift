@@ -39,21 +39,14 @@ extension NSManagedObject {
 
     final func members(at index: Int) -> [NSManagedObject] {
         guard let context else { return [] }
-        return loadedToManyState(at: index).withMemberKeys { keys in
-            [NSManagedObject](unsafeUninitializedCapacity: keys.count) { members, count in
-                for key in keys {
-                    members.initializeElement(at: count, to: context.object(for: key))
-                    count += 1
-                }
-            }
-        }
+        return context.members(of: loadedToManyState(at: index))
     }
 
     /// Adds an object to a to-many relationship, at a position or at the end.
     final func addMember(_ member: NSManagedObject, at index: Int, position: Int? = nil) {
         let place = layout.toMany[index]
         willChangeValue(forKey: place.name)
-        let memberKey = context.map { $0.key(adopting: member) } ?? member.key
+        let memberKey = adoptedKey(of: member)
         let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         if state.add(memberKey, at: position) {
             self.state.insert(.relationshipChanged)
@@ -80,20 +73,47 @@ extension NSManagedObject {
             throw UnacceptableValue(expected: place.destination.name ?? "", actual: object.entity.name ?? "")
         }
         if !primitive { willChangeValue(forKey: place.name) }
-        var wanted = KeyList()
-        var added: [NSManagedObject] = []
         let state = loadedToManyState(at: index)
+        var wanted = KeyList()
+        wanted.reserveCapacity(objects.count)
         for object in objects {
-            let objectKey = context.map { $0.key(adopting: object) } ?? object.key
-            guard !wanted.contains(objectKey) else { continue }
-            wanted.append(objectKey)
-            if !state.contains(objectKey) { added.append(object) }
+            let objectKey = adoptedKey(of: object)
+            if !wanted.contains(objectKey) { wanted.append(objectKey) }
+        }
+        if state.hasNoMembers, wanted.count == objects.count {
+            // The everyday case: there were none, and each comes once.
+            setFirstMembers(objects, wanted, at: index, state: state, primitive: primitive)
+        } else {
+            changeMembers(objects, wanted, at: index, state: state, primitive: primitive)
+        }
+        if !primitive { didChangeValue(forKey: place.name) }
+    }
+
+    private func setFirstMembers(
+        _ objects: [NSManagedObject], _ keys: KeyList, at index: Int, state: ToManyState, primitive: Bool
+    ) {
+        guard !objects.isEmpty else { return }
+        state.replaceMembers(keys)
+        self.state.insert(.relationshipChanged)
+        if primitive { return }
+        let link = layout.links.toMany[index]
+        for object in objects { object.joinInverse(of: self, by: link) }
+    }
+
+    private func changeMembers(
+        _ objects: [NSManagedObject], _ keys: KeyList, at index: Int, state: ToManyState, primitive: Bool
+    ) {
+        let place = layout.toMany[index]
+        var wanted = keys
+        var (seen, added): (Set<ObjectKey>, [NSManagedObject]) = ([], [])
+        for object in objects where !state.contains(object.key) && seen.insert(object.key).inserted {
+            added.append(object)
         }
         let removed = state.members.keys.filter { !wanted.contains($0) }
         if !(place.isOrdered ? state.members.keys == wanted.keys : removed.isEmpty && added.isEmpty) {
             // In the old order as far as members stay, where order does not matter: equal sets stay equal lists.
             if place.isOrdered {
-                state.replaceMembers(wanted.keys)
+                state.replaceMembers(wanted)
             } else {
                 for removedKey in removed { state.remove(removedKey, keepsOrder: false) }
                 for object in added { state.add(object.key) }
@@ -105,14 +125,13 @@ extension NSManagedObject {
                 for object in added { object.joinInverse(of: self, by: link) }
             }
         }
-        if !primitive { didChangeValue(forKey: place.name) }
     }
 
     /// Puts the members of an ordered relationship in another order.
     final func reorderMembers(_ keys: ContiguousArray<ObjectKey>, at index: Int) {
         let name = layout.toMany[index].name
         willChangeValue(forKey: name)
-        loadedToManyState(at: index).replaceMembers(keys)
+        loadedToManyState(at: index).replaceMembers(KeyList(keys))
         state.insert(.relationshipChanged)
         didChangeValue(forKey: name)
     }
@@ -123,7 +142,7 @@ extension NSManagedObject {
     final func setReference(slot: Int, to object: NSManagedObject?) {
         let link = layout.links.slots[slot]
         changeOneSide(named: layout.slots[slot].name) {
-            let targetKey = object.map { other in context.map { $0.key(adopting: other) } ?? other.key }
+            let targetKey = object.map(adoptedKey)
             let before = slotValue(slot).referenceKey
             if let before, before != targetKey { context?.object(for: before).leaveInverse(of: self, by: link) }
             setPrimitiveSlot(slot, to: targetKey.map { .reference($0) } ?? .null)
@@ -133,8 +152,15 @@ extension NSManagedObject {
     }
 
     final func setPrimitiveReference(slot: Int, to object: NSManagedObject?) {
-        let target = object.map { other in context.map { $0.key(adopting: other) } ?? other.key }
+        let target = object.map(adoptedKey)
         setPrimitiveSlot(slot, to: target.map { .reference($0) } ?? .null)
+    }
+
+    /// The key of an object that this one shall refer to; the context takes it in where it has no context yet.
+    @inline(__always)
+    private func adoptedKey(of other: NSManagedObject) -> ObjectKey {
+        if other.context === context, other.key.number != 0 { return other.key }
+        return context.map { $0.key(adopting: other) } ?? other.key
     }
 
     // MARK: - The other side
@@ -203,7 +229,7 @@ extension NSManagedObject {
 
     private func changeOneSide(named name: String?, _ change: () -> Void) {
         guard let name else {
-            context?.recordChange(of: self)
+            recordChange()
             return change()
         }
         willChangeValue(forKey: name)
@@ -215,8 +241,8 @@ extension NSManagedObject {
 /// Where the two ends of an entity's relationships lie: on its objects, and on their destinations.
 ///
 /// Inherited properties have the same places in subentities, so that what is found for the declared destination serves
-/// every object that may be one.
-struct RelationshipLinks {
+/// every object that may be one. A class, as every edit hands it on.
+final class RelationshipLinks {
     enum End {
         case none
         case slot(Int)

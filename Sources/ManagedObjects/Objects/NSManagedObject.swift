@@ -28,7 +28,7 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) final var values: ContiguousArray<Value>?
     @exclusivity(unchecked) final var committed: ContiguousArray<Value>?
     @exclusivity(unchecked) final var version: Int64 = 0
-    @exclusivity(unchecked) final var toMany: ToManyStates = []
+    @exclusivity(unchecked) final var toMany = ToManyStates()
     /// The values before the first change since pending changes were processed; nil when there was none.
     @exclusivity(unchecked) final var eventStart: EventStart?
     @exclusivity(unchecked) private final var identifier: NSManagedObjectID?
@@ -65,18 +65,17 @@ open class NSManagedObject: NSObject {
     /// The object's ID: temporary until the object is saved.
     open var objectID: NSManagedObjectID {
         if let identifier, identifier.key == key { return identifier }
-        let made = makeObjectID()
-        identifier = made
-        return made
+        var maker = ObjectIDMaker(context?.rootCoordinator)
+        return objectID(by: &maker)
     }
 
-    private func makeObjectID() -> NSManagedObjectID {
+    /// The object's ID, made by a maker of the context's coordinator unless it is there.
+    final func objectID(by maker: inout ObjectIDMaker) -> NSManagedObjectID {
+        if let identifier, identifier.key == key { return identifier }
         if key.number == 0 { key = .temporary(entity: layout.index) }
-        guard !key.isTemporary, let coordinator = context?.rootCoordinator else {
-            return NSManagedObjectID(
-                key: key, entity: entity, storeIdentifier: nil, coordinator: context?.rootCoordinator)
-        }
-        return coordinator.objectID(for: key)
+        let made = maker.objectID(for: key, entity: layout.entity)
+        identifier = made
+        return made
     }
 
     /// The entity of the class: the one whose class it is.
@@ -166,7 +165,7 @@ open class NSManagedObject: NSObject {
     open func didAccessValue(forKey key: String?) {}
     /// Called before a value changes. Override to observe; call super.
     open func willChangeValue(forKey key: String) {
-        context?.recordChange(of: self)
+        recordChange()
         if state.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
     /// Called after a value has changed. Override to observe; call super.

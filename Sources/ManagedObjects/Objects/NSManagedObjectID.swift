@@ -11,13 +11,12 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     private let coordinator: CoordinatorReference?
 
     init(
-        key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?,
-        coordinator: NSPersistentStoreCoordinator?
+        key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?, coordinator: CoordinatorReference?
     ) {
         self.key = key
         ownEntity = entity
         self.storeIdentifier = storeIdentifier
-        self.coordinator = coordinator?.reference
+        self.coordinator = coordinator
     }
 
     /// The object's own entity.
@@ -77,4 +76,29 @@ final class CoordinatorReference: Sendable {
     init(_ coordinator: NSPersistentStoreCoordinator) { coordinatorIfAny = coordinator }
 
     var coordinator: NSPersistentStoreCoordinator? { coordinatorIfAny }
+}
+
+/// Makes the IDs of many objects, and asks the coordinator for each store once.
+struct ObjectIDMaker {
+    private let coordinator: NSPersistentStoreCoordinator?
+    private let reference: CoordinatorReference?
+    private var lastStore: (number: UInt16, identifier: String?)?
+
+    init(_ coordinator: NSPersistentStoreCoordinator?) {
+        self.coordinator = coordinator
+        reference = coordinator?.reference
+    }
+
+    mutating func objectID(for key: ObjectKey, entity: NSEntityDescription) -> NSManagedObjectID {
+        NSManagedObjectID(
+            key: key, entity: entity, storeIdentifier: key.isTemporary ? nil : storeIdentifier(key.store),
+            coordinator: reference)
+    }
+
+    private mutating func storeIdentifier(_ number: UInt16) -> String? {
+        if let lastStore, lastStore.number == number { return lastStore.identifier }
+        let identifier = coordinator?.persistentStore(number: number)?.identifier
+        lastStore = (number, identifier)
+        return identifier
+    }
 }

@@ -59,6 +59,9 @@ final class ToManyState {
         return try own.keys.withUnsafeBufferPointer(body)
     }
 
+    /// Whether the members are loaded, and there are none.
+    var hasNoMembers: Bool { isLoaded && shared == nil && own.isEmpty }
+
     func contains(_ key: ObjectKey) -> Bool {
         takeShared()
         return own.contains(key)
@@ -154,7 +157,7 @@ final class ToManyState {
         var ordered = KeyList(order.filter { own.contains($0) })
         for key in own.keys where !ordered.contains(key) { ordered.append(key) }
         guard ordered.keys != own.keys else { return false }
-        replaceMembers(ordered.keys)
+        replaceMembers(ordered)
         return true
     }
 
@@ -172,10 +175,10 @@ final class ToManyState {
     }
 
     /// Puts the loaded members in another order, or others in their place.
-    func replaceMembers(_ keys: ContiguousArray<ObjectKey>) {
+    func replaceMembers(_ members: KeyList) {
         takeShared()
         remember()
-        own = KeyList(keys)
+        own = members
     }
 
     /// Takes a member that is gone out of what is unsaved.

@@ -6,6 +6,8 @@ struct ToManyStates: RandomAccessCollection, MutableCollection, ExpressibleByArr
     private var first: ToManyState?
     private var others: ContiguousArray<ToManyState?> = []
 
+    init() {}
+
     init(_ states: some Sequence<ToManyState?>) {
         for (index, state) in states.enumerated() { self[index] = state }
     }
@@ -14,6 +16,14 @@ struct ToManyStates: RandomAccessCollection, MutableCollection, ExpressibleByArr
 
     var startIndex: Int { 0 }
     var endIndex: Int { others.isEmpty ? (first == nil ? 0 : 1) : others.count + 1 }
+
+    /// Calls a function with each state that has been made.
+    @inline(__always)
+    func forEachMade(_ body: (ToManyState) -> Void) {
+        if let first { body(first) }
+        if others.isEmpty { return }
+        for case let state? in others { body(state) }
+    }
 
     /// The state of a relationship by its place in the layout; nil where none has been made, also behind the end.
     subscript(index: Int) -> ToManyState? {

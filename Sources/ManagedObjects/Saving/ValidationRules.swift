@@ -1,5 +1,6 @@
-/// What a save checks of each object of an entity: the properties that can be wrong at all, found once.
-struct ValidationRules {
+/// What a save checks of each object of an entity: the properties that can be wrong at all, found once. A class, as every
+/// object that is saved hands it on.
+final class ValidationRules {
     struct SlotRule {
         let slot: Int
         let kind: EntityLayout.Slot.Kind

@@ -169,9 +169,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     /// The ID of a key of this coordinator.
     final func objectID(for key: ObjectKey) -> NSManagedObjectID {
-        NSManagedObjectID(
-            key: key, entity: entities[Int(key.entity)],
-            storeIdentifier: key.isTemporary ? nil : entry(number: key.store)?.store.identifier, coordinator: self)
+        var maker = ObjectIDMaker(self)
+        return maker.objectID(for: key, entity: entities[Int(key.entity)])
     }
 
     // MARK: - The queue

@@ -11,13 +11,16 @@ final class RowReader {
     private static let byteLimit = 1 << 20
 
     let plan: RowPlan
-    private(set) var pages: [RowPage] = []
+    // Without dynamic checks of exclusive access, because every row passes here, and a reader is one statement's.
+    @exclusivity(unchecked) private(set) var pages: [RowPage] = []
 
     private let schema: SQLSchema
     private let store: UInt16
     private let externalData: ExternalData?
     /// The page being filled of each leaf, by its position in `pages`, or -1.
-    private var pageByLeaf: [Int]
+    @exclusivity(unchecked) private var pageByLeaf: [Int]
+    /// The page that the last row came into, and its leaf: most rows follow others of their kind.
+    @exclusivity(unchecked) private var lastPage: (leaf: Int, page: RowPage)?
 
     init(_ plan: RowPlan, schema: SQLSchema, store: UInt16, externalData: ExternalData?) {
         self.plan = plan
@@ -40,7 +43,13 @@ final class RowReader {
         guard number >= 0, number < Int64(plan.leafByNumber.count) else { return nil }
         let leaf = plan.leafByNumber[Int(number)]
         guard leaf >= 0 else { return nil }
-        let page = page(forLeaf: leaf)
+        let page: RowPage
+        if let lastPage, lastPage.leaf == leaf, Self.hasRoom(lastPage.page) {
+            page = lastPage.page
+        } else {
+            page = self.page(forLeaf: leaf)
+            lastPage = (leaf, page)
+        }
         page.append(key: sqlite3_column_int64(row, 0), version: sqlite3_column_int64(row, 2))
         for step in plan.leaves[leaf].steps {
             // The type is asked for only where the value might be NULL: a call less for most columns.
@@ -90,7 +99,7 @@ final class RowReader {
         var (rows, bytes) = (16, 256)
         if pageByLeaf[leaf] >= 0 {
             let page = pages[pageByLeaf[leaf]]
-            if page.count < Self.rowLimit, page.byteCount < Self.byteLimit { return page }
+            if Self.hasRoom(page) { return page }
             // One page is full, and the next is likely to be.
             (rows, bytes) = (page.count, page.arenaByteCount)
         }
@@ -99,6 +108,11 @@ final class RowReader {
         pageByLeaf[leaf] = pages.count
         pages.append(page)
         return page
+    }
+
+    @inline(__always)
+    private static func hasRoom(_ page: RowPage) -> Bool {
+        page.count < rowLimit && page.byteCount < byteLimit
     }
 
     // MARK: - Bytes

@@ -16,53 +16,62 @@ struct PairWriter {
                 .persistentStoreSave,
                 "The relationship “\(group.relationship.name)” is not kept in a table of its own.")
         }
-        // Made for the first pair that is inserted, used for all.
-        var insertion: SQLStatement?
-        defer { insertion?.finish() }
-        for pair in group.pairs {
-            switch pair.kind {
-            case .insert:
-                let statement = try insertion ?? SQLStatement(insertionText(pairs), in: database)
-                insertion = statement
-                try insert(pair, into: pairs, by: statement)
-            case .delete: try delete(pair, from: pairs)
-            case .move: try move(pair, in: pairs)
+        var rest = group.pairs[...]
+        while let kind = rest.first?.kind {
+            let pairsOfKind = rest.prefix { $0.kind == kind }
+            rest = rest.dropFirst(pairsOfKind.count)
+            switch kind {
+            case .insert: try insert(pairsOfKind, into: pairs)
+            case .delete: for pair in pairsOfKind { try delete(pair, from: pairs) }
+            case .move: for pair in pairsOfKind { try move(pair, in: pairs) }
             }
         }
     }
 
-    /// Inserts a pair. One that is there already keeps its place, unless it gets another.
-    private func insertionText(_ pairs: SQLPairs) -> String {
-        if pairs.isReflexive {
-            return "INSERT OR IGNORE INTO \(pairs.table) (\(pairs.source), \(pairs.destination)) VALUES (?, ?)"
-        }
-        var columns = [pairs.source, pairs.destination]
+    /// Inserts pairs. One that is there already keeps its place, unless it gets another.
+    private func insert(_ pairs: ArraySlice<SavePlan.Pair>, into table: SQLPairs) throws {
+        var columns = [table.source, table.destination]
         var values = ["?1", "?2"]
         var updates: [String] = []
         for (column, parameter, owner) in [
-            (pairs.position, "?3", "\(pairs.source) = ?1"), (pairs.inversePosition, "?4", "\(pairs.destination) = ?2"),
+            (table.position, "?3", "\(table.source) = ?1"), (table.inversePosition, "?4", "\(table.destination) = ?2"),
         ] {
             guard let column else { continue }
             columns.append(column)
-            let last = "(SELECT max(\(column)) FROM \(pairs.table) WHERE \(owner))"
+            let last = "(SELECT max(\(column)) FROM \(table.table) WHERE \(owner))"
             let first = Self.firstPosition - Self.positionStep
             values.append("IFNULL(\(parameter), IFNULL(\(last), \(first)) + \(Self.positionStep))")
             updates.append("\(column) = IFNULL(\(parameter), \(column))")
         }
+        let head = "INTO \(table.table) (\(columns.joined(separator: ", ")))"
         // An upsert and no replacement: triggers count what is inserted and deleted.
-        let conflict = updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(updates.joined(separator: ", "))"
-        return "INSERT INTO \(pairs.table) (\(columns.joined(separator: ", "))) "
-            + "VALUES (\(values.joined(separator: ", "))) "
-            + "ON CONFLICT (\(pairs.source), \(pairs.destination)) \(conflict)"
+        let conflict = " ON CONFLICT (\(table.source), \(table.destination)) DO "
+        guard updates.isEmpty else {
+            // Each pair by itself: its position may depend on that of the one before.
+            let statement = try SQLStatement(
+                "INSERT \(head) VALUES (\(values.joined(separator: ", ")))\(conflict)UPDATE SET "
+                    + updates.joined(separator: ", "), in: database)
+            defer { statement.finish() }
+            for pair in pairs {
+                bind(pair, of: table, to: statement, at: 1)
+                if table.position != nil { bind(pair.position, to: statement, at: 3) }
+                if table.inversePosition != nil { bind(pair.inversePosition, to: statement, at: 4) }
+                try statement.run()
+            }
+            return
+        }
+        let insertion = try BlockInsertion(
+            table.isReflexive ? "INSERT OR IGNORE \(head)" : "INSERT \(head)", values: "(?, ?)",
+            tail: table.isReflexive ? "" : "\(conflict)NOTHING", width: 2, count: pairs.count, in: database)
+        try insertion.insert(pairs.count) { index, statement, position in
+            bind(pairs[pairs.startIndex + index], of: table, to: statement, at: position)
+        }
     }
 
-    private func insert(_ pair: SavePlan.Pair, into pairs: SQLPairs, by statement: SQLStatement) throws {
-        let isReversed = pairs.isReflexive && pair.destination < pair.source
-        statement.bind(isReversed ? pair.destination : pair.source, at: 1)
-        statement.bind(isReversed ? pair.source : pair.destination, at: 2)
-        if pairs.position != nil { bind(pair.position, to: statement, at: 3) }
-        if pairs.inversePosition != nil { bind(pair.inversePosition, to: statement, at: 4) }
-        try statement.run()
+    private func bind(_ pair: SavePlan.Pair, of table: SQLPairs, to statement: SQLStatement, at position: Int) {
+        let isReversed = table.isReflexive && pair.destination < pair.source
+        statement.bind(isReversed ? pair.destination : pair.source, at: position)
+        statement.bind(isReversed ? pair.source : pair.destination, at: position + 1)
     }
 
     private func delete(_ pair: SavePlan.Pair, from pairs: SQLPairs) throws {

@@ -64,41 +64,46 @@ struct PlanWriter {
         let written = entity.columns.indices.filter { entity.columns[$0] != nil }
         let names = written.flatMap { Self.names(of: entity.columns[$0]) }
         let targets = Self.targets(of: written, entity)
-        let statement = try SQLStatement(
-            "INSERT INTO \(entity.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
-                + "VALUES (?, ?, 1\(String(repeating: ", ?", count: names.count)))",
-            in: database)
-        defer { statement.finish() }
-        let derivations = OwnDerivations(group.entity)
+        let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + names
+        let insertion = try BlockInsertion(
+            "INSERT INTO \(entity.table) (\(columns.joined(separator: ", ")))",
+            values: "(?, ?, 1\(String(repeating: ", ?", count: names.count)))", width: names.count + 2,
+            count: group.changes.count, in: database)
+        let changes = deriving(group)
         var finder = ConstraintFinder(entity, schema: schema, store: store)
-        var lastKey: Int64 = 0
-        for insert in group.changes {
-            var row = insert.values
-            for (slot, value) in derivations.apply(to: &row, now: now) {
-                outcome.computed.append((group.entity, insert.key, slot, value))
-            }
-            statement.bind(insert.key, at: 1)
-            statement.bind(entity.number, at: 2)
-            var position = 3
+        try insertion.insert(changes.count) { index, statement, first in
+            statement.bind(changes[index].key, at: first)
+            statement.bind(entity.number, at: first + 1)
+            var position = first + 2
             for target in targets {
-                position = try values.bind(row[target.slot], to: target, of: statement, at: position)
+                position = try values.bind(changes[index].values[target.slot], to: target, of: statement, at: position)
             }
-            do {
-                if let taken = try run(statement, unless: &finder, key: insert.key, values: row) {
-                    conflicts.taken.append(taken)
-                    continue
-                }
-            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
+        } refused: { index, error in
+            if error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
                 // Whoever comes back under its key may have been brought back by somebody else.
-                try noteStale(group.entity, entity, key: insert.key, version: 0)
-                continue
+                try noteStale(group.entity, entity, key: changes[index].key, version: 0)
+            } else {
+                try noteTaken(&finder, key: changes[index].key, values: changes[index].values, error)
             }
-            lastKey = max(lastKey, insert.key)
-            try history?.insert(entity, key: insert.key)
         }
+        if history != nil { for change in changes { try history?.insert(entity, key: change.key) } }
+        let lastKey = changes.lazy.map(\.key).max() ?? 0
         if lastKey > 0, let root = schema.entity(group.entity.rootEntity) {
             try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name ?? "", in: database)
         }
+    }
+
+    /// The rows with the attributes that are computed on save.
+    private mutating func deriving(_ group: SavePlan.Group<SavePlan.Insert>) -> ContiguousArray<SavePlan.Insert> {
+        let derivations = OwnDerivations(group.entity)
+        guard !derivations.slots.isEmpty else { return group.changes }
+        var changes = group.changes
+        for index in changes.indices {
+            for (slot, value) in derivations.apply(to: &changes[index].values, now: now) {
+                outcome.computed.append((group.entity, changes[index].key, slot, value))
+            }
+        }
+        return changes
     }
 
     private static func targets(of slots: [Int], _ entity: SQLEntity) -> [ValueWriter.Target] {
@@ -111,20 +116,15 @@ struct PlanWriter {
         [column?.name, column?.companion].compactMap { $0 }
     }
 
-    /// Runs a statement; gives the conflict where it would break a uniqueness constraint.
-    private func run(
-        _ statement: SQLStatement, unless finder: inout ConstraintFinder, key: Int64, values: ContiguousArray<Value>
-    ) throws -> SaveConflicts.Taken? {
-        do {
-            try statement.run()
-            return nil
-        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
-            var writer = ValueWriter(schema: schema, externalData: nil)
-            guard let taken = try finder.conflict(key: key, values: values, writer: &writer, in: database) else {
-                throw error
-            }
-            return taken
+    /// Notes which row holds values that another was to get.
+    private mutating func noteTaken(
+        _ finder: inout ConstraintFinder, key: Int64, values: ContiguousArray<Value>, _ error: DatabaseError
+    ) throws {
+        var writer = ValueWriter(schema: schema, externalData: nil)
+        guard let taken = try finder.conflict(key: key, values: values, writer: &writer, in: database) else {
+            throw error
         }
+        conflicts.taken.append(taken)
     }
 
     // MARK: - Updating
@@ -157,9 +157,13 @@ struct PlanWriter {
             prepared.bind(update.version, at: position)
             prepared.bind(update.key, at: position + 1)
             if update.checksVersion { prepared.bind(update.version, at: position + 2) }
-            if let taken = try run(prepared, unless: &finder, key: update.key, values: row) {
-                conflicts.taken.append(taken)
-            } else if database.changesCount == 0 {
+            do {
+                try prepared.run()
+            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+                try noteTaken(&finder, key: update.key, values: row, error)
+                continue
+            }
+            if database.changesCount == 0 {
                 try noteStale(group.entity, entity, key: update.key, version: update.version)
             } else {
                 let toMany = changedPlaces(of: group.entity, key: update.key)

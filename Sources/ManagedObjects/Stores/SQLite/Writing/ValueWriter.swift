@@ -17,14 +17,16 @@ struct ValueWriter {
         let slot: Int
         let hasStorageByte: Bool
         let hasCompanion: Bool
-        /// Of transformable values.
-        let attribute: NSAttributeDescription?
+        /// Of transformable values. Unmanaged because targets are handed on for every value; the layout keeps it.
+        private let transformable: Unmanaged<NSAttributeDescription>?
+        var attribute: NSAttributeDescription? { transformable?.takeUnretainedValue() }
 
         init(slot: Int, of layout: EntityLayout, column: SQLColumn) {
             self.slot = slot
             hasStorageByte = column.hasStorageByte
             hasCompanion = column.companion != nil
-            attribute = layout.kinds[slot] == .transformable ? layout.slots[slot].attribute : nil
+            transformable =
+                layout.kinds[slot] == .transformable ? layout.slots[slot].attribute.map(Unmanaged.passUnretained) : nil
         }
     }
 
