@@ -6,7 +6,8 @@ extension NSManagedObject {
     /// Called before any change of the object's values or relationships: the context has to know of the first in an event.
     @inline(__always)
     final func recordChange() {
-        if !state.isSuperset(of: [.updated, .changedInEvent]) { context?.recordChange(of: self) }
+        if state.isSuperset(of: [.updated, .changedInEvent]) { return }
+        unmanagedContext?._withUnsafeGuaranteedRef { $0.recordChange(of: self) }
     }
 }
 

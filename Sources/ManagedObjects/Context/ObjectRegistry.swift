@@ -202,7 +202,11 @@ private struct KeyTable {
 
     /// Puts the objects into a table of another size: moved, so that no reference is counted.
     private mutating func rehash(capacity: Int) {
-        var old = ContiguousArray(repeating: Entry(), count: capacity)
+        // One by one, as each copy of an entry would count a reference.
+        var old = ContiguousArray<Entry>(unsafeUninitializedCapacity: capacity) { buffer, count in
+            for index in 0..<capacity { buffer.initializeElement(at: index, to: Entry()) }
+            count = capacity
+        }
         swap(&old, &entries)
         let mask = capacity - 1
         self.mask = mask

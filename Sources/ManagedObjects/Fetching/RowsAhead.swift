@@ -56,11 +56,16 @@ private struct RowTable {
         pages.append(page)
         reserve(count + page.count)
         let entity = UInt16(truncatingIfNeeded: page.layout.index)
-        for row in 0..<page.count {
-            enter(
-                Entry(
-                    key: ObjectKey(store: page.store, entity: entity, number: page.keys[row]), page: number,
-                    row: Int32(truncatingIfNeeded: row)))
+        let mask = mask
+        count += entries.withUnsafeMutableBufferPointer { entries in
+            var added = 0
+            for (row, key) in page.keys.enumerated() {
+                let entry = Entry(
+                    key: ObjectKey(store: page.store, entity: entity, number: key), page: number,
+                    row: Int32(truncatingIfNeeded: row))
+                if Self.enter(entry, into: entries, mask: mask) { added += 1 }
+            }
+            return added
         }
     }
 
@@ -76,17 +81,18 @@ private struct RowTable {
         return nil
     }
 
-    private mutating func enter(_ entry: Entry) {
+    /// Enters a row; false where it takes the place of another.
+    private static func enter(_ entry: Entry, into entries: UnsafeMutableBufferPointer<Entry>, mask: Int) -> Bool {
         var slot = entry.key.spread & mask
         while entries[slot].page >= 0 {
             if entries[slot].key == entry.key {
                 entries[slot] = entry
-                return
+                return false
             }
             slot = (slot + 1) & mask
         }
         entries[slot] = entry
-        count += 1
+        return true
     }
 
     private mutating func reserve(_ wanted: Int) {
@@ -96,7 +102,9 @@ private struct RowTable {
         let old = entries
         entries = ContiguousArray(repeating: Entry(), count: capacity)
         mask = capacity - 1
-        count = 0
-        for entry in old where entry.page >= 0 { enter(entry) }
+        let mask = mask
+        entries.withUnsafeMutableBufferPointer { entries in
+            for entry in old where entry.page >= 0 { _ = Self.enter(entry, into: entries, mask: mask) }
+        }
     }
 }

@@ -24,7 +24,9 @@ extension NSManagedObject {
     /// The state of a to-many relationship with its members loaded: at most two statements, for a batch of owners.
     final func loadedToManyState(at index: Int) -> ToManyState {
         let state = ensureToManyState(at: index)
-        if !state.isLoaded { context?.loadMembers(of: self, at: index, into: state) }
+        if !state.isLoaded {
+            unmanagedContext?._withUnsafeGuaranteedRef { $0.loadMembers(of: self, at: index, into: state) }
+        }
         return state
     }
 
@@ -38,8 +40,8 @@ extension NSManagedObject {
     }
 
     final func members(at index: Int) -> [NSManagedObject] {
-        guard let context else { return [] }
-        return context.members(of: loadedToManyState(at: index))
+        let state = loadedToManyState(at: index)
+        return unmanagedContext?._withUnsafeGuaranteedRef { $0.members(of: state) } ?? []
     }
 
     /// Adds an object to a to-many relationship, at a position or at the end.
@@ -159,7 +161,9 @@ extension NSManagedObject {
     /// The key of an object that this one shall refer to; the context takes it in where it has no context yet.
     @inline(__always)
     private func adoptedKey(of other: NSManagedObject) -> ObjectKey {
-        if other.context === context, other.key.number != 0 { return other.key }
+        if other.unmanagedContext?.toOpaque() == unmanagedContext?.toOpaque(), other.key.number != 0 {
+            return other.key
+        }
         return context.map { $0.key(adopting: other) } ?? other.key
     }
 

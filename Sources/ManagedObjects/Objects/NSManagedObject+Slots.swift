@@ -7,7 +7,9 @@ extension NSManagedObject {
     /// Realises a fault.
     @inline(__always)
     final func realise() {
-        if values == nil, !state.contains(.realised), key.number != 0 { context?.fire(self) }
+        if values == nil, !state.contains(.realised), key.number != 0 {
+            unmanagedContext?._withUnsafeGuaranteedRef { $0.fire(self) }
+        }
     }
 
     /// Takes the values from a row of a page; the object stays a fault until it is asked for one.

@@ -15,8 +15,13 @@ open class NSManagedObject: NSObject {
     // one queue.
     @exclusivity(unchecked) final var key: ObjectKey
     final let layout: EntityLayout
-    /// A context clears it when it dies.
-    @exclusivity(unchecked) unowned(unsafe) final var context: NSManagedObjectContext?
+    /// The context, which clears it when it dies. Unmanaged because every access asks for it: a reference to a context is
+    /// dear to count.
+    @exclusivity(unchecked) final var unmanagedContext: Unmanaged<NSManagedObjectContext>?
+    final var context: NSManagedObjectContext? {
+        @inline(__always) get { unmanagedContext?.takeUnretainedValue() }
+        set { unmanagedContext = newValue.map(Unmanaged.passUnretained) }
+    }
     @exclusivity(unchecked) final var page: RowPage?
     @exclusivity(unchecked) final var row: Int32 = 0
     /// The cells of the row. Unsafe because each reading of a value would else count a reference to the page: they are

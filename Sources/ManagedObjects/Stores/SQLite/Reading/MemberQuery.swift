@@ -21,8 +21,15 @@ struct MemberQuery {
         guard let reference = destination.columns[slot]?.name else { return emptyResult }
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         let reader = includesRows ? content.reader(of: destination, store: store) : nil
-        let (ownerColumn, hasPosition) = (reader?.plan.columnCount ?? 2, positionColumn != nil)
-        let columns = [reader?.plan.list ?? "Z_PK, Z_ENT", reference] + (positionColumn.map { [$0] } ?? [])
+        var (columns, columnCount) = ([reader?.plan.list ?? "Z_PK, Z_ENT"], reader?.plan.columnCount ?? 2)
+        func place(of name: String) -> Int {
+            if let place = reader?.plan.place(of: name) { return place }
+            columns.append(name)
+            columnCount += 1
+            return columnCount - 1
+        }
+        let ownerPlace = place(of: reference)
+        let positionPlace = positionColumn.map(place)
         let selected = columns.joined(separator: ", ")
         let schema = content.schema
         var found = OwnedMembers(owners: owners)
@@ -49,8 +56,7 @@ struct MemberQuery {
             let member = ObjectKey(
                 store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(0))
             found.add(
-                member, of: statement.integer(ownerColumn),
-                position: hasPosition ? statement.integer(ownerColumn + 1) : nil)
+                member, of: statement.integer(ownerPlace), position: positionPlace.map { statement.integer($0) })
         }
         var result = found.inOrderOfOwners(keepsPositions: false)
         result.pages = reader?.pages ?? []

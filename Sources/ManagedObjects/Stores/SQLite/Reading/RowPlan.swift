@@ -17,7 +17,7 @@ struct RowPlan: Sendable {
     }
 
     /// What a statement selects.
-    private enum Column: Hashable {
+    private enum Column: Hashable, Sendable {
         case stored(String)
         /// The `Z_ENT` of the row that a column refers to, for a column that has none beside it: the owner of a one-way
         /// to-many relationship.
@@ -38,8 +38,9 @@ struct RowPlan: Sendable {
         var steps: [Step] = []
     }
 
-    /// How many columns are selected.
+    /// How many columns are selected, and where each is.
     let columnCount: Int
+    private let positions: [Column: Int]
     let leaves: [Leaf]
     /// The position of each entity's leaf by `Z_ENT`, or -1.
     let leafByNumber: [Int]
@@ -82,11 +83,15 @@ struct RowPlan: Sendable {
             leaves.append(Leaf(layout: layout, steps: steps))
         }
         columnCount = columns.count
+        self.positions = positions
         self.leaves = leaves
         self.leafByNumber = leafByNumber
         list = columns.map { $0.sql(of: entity.table) }.joined(separator: ", ")
         qualifiedList = columns.map { $0.sql(of: "t0") }.joined(separator: ", ")
     }
+
+    /// Where a column is among those that are selected; nil where it is not.
+    func place(of column: String) -> Int? { positions[.stored(column)] }
 
     /// Where the `Z_ENT` of a reference's destination is found; nil where it can be one only.
     private static func companion(

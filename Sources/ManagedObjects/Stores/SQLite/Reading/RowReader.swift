@@ -19,8 +19,10 @@ final class RowReader {
     private let externalData: ExternalData?
     /// The page being filled of each leaf, by its position in `pages`, or -1.
     @exclusivity(unchecked) private var pageByLeaf: [Int]
-    /// The page that the last row came into, and its leaf: most rows follow others of their kind.
-    @exclusivity(unchecked) private var lastPage: (leaf: Int, page: RowPage)?
+    /// The leaf that the last row was of, and the page that it came into: most rows follow others of their kind. Unmanaged
+    /// because it would be counted for every row; `pages` keeps it.
+    @exclusivity(unchecked) private var lastLeaf = -1
+    @exclusivity(unchecked) private var lastPage: Unmanaged<RowPage>?
 
     init(_ plan: RowPlan, schema: SQLSchema, store: UInt16, externalData: ExternalData?) {
         self.plan = plan
@@ -43,13 +45,18 @@ final class RowReader {
         guard number >= 0, number < Int64(plan.leafByNumber.count) else { return nil }
         let leaf = plan.leafByNumber[Int(number)]
         guard leaf >= 0 else { return nil }
-        let page: RowPage
-        if let lastPage, lastPage.leaf == leaf, Self.hasRoom(lastPage.page) {
-            page = lastPage.page
-        } else {
-            page = self.page(forLeaf: leaf)
-            lastPage = (leaf, page)
+        if leaf != lastLeaf || lastPage?._withUnsafeGuaranteedRef(Self.hasRoom) != true {
+            lastPage = Unmanaged.passUnretained(page(forLeaf: leaf))
+            lastLeaf = leaf
         }
+        return lastPage?._withUnsafeGuaranteedRef { page in
+            readCells(row, leaf: leaf, into: page)
+            return RowResult.Position(page: Int32(pageByLeaf[leaf]), row: Int32(page.count - 1))
+        }
+    }
+
+    @inline(__always)
+    private func readCells(_ row: SQLite.Handle, leaf: Int, into page: RowPage) {
         page.append(key: sqlite3_column_int64(row, 0), version: sqlite3_column_int64(row, 2))
         for step in plan.leaves[leaf].steps {
             // The type is asked for only where the value might be NULL: a call less for most columns.
@@ -92,7 +99,6 @@ final class RowReader {
                 page.set(.reference(key, entity: entity), slot: step.slot)
             }
         }
-        return RowResult.Position(page: Int32(pageByLeaf[leaf]), row: Int32(page.count - 1))
     }
 
     private func page(forLeaf leaf: Int) -> RowPage {
