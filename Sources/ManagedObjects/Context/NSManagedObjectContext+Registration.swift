@@ -24,7 +24,9 @@ extension NSManagedObjectContext {
     /// The members of a to-many relationship, as objects.
     final func members(of state: ToManyState) -> [NSManagedObject] {
         state.withMemberKeys { keys in
-            [NSManagedObject](unsafeUninitializedCapacity: keys.count) { members, count in
+            // The empty array is one for all threads, and would be written to.
+            if keys.isEmpty { return [] }
+            return [NSManagedObject](unsafeUninitializedCapacity: keys.count) { members, count in
                 for key in keys {
                     members.initializeElement(at: count, to: object(for: key))
                     count += 1

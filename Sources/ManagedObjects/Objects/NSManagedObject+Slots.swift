@@ -143,7 +143,9 @@ extension RowPage {
 
     /// All values of a row.
     func values(row: Int) -> ContiguousArray<Value> {
-        ContiguousArray(unsafeUninitializedCapacity: width) { buffer, count in
+        // The empty array is one for all threads, and would be written to.
+        if width == 0 { return [] }
+        return ContiguousArray(unsafeUninitializedCapacity: width) { buffer, count in
             for slot in 0..<width {
                 let value = value(of: cell(row: row, slot: slot), slot: layout.slots[slot])
                 buffer.initializeElement(at: slot, to: value)

@@ -37,6 +37,29 @@ import class ManagedObjects.NSSortDescriptor
         #expect([taken.key, taken.holder.number].sorted() == [1, 2])
     }
 
+    /// Rows are inserted in blocks; each that is refused is told all the same, and those beside it are not.
+    @Test(arguments: RowStoreTests.types) func ofManyRowsEachTakenValueIsTold(type: String) throws {
+        let bench = try bench(type)
+        try bench.insert("Person", [["email": .string("a@x")], ["email": .string("b@x")]])
+        func rows(_ change: (inout [String]) -> Void = { _ in }) -> [[String: Value]] {
+            var emails = (0..<50).map { "\($0)@x" }
+            change(&emails)
+            return emails.map { ["email": .string($0)] }
+        }
+        let error = #expect(throws: SaveConflicts.self) {
+            try bench.insert(
+                "Person", rows { emails in (emails[7], emails[20], emails[33]) = ("a@x", "b@x", emails[31]) })
+        }
+        let taken = try #require(error?.taken).sorted { $0.key < $1.key }
+        #expect(taken.map(\.key) == [10, 23, 36])
+        #expect(taken.map(\.holder) == [1, 2, 34].map { bench.key("Person", $0) })
+        #expect(try bench.rows.count(matching: bench.query("Person"), generation: nil) == 2)
+        try bench.insert("Person", rows())
+        let sort = [NSSortDescriptor(key: "email", ascending: true)]
+        let emails = try bench.read(bench.query("Person", sort: sort), "email")
+        #expect(emails == (["a@x", "b@x"] + (0..<50).map { "\($0)@x" }).sorted())
+    }
+
     @Test(arguments: RowStoreTests.types) func aValueIsFreeWhenItsRowIsDeletedOrChanges(type: String) throws {
         let bench = try bench(type)
         let keys = try bench.insert("Person", [["email": .string("a@x")], ["email": .string("b@x")]])
