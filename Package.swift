@@ -148,7 +148,8 @@ if engineIsBuilt {
         // the program and does not depend on it, or all tests would have malloc replaced.
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         .executableTarget(
-            name: "allocation-counts", dependencies: ["Coral", "CoreData", "AllocationCounter"],
+            name: "allocation-counts",
+            dependencies: ["Coral", "CoreData", "AllocationCounter", .product(name: "GRDB", package: "GRDB.swift")],
             path: "Tests/AllocationCounts"),
         .testTarget(
             name: "AllocationTests", dependencies: ["ChildProcesses"], exclude: ["allocations.txt"]),

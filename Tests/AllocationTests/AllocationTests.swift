@@ -22,9 +22,13 @@ struct AllocationTests {
     @Test(.enabled(if: isMeasuredHere, "counted in debug builds with Swift 6.3 and glibc on x86-64"))
     func `operations take no more allocations than is committed`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let committed = Self.table(
-            try String(contentsOf: folder.appendingPathComponent("allocations.txt"), encoding: .utf8))
-        let counted = Self.table(try run())
+        let committedLines = try String(contentsOf: folder.appendingPathComponent("allocations.txt"), encoding: .utf8)
+        let lines = try run()
+        guard lines.prefix(while: { $0 != "\n" }) == committedLines.prefix(while: { $0 != "\n" }) else {
+            Issue.record("The committed numbers are those of another SQLite.", severity: .warning)
+            return
+        }
+        let (committed, counted) = (Self.table(committedLines), Self.table(lines))
         #expect(counted.keys.sorted() == committed.keys.sorted())
         for (name, count) in counted.sorted(by: { $0.key < $1.key }) {
             guard let expected = committed[name] else { continue }
