@@ -290,19 +290,11 @@ struct Rebasing {
         }
     }
 
-    private func refers(_ object: NSManagedObject, to other: NSManagedObject, at end: RelationshipLinks.End) -> Bool {
-        switch end {
-        case .none: true
-        case .slot(let slot): object.slotValue(slot).referenceKey == other.key
-        case .toMany(let index): object.loadedToManyState(at: index).contains(other.key)
-        }
-    }
-
     private mutating func disconnect(
         _ key: ObjectKey, from object: NSManagedObject, at end: RelationshipLinks.End, _ rule: NSDeleteRule
     ) {
         // Whom an unsaved change has taken elsewhere is none of the object's any more.
-        guard let other = existing(key), refers(other, to: object, at: end) else { return }
+        guard let other = existing(key), other.refers(to: object.key, at: end) else { return }
         leave(other, object, at: end)
         if rule == .cascadeDeleteRule { context.delete(other) }
     }

@@ -60,10 +60,14 @@ extension NSManagedObject {
     final func removeMember(_ member: NSManagedObject, at index: Int) {
         let place = layout.toMany[index]
         willChangeValue(forKey: place.name)
+        let link = layout.links.toMany[index]
         let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        if state.remove(member.key, keepsOrder: place.isOrdered) {
+        // Members that are not loaded are not read for this: the member tells whether it is one.
+        if state.isLoaded || member.refers(to: key, at: link.inverse),
+            state.remove(member.key, keepsOrder: place.isOrdered)
+        {
             self.state.insert(.relationshipChanged)
-            member.leaveInverse(of: self, by: layout.links.toMany[index])
+            member.leaveInverse(of: self, by: link)
         }
         didChangeValue(forKey: place.name)
     }
@@ -168,6 +172,16 @@ extension NSManagedObject {
     }
 
     // MARK: - The other side
+
+    /// Whether this object refers to another at an end of a relationship. Reads what is not loaded. True where nothing is kept
+    /// on this side.
+    final func refers(to other: ObjectKey, at end: RelationshipLinks.End) -> Bool {
+        switch end {
+        case .none: true
+        case .slot(let slot): slotValue(slot).referenceKey == other
+        case .toMany(let index): loadedToManyState(at: index).contains(other)
+        }
+    }
 
     /// This object has become a destination of `other` by a relationship: sets this side.
     final func joinInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {

@@ -24,7 +24,9 @@ struct Validation {
     mutating func checkDeletion(of object: NSManagedObject) {
         for (index, place) in object.layout.toMany.enumerated()
         where place.relationship.deleteRule == .denyDeleteRule {
-            let remaining = object.members(at: index).filter { !$0.isDeleted }
+            // Those that have left since it was deleted are none of its members, whatever the store says.
+            let inverse = object.layout.links.toMany[index].inverse
+            let remaining = object.members(at: index).filter { !$0.isDeleted && $0.refers(to: object.key, at: inverse) }
             if !remaining.isEmpty {
                 add(
                     NSValidationRelationshipDeniedDeleteError, object, place.name,

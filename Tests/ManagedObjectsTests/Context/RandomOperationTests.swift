@@ -10,7 +10,8 @@ import Testing
 @Suite("Random operations") struct RandomOperationTests {
     private static let seeds: [UInt64] = {
         let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 6
-        return Array(1...max(1, count))
+        // The last two found a removal undone that was none, and members counted that had left.
+        return Array(Set(1...max(1, count)).union([123, 141])).sorted()
     }()
 
     @Test(arguments: seeds, [NSSQLiteStoreType, NSInMemoryStoreType])
