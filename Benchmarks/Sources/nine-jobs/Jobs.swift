@@ -60,7 +60,7 @@ struct Jobs {
     }
 
     /// Notes that job 1 saves at a time.
-    private static let batch = 5_000
+    private static let batch = 2_500
 
     /// Job 1: the whole graph as objects, saved and forgotten a batch at a time, so that memory does not grow with it.
     private func insert() throws -> String {

@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         var read: [NSManagedObject] = []
         for page in pages {
             page.isFetchBatch = true
-            for row in page.keys.indices {
+            for row in 0..<page.count {
                 guard let found = registry.object(for: page.key(ofRow: row)), found.page === origin else { continue }
                 adopt(page, row: row, by: found)
                 read.append(found)
@@ -93,7 +93,8 @@ extension NSManagedObjectContext {
     @inline(never)
     private func clearObject(for key: ObjectKey) -> Unmanaged<NSManagedObject>? {
         guard let object = registry.object(for: key), object.values == nil,
-            object.state.subtracting(.realised).isEmpty, object.toMany.allSatisfy({ $0?.isChanged != true })
+            object.state.subtracting([.realised, .metAgain]).isEmpty,
+            object.toMany.allSatisfy({ $0?.isChanged != true })
         else { return nil }
         return Unmanaged.passUnretained(object)
     }

@@ -128,10 +128,9 @@ extension NSManagedObjectContext {
 
     /// Forgets every unsaved change and every object.
     public func reset() {
-        let objects = registry.objects
+        let objects = registry.takeAll()
         for object in objects { detach(object) }
         inPlaceValues.removeAll()
-        registry.removeAll()
         clearChanges()
         aliases = [:]
         rowsAhead.removeAll()

@@ -183,54 +183,68 @@ extension NSManagedObjectContext {
 
     /// Loads the members of a to-many relationship: for the object, and for rows that follow it in its page.
     final func loadMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) {
-        if let loaded = object.page?.loaded, object.originSlot < 0, loaded.isValid(in: epoch),
-            let run = loaded.members(row: Int(object.row), relationship: index, notBefore: oldestReading)
-        {
-            // They came with another object's.
-            return state.load(run)
-        }
+        if let run = knownRun(of: object, at: index) { return state.load(run) }
         do {
             try findMembers(of: object, at: index, into: state)
         } catch {
             report("could not load \(object.entity.name ?? "").\(object.layout.toMany[index].name): \(error)")
-            state.load([], positions: [])
+            state.load([])
         }
+    }
+
+    /// Where the members of a to-many relationship lie in a batch, which is loaded if need be; nil for an object whose
+    /// members come by themselves, or cannot be read.
+    final func loadedRun(of object: NSManagedObject, at index: Int) -> MemberBatch.Run? {
+        if let run = knownRun(of: object, at: index) { return run }
+        return object.layout.toMany[index].isPersistent ? try? findRun(of: object, at: index) : nil
+    }
+
+    /// Where the members lie that came with another object's.
+    @inline(__always)
+    private func knownRun(of object: NSManagedObject, at index: Int) -> MemberBatch.Run? {
+        guard object.originSlot < 0, let loaded = object.page?.loaded, loaded.isValid(in: epoch) else { return nil }
+        return loaded.members(row: Int(object.row), relationship: index, notBefore: oldestReading)
     }
 
     private func findMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) throws {
         if let parentContext {
             let key = object.key
-            let members = ask(parentContext) { $0.object(for: key).memberKeys(at: index) }
-            return state.load(members, positions: [])
+            return state.load(ask(parentContext) { $0.object(for: key).memberKeys(at: index) })
         }
+        if let run = try findRun(of: object, at: index) { return state.load(run) }
         guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else {
-            return state.load([], positions: [])
+            return state.load([])
         }
-        let place = object.layout.toMany[index]
-        if let page = object.page, object.originSlot < 0 {
-            let batches = batches(of: page)
-            let row = Int(object.row)
-            let rows = batches.nextRows(from: row, count: page.count, relationship: index)
-            let result = try members(of: place, owners: Array(page.keys[rows]), entity: object.entity, store: store)
-            batches.add(result, rows: rows, relationship: index)
-            if let run = batches.members(row: row, relationship: index, notBefore: nil) { state.load(run) }
-        } else {
-            let result = try members(of: place, owners: [object.key.number], entity: object.entity, store: store)
-            state.load(result.members, positions: result.positions)
-        }
+        let batch = try members(of: object, at: index, rows: 0..<1, owners: [object.key.number], store: store)
+        if let run = batch.run(row: 0) { state.load(run) }
+    }
+
+    /// Loads the members for an object that has its row in a page, and for rows that follow it there.
+    private func findRun(of object: NSManagedObject, at index: Int) throws -> MemberBatch.Run? {
+        guard parentContext == nil, let page = object.page, object.originSlot < 0, !object.key.isTemporary,
+            let store = coordinator?.store(number: object.key.store)
+        else { return nil }
+        let batches = batches(of: page)
+        let row = Int(object.row)
+        let rows = batches.nextRows(from: row, count: page.count, relationship: index)
+        let owners = rows.map { page.primaryKey(ofRow: $0) }
+        let batch = try members(of: object, at: index, rows: rows, owners: owners, store: store)
+        batches.add(batch, relationship: index)
+        return batch.run(row: row)
     }
 
     private func members(
-        of place: EntityLayout.ToMany, owners: [Int64], entity: NSEntityDescription, store: any RowStore
-    ) throws -> MemberResult {
+        of object: NSManagedObject, at index: Int, rows: Range<Int>, owners: [Int64], store: any RowStore
+    ) throws -> MemberBatch {
         let result = try store.members(
-            of: place.relationship, owners: owners, ownerEntity: entity, includesRows: true, isKnown: isKnown,
-            generation: pinnedGenerations?.generation(of: store))
+            of: object.layout.toMany[index].relationship, owners: owners, ownerEntity: object.entity,
+            includesRows: true, isKnown: isKnown, generation: pinnedGenerations?.generation(of: store))
+        let firstPage = rowsAhead.endOfPages
         for page in result.pages {
             page.isReadAhead = true
             rowsAhead.add(page)
         }
-        return result
+        return MemberBatch(rows: rows, result: result, firstPage: firstPage)
     }
 
     /// Whether a row has been read already.
@@ -346,10 +360,7 @@ extension NSManagedObjectContext {
                     generation: pinnedGenerations?.generation(of: store))
                 for page in pages {
                     rowsAhead.add(page)
-                    for number in page.keys {
-                        let entity = UInt16(truncatingIfNeeded: page.layout.index)
-                        there.insert(ObjectKey(store: page.store, entity: entity, number: number))
-                    }
+                    for row in 0..<page.count { there.insert(page.key(ofRow: row)) }
                 }
             }
         }

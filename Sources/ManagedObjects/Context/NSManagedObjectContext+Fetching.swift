@@ -177,14 +177,13 @@ extension NSManagedObjectContext {
         for position in result.order {
             let page = result.pages[Int(position.page)]
             let row = Int(position.row)
-            let key = ObjectKey(
-                store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.index), number: page.keys[row])
+            let key = page.key(ofRow: row)
             let object: NSManagedObject
             if let registered = registry.object(for: key) {
                 object = registered
                 if object.isFaultInternally {
                     adopt(page, row: row, by: object)
-                } else if refreshes, !object.hasChanges, object.version != page.versions[row] {
+                } else if refreshes, !object.hasChanges, object.version != page.version(ofRow: row) {
                     turnIntoFault(object)
                     adopt(page, row: row, by: object)
                 }

@@ -5,13 +5,13 @@ import Foundation
 extension NSManagedObjectContext {
     /// The object with a key: the registered one, else a new fault.
     final func object(for key: ObjectKey) -> NSManagedObject {
-        if let object = registeredObject(for: key) { return object }
+        if let object = metObject(for: key) { return object }
         return makeFault(key.isTemporary ? aliases[key.number] ?? key : key)
     }
 
     /// The object with a key, told from which row and slot it is reached.
     final func object(for key: ObjectKey, reachedFrom page: RowPage, row: Int32, slot: Int) -> NSManagedObject {
-        if let object = registeredObject(for: key) { return object }
+        if let object = metObject(for: key) { return object }
         let fault = makeFault(key)
         if fault.page == nil {
             fault.page = page
@@ -23,14 +23,28 @@ extension NSManagedObjectContext {
 
     /// The members of a to-many relationship, as objects.
     final func members(of state: ToManyState) -> [NSManagedObject] {
-        state.withMemberKeys { keys in
-            // The empty array is one for all threads, and would be written to.
-            if keys.isEmpty { return [] }
-            return [NSManagedObject](unsafeUninitializedCapacity: keys.count) { members, count in
-                for key in keys {
-                    members.initializeElement(at: count, to: object(for: key))
-                    count += 1
-                }
+        if let run = state.run { return members(of: run) }
+        return state.members.keys.map { object(for: $0) }
+    }
+
+    /// The members that came with a batch, as objects: the loop of everyone who goes from object to object.
+    final func members(of run: MemberBatch.Run) -> [NSManagedObject] {
+        let count = run.count
+        // The empty array is one for all threads, and would be written to.
+        if count == 0 { return [] }
+        return [NSManagedObject](unsafeUninitializedCapacity: count) { members, made in
+            for index in 0..<count {
+                let key = run.key(index)
+                let member =
+                    if let registered = metObject(for: key) {
+                        registered
+                    } else if let (number, row) = run.row(index), let page = rowsAhead.page(number) {
+                        makeObject(page.layout, key: key, page: page, row: row)
+                    } else {
+                        makeFault(key)
+                    }
+                members.initializeElement(at: index, to: member)
+                made = index + 1
             }
         }
     }
@@ -41,10 +55,23 @@ extension NSManagedObjectContext {
         return nil
     }
 
+    /// The registered object with a key, which has now been met again.
+    @inline(__always)
+    private func metObject(for key: ObjectKey) -> NSManagedObject? {
+        guard let object = registeredObject(for: key) else { return nil }
+        if !object.state.contains(.metAgain) { object.state.insert(.metAgain) }
+        return object
+    }
+
     /// Makes and registers a fault; its row is at hand where it has been read ahead.
     private func makeFault(_ key: ObjectKey) -> NSManagedObject {
-        let object = makeObject(layout(of: key), key: key)
-        if let (page, row) = rowsAhead.row(for: key) { adopt(page, row: row, by: object) }
+        if let (page, row) = rowsAhead.row(for: key) { return makeObject(page.layout, key: key, page: page, row: row) }
+        return makeObject(layout(of: key), key: key, isYoung: true)
+    }
+
+    private func makeObject(_ layout: EntityLayout, key: ObjectKey, page: RowPage, row: Int) -> NSManagedObject {
+        let object = makeObject(layout, key: key, isYoung: true)
+        adopt(page, row: row, by: object)
         return object
     }
 
@@ -55,20 +82,20 @@ extension NSManagedObjectContext {
         registry.reserve(count, entity: layout.index)
     }
 
-    /// Makes and registers an object of the entity's class, without values.
-    final func makeObject(_ layout: EntityLayout, key: ObjectKey) -> NSManagedObject {
-        if registry.isSweepDue, !retainsRegisteredObjects { sweep() }
+    /// Makes and registers an object of the entity's class, without values; young where nobody is known to hold it.
+    final func makeObject(_ layout: EntityLayout, key: ObjectKey, isYoung: Bool = false) -> NSManagedObject {
+        if registry.isSweepDue || registry.isSmallSweepDue, !retainsRegisteredObjects { sweepAsDue() }
         let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
         object.key = key
         object.context = self
-        registry.register(object, as: key)
+        registry.register(object, as: key, isYoung: isYoung && !retainsRegisteredObjects)
         return object
     }
 
     /// Lets an object take its values from a row; it stays a fault until it is asked for one.
     final func adopt(_ page: RowPage, row: Int, by object: NSManagedObject) {
         object.adopt(page, row: row)
-        object.version = page.versions[row]
+        object.version = page.version(ofRow: row)
     }
 
     final func entity(of key: ObjectKey) -> NSEntityDescription { layout(of: key).entity }
@@ -93,6 +120,15 @@ extension NSManagedObjectContext {
             object.context === self || object.context == nil,
             "Illegal attempt to establish a relationship between objects in different contexts.")
         return object.key
+    }
+
+    private func sweepAsDue() {
+        if registry.isSweepDue { return sweep() }
+        // To see who holds values that change in place takes a step for each of them.
+        guard inPlaceValues.isEmpty else { return registry.forgetYoung() }
+        registry.sweepYoung(
+            keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent, .metAgain]) },
+            release: { $0.context = nil })
     }
 
     /// Lets go of objects that nobody holds and that have no unsaved changes.

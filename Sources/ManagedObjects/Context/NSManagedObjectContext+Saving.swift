@@ -31,12 +31,15 @@ extension NSManagedObjectContext {
 
     /// Calls `willSave` until no object changes another one in it.
     private func callWillSave() {
-        let first = changed.filter(\.hasChanges)
-        for object in first { object.willSave() }
+        let first = changed
+        var unchanged = Set<ObjectIdentifier>()
+        for object in first {
+            if object.hasChanges { object.willSave() } else { unchanged.insert(ObjectIdentifier(object)) }
+        }
         processPendingChanges()
         // The everyday case: no object has come to have changes meanwhile.
-        if changed.count == first.count, changed.last === first.last { return }
-        var called = Set(first.lazy.map { ObjectIdentifier($0) })
+        if unchanged.isEmpty, changed.count == first.count, changed.last === first.last { return }
+        var called = Set(first.lazy.map { ObjectIdentifier($0) }).subtracting(unchanged)
         // A thousand rounds, as Core Data has it, before it calls a loop a loop.
         for _ in 1..<1000 {
             let objects = changed.filter { $0.hasChanges && called.insert(ObjectIdentifier($0)).inserted }
@@ -74,7 +77,7 @@ extension NSManagedObjectContext {
     private func saveToStores() throws {
         guard let coordinator else { return }
         try assignPermanentKeys(
-            to: ContiguousArray(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) }))
+            to: changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
         // One transaction a store: where there are several, an error in a later one leaves the earlier ones written.
         for store in coordinator.rowStores {
             try write(to: store)
@@ -86,17 +89,13 @@ extension NSManagedObjectContext {
         // Once for the first try, and once for each time that a merge policy has settled what stood in the way.
         for _ in 0..<16 {
             SavePlanBuilder.numberMembers(of: changed, in: self)
-            let objects = ContiguousArray(changed.lazy.filter { $0.key.store == store.number && $0.hasChanges })
-            let metadata = (store as? NSPersistentStore)?.changedMetadata
-            guard !objects.isEmpty || metadata != nil else { return }
             var builder = SavePlanBuilder(context: self, store: store.number)
-            var plan = try builder.plan(for: objects)
-            plan.metadata = metadata
+            var plan = try builder.plan(for: changed)
+            plan.metadata = (store as? NSPersistentStore)?.changedMetadata
             guard !plan.isEmpty else { return }
             do {
                 let outcome = try store.write(plan)
                 for object in builder.updated { object.version += 1 }
-                for object in objects where object.state.contains(.inserted) { object.version = 1 }
                 for (entity, number, slot, value) in outcome.computed {
                     let key = ObjectKey(
                         store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number)
@@ -114,7 +113,7 @@ extension NSManagedObjectContext {
     }
 
     /// Gives objects the keys that they will have in their stores.
-    final func assignPermanentKeys(to objects: ContiguousArray<NSManagedObject>) throws {
+    final func assignPermanentKeys(to objects: some Sequence<NSManagedObject>) throws {
         guard let coordinator = rootCoordinator else { return }
         var groups: [(store: any RowStore, root: NSEntityDescription, objects: ContiguousArray<NSManagedObject>)] = []
         // The group of each entity's objects that are not assigned to a store, by the entity's position in the model.
@@ -133,7 +132,7 @@ extension NSManagedObjectContext {
         }
         guard !groups.isEmpty else { return }
         var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
-        pairs.reserveCapacity(objects.count)
+        pairs.reserveCapacity(groups.reduce(0) { $0 + $1.objects.count })
         for group in groups {
             let range = try group.store.reserveKeys(entity: group.root, count: group.objects.count)
             for (object, number) in zip(group.objects, range) {
@@ -202,24 +201,31 @@ extension NSManagedObjectContext {
 
     /// What has been written is what the objects now come from.
     private func adoptSaved() {
+        noticeInPlaceChanges()
         var event = ObjectChanges()
-        for object in changed where object.hasChanges {
-            if object.state.contains(.deleted) {
+        let listed = changed
+        var unchanged = Set<ObjectIdentifier>()
+        clearChanges()
+        // Once over all of them: there may be more than lie near the processor.
+        for object in listed {
+            if !object.hasChanges {
+                unchanged.insert(ObjectIdentifier(object))
+            } else if object.state.contains(.deleted) {
                 if !object.state.contains(.inserted) { event.deleted.append(object) }
             } else if object.state.contains(.inserted) {
+                object.version = 1
                 event.inserted.append(object)
             } else {
                 event.updated.append(object)
             }
+            commit(object)
         }
-        let listed = changed
-        let saved = listed.filter(\.hasChanges)
-        clearChanges()
-        for object in listed { commit(object) }
         epoch += 1
         rowsAhead.removeAll()
         advanceGeneration()
-        for object in saved { object.didSave() }
+        for object in listed where unchanged.isEmpty || !unchanged.contains(ObjectIdentifier(object)) {
+            object.didSave()
+        }
         var userInfo = event.userInfo(sharing: eventInSave)
         userInfo[NotificationKey.sourceContext.rawValue] = self
         post(.NSManagedObjectContextDidSave, userInfo)

@@ -3,6 +3,10 @@
 /// The map owns its objects. Which of them nobody else holds any more is seen by a sweep, now and then, on the context's
 /// own queue: letting objects unregister themselves when they die would have them do so on whichever thread lets them
 /// go. An object that has unsaved changes is never swept.
+///
+/// Most objects that a loop comes by through relationships are met once. A small sweep looks at those alone that have been
+/// made since the last, so that their memory is used again while it is still near the processor. Who was met a second time,
+/// or is held, is left to the sweeps of all.
 struct ObjectRegistry {
     private var tables: [KeyTable]
     /// The table of each entity: that of its root.
@@ -12,8 +16,12 @@ struct ObjectRegistry {
     /// Registered objects, over all tables; a sweep is due when it has doubled since the last.
     private(set) var count = 0
     private var threshold = ObjectRegistry.smallestThreshold
+    /// The keys of objects made since the last sweep, of which nobody is known to hold them.
+    private var young: ContiguousArray<ObjectKey> = []
 
     private static let smallestThreshold = 4096
+    /// How many young objects make a small sweep due: some hundred kilobytes of them.
+    var youngLimit = 1024
 
     init(entities: [NSEntityDescription]) {
         var ordinals: [ObjectIdentifier: Int] = [:]
@@ -35,9 +43,10 @@ struct ObjectRegistry {
     }
 
     /// Registers an object under its key. One that gets another key is forgotten by its old one.
-    mutating func register(_ object: NSManagedObject, as key: ObjectKey) {
+    mutating func register(_ object: NSManagedObject, as key: ObjectKey, isYoung: Bool = false) {
         tables[tableOfEntity[Int(key.entity)]].insert(object, store: key.store, number: key.number)
         count += 1
+        if isYoung { young.append(key) }
     }
 
     /// Faults to read together with one that fires: of its hierarchy and store, and nothing is known of them but their keys.
@@ -49,10 +58,16 @@ struct ObjectRegistry {
         if tables[tableOfEntity[Int(key.entity)]].remove(store: key.store, number: key.number) { count -= 1 }
     }
 
-    mutating func removeAll() {
-        for index in tables.indices { tables[index] = KeyTable() }
+    /// Forgets every object, and hands them over in the order of their keys, table after table: that in which most were
+    /// made, so that memory is gone through from one end to the other.
+    mutating func takeAll() -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(count)
+        for index in tables.indices { tables[index].takeAll(into: &objects) }
+        young = []
         count = 0
         threshold = Self.smallestThreshold
+        return objects
     }
 
     var objects: [NSManagedObject] {
@@ -63,6 +78,8 @@ struct ObjectRegistry {
     }
 
     var isSweepDue: Bool { count > threshold }
+
+    var isSmallSweepDue: Bool { young.count >= youngLimit }
 
     /// Whether so many more objects make a sweep due.
     func isSweepDue(before additional: Int) -> Bool { count + additional > threshold }
@@ -80,9 +97,26 @@ struct ObjectRegistry {
             tables[index].removeUnreferenced(keeping: isKept, release: release)
             remaining += tables[index].count
         }
+        young.removeAll(keepingCapacity: true)
         count = remaining
         threshold = max(Self.smallestThreshold, remaining * 2)
     }
+
+    /// Lets go of the objects made since the last sweep that nobody holds and that were met once, but for those to be kept.
+    mutating func sweepYoung(keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void) {
+        for key in young {
+            let table = tableOfEntity[Int(key.entity)]
+            if tables[table].removeIfUnreferenced(
+                store: key.store, number: key.number, keeping: isKept, release: release)
+            {
+                count -= 1
+            }
+        }
+        young.removeAll(keepingCapacity: true)
+    }
+
+    /// Leaves the objects made since the last sweep to the sweeps of all.
+    mutating func forgetYoung() { young.removeAll(keepingCapacity: true) }
 }
 
 /// Objects by number: open addressing with linear probing.
@@ -98,17 +132,12 @@ private struct KeyTable {
     private(set) var count = 0
     private var looseFaults = LooseFaults()
 
-    @inline(__always)
-    private static func home(_ number: Int64, _ mask: Int) -> Int {
-        Int(truncatingIfNeeded: (UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
-    }
-
     // The number is compared before the object is touched: every touch counts a reference.
 
     @inline(__always)
     func object(store: UInt16, number: Int64) -> NSManagedObject? {
         guard count > 0 else { return nil }
-        var slot = Self.home(number, mask)
+        var slot = KeyPlace.home(number, mask)
         while entries[slot].object != nil {
             if entries[slot].number == number, let object = entries[slot].object,
                 number < 0 || object.key.store == store
@@ -127,12 +156,12 @@ private struct KeyTable {
         let limit = looseFaults.next(in: epoch) - 1
         guard count > 0, limit > 0 else { return [] }
         var found: [ObjectKey] = []
-        var slot = Self.home(key.number, mask)
+        var slot = KeyPlace.home(key.number, mask)
         for _ in 0..<min(Self.looseFaultReach, entries.count) where found.count < limit {
             slot = (slot + 1) & mask
             guard let object = entries[slot].object, object.page == nil, object.committed == nil,
                 object.isFaultInternally, object.key.store == key.store, object.key.number > 0, object.key != key,
-                object.state.isEmpty
+                object.state.subtracting(.metAgain).isEmpty
             else { continue }
             found.append(object.key)
         }
@@ -141,7 +170,7 @@ private struct KeyTable {
 
     mutating func insert(_ object: NSManagedObject, store: UInt16, number: Int64) {
         reserve(1)
-        var slot = Self.home(number, mask)
+        var slot = KeyPlace.home(number, mask)
         while entries[slot].object != nil {
             if entries[slot].number == number, entries[slot].object === object { return }
             slot = (slot + 1) & mask
@@ -153,7 +182,7 @@ private struct KeyTable {
     @discardableResult
     mutating func remove(store: UInt16, number: Int64) -> Bool {
         guard count > 0 else { return false }
-        var slot = Self.home(number, mask)
+        var slot = KeyPlace.home(number, mask)
         while entries[slot].object != nil {
             if entries[slot].number == number, let object = entries[slot].object,
                 number < 0 || object.key.store == store
@@ -164,6 +193,48 @@ private struct KeyTable {
             slot = (slot + 1) & mask
         }
         return false
+    }
+
+    /// Lets go of an object that nobody else holds, unless it is to be kept; says whether it has.
+    mutating func removeIfUnreferenced(
+        store: UInt16, number: Int64, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
+    ) -> Bool {
+        guard count > 0 else { return false }
+        var slot = KeyPlace.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number {
+                // Asked before the object is touched, which counts a reference.
+                let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
+                if let object = entries[slot].object, number < 0 || object.key.store == store {
+                    guard isUnreferenced, !isKept(object) else { return false }
+                    release(object)
+                    close(slot)
+                    return true
+                }
+            }
+            slot = (slot + 1) & mask
+        }
+        return false
+    }
+
+    mutating func takeAll(into objects: inout [NSManagedObject]) {
+        // Moved out of the table as bits, so that no object is touched before its turn comes.
+        typealias Bits = (number: Int64, object: UnsafeRawPointer?)
+        var taken: ContiguousArray<Bits> = []
+        taken.reserveCapacity(count)
+        entries.withUnsafeMutableBufferPointer { entries in
+            entries.withMemoryRebound(to: Bits.self) { entries in
+                for slot in entries.indices where entries[slot].object != nil {
+                    taken.append(entries[slot])
+                    entries[slot].object = nil
+                }
+            }
+        }
+        self = KeyTable()
+        taken.sort { $0.number < $1.number }
+        for case (_, let object?) in taken {
+            objects.append(Unmanaged<NSManagedObject>.fromOpaque(object).takeRetainedValue())
+        }
     }
 
     func forEach(_ body: (NSManagedObject) -> Void) {
@@ -213,7 +284,7 @@ private struct KeyTable {
         old.withUnsafeMutableBufferPointer { old in
             entries.withUnsafeMutableBufferPointer { entries in
                 for index in old.indices where old[index].object != nil {
-                    var slot = Self.home(old[index].number, mask)
+                    var slot = KeyPlace.home(old[index].number, mask)
                     while entries[slot].object != nil { slot = (slot + 1) & mask }
                     swap(&entries[slot], &old[index])
                 }
@@ -228,7 +299,7 @@ private struct KeyTable {
         count -= 1
         var slot = (hole + 1) & mask
         while entries[slot].object != nil {
-            let distance = (slot - Self.home(entries[slot].number, mask)) & mask
+            let distance = (slot - KeyPlace.home(entries[slot].number, mask)) & mask
             if distance >= (slot - hole) & mask {
                 entries.swapAt(hole, slot)
                 hole = slot

@@ -33,20 +33,20 @@ final class RelationshipBatches {
         while index > 0 {
             index -= 1
             guard let run = batches[relationship][index].run(row: row) else { continue }
-            if let oldest, run.batch.readAt < oldest { continue }
+            if let oldest, run.readAt < oldest { continue }
             return run
         }
         return nil
     }
 
-    func add(_ result: MemberResult, rows: Range<Int>, relationship: Int) {
-        batches[relationship].append(MemberBatch(rows: rows, result: result))
+    func add(_ batch: MemberBatch, relationship: Int) {
+        batches[relationship].append(batch)
         // Owners with many members come in smaller batches, so that a batch is some thousands of members at most.
-        let membersPerOwner = max(1, result.members.count / max(1, rows.count))
+        let membersPerOwner = max(1, batch.memberCount / max(1, batch.rows.count))
         growth[relationship] = min(growth[relationship], max(1, Self.mostMembers / membersPerOwner))
     }
 
-    private static let mostMembers = 32_768
+    private static let mostMembers = 8192
     private static let mostOwners = 4096
 
     /// The rows to load members for, beginning with the one asked for.
@@ -66,49 +66,5 @@ final class RelationshipBatches {
         let size = slotGrowth[slot]
         slotGrowth[slot] = min(size * 16, 4096)
         return size
-    }
-}
-
-/// The members of one relationship of rows that follow each other in a page. Never changed: objects share it.
-final class MemberBatch {
-    let rows: Range<Int>
-    let readAt = ContinuousClock.now
-    private let members: ContiguousArray<ObjectKey>
-    private let starts: ContiguousArray<Int32>
-    private let positions: ContiguousArray<Int64>
-
-    init(rows: Range<Int>, result: MemberResult) {
-        self.rows = rows
-        members = result.members
-        starts = result.starts
-        positions = result.positions
-    }
-
-    /// The members of a row's object; nil where the row is not one of the batch's.
-    @inline(__always)
-    func run(row: Int) -> Run? {
-        guard rows.contains(row) else { return nil }
-        let owner = row - rows.lowerBound
-        return Run(batch: self, start: starts[owner], end: starts[owner + 1])
-    }
-
-    /// One owner's members in a batch.
-    struct Run {
-        fileprivate let batch: MemberBatch
-        fileprivate let start: Int32
-        fileprivate let end: Int32
-
-        var keys: ContiguousArray<ObjectKey> { ContiguousArray(batch.members[Int(start)..<Int(end)]) }
-
-        /// The members' positions, where the batch has them.
-        var positions: ContiguousArray<Int64> {
-            batch.positions.isEmpty ? [] : ContiguousArray(batch.positions[Int(start)..<Int(end)])
-        }
-
-        func withKeys<Result>(_ body: (UnsafeBufferPointer<ObjectKey>) throws -> Result) rethrows -> Result {
-            try batch.members.withUnsafeBufferPointer {
-                try body(UnsafeBufferPointer(rebasing: $0[Int(start)..<Int(end)]))
-            }
-        }
     }
 }

@@ -1,98 +1,130 @@
 /// Rows that a context has read before anyone asked for them: the batch around a fault, members of relationships.
 ///
 /// Objects made or fired later find their row here and need no statement. Everything is dropped when the context saves,
-/// merges or refreshes: what lies here is as old as the statement that read it. Memory is bounded: when some tens of
-/// thousands of rows have come together, the ones before them go.
+/// merges or refreshes: what lies here is as old as the statement that read it. Memory is bounded: when some thousands of
+/// rows have come together, the ones before them go.
+///
+/// Who has kept the number of a page finds its rows without a search. Rows are entered by key when somebody first looks for
+/// one of their entity by its key: members of relationships mostly are reached by the other way.
 struct RowsAhead {
-    private var recent = RowTable()
-    private var earlier = RowTable()
+    private var recent = Part(firstPage: 0)
+    private var earlier = Part(firstPage: 0)
 
-    /// Rows in one of the two tables before they change places.
-    private static let capacity = 65_536
+    /// Rows in one of the two parts before they change places.
+    private static let capacity = 16_384
 
-    func row(for key: ObjectKey) -> (RowPage, Int)? {
+    mutating func row(for key: ObjectKey) -> (RowPage, Int)? {
         recent.row(for: key) ?? earlier.row(for: key)
     }
 
-    func contains(_ key: ObjectKey) -> Bool { row(for: key) != nil }
+    mutating func contains(_ key: ObjectKey) -> Bool { row(for: key) != nil }
+
+    /// The number that the next page gets. Numbers are never given again.
+    var endOfPages: Int { recent.firstPage + recent.pages.count }
+
+    /// The page with a number, unless it has gone.
+    @inline(__always)
+    func page(_ number: Int) -> RowPage? {
+        let index = number - recent.firstPage
+        if index >= 0 { return index < recent.pages.count ? recent.pages[index] : nil }
+        let earlierIndex = number - earlier.firstPage
+        return earlierIndex >= 0 && earlierIndex < earlier.pages.count ? earlier.pages[earlierIndex] : nil
+    }
 
     /// Enters a page's rows; a row that is here already is replaced by the newer one.
     mutating func add(_ page: RowPage) {
-        if recent.count > Self.capacity {
+        if recent.rowCount > Self.capacity {
             earlier = recent
-            recent = RowTable()
+            recent = Part(firstPage: endOfPages)
         }
         recent.add(page)
     }
 
     mutating func removeAll() {
-        recent = RowTable()
-        earlier = RowTable()
+        let end = endOfPages
+        recent = Part(firstPage: end)
+        earlier = Part(firstPage: end)
     }
 }
 
-/// Rows of pages by key.
+/// Pages that were read one after the other, and their rows by key.
+private struct Part {
+    let firstPage: Int
+    private(set) var pages: [RowPage] = []
+    private(set) var rowCount = 0
+    /// By the rows' own entity.
+    private var tables: [RowTable] = []
+
+    init(firstPage: Int) { self.firstPage = firstPage }
+
+    mutating func add(_ page: RowPage) {
+        let entity = page.layout.index
+        while tables.count <= entity { tables.append(RowTable()) }
+        tables[entity].waiting.append(Int32(truncatingIfNeeded: pages.count))
+        pages.append(page)
+        rowCount += page.count
+    }
+
+    mutating func row(for key: ObjectKey) -> (RowPage, Int)? {
+        let entity = Int(key.entity)
+        guard entity < tables.count else { return nil }
+        return tables[entity].row(store: key.store, number: key.number, of: pages)
+    }
+}
+
+/// Rows of one entity by key. Open addressing, because a row is looked for with every object that is met.
 private struct RowTable {
     /// A place in the table; `page` is -1 where it is free.
     private struct Entry {
-        var key = ObjectKey(store: 0, entity: 0, number: 0)
+        var number: Int64 = 0
         var page: Int32 = -1
         var row: Int32 = 0
     }
 
-    private var pages: [RowPage] = []
-    // Open addressing, because a row is entered for every member of every relationship that a loop comes by.
+    /// Pages whose rows have not been entered.
+    var waiting: [Int32] = []
     private var entries: ContiguousArray<Entry> = []
     private var mask = 0
-    private(set) var count = 0
+    private var count = 0
 
-    func row(for key: ObjectKey) -> (RowPage, Int)? {
-        guard let slot = slot(of: key) else { return nil }
-        return (pages[Int(entries[slot].page)], Int(entries[slot].row))
-    }
-
-    mutating func add(_ page: RowPage) {
-        let number = Int32(truncatingIfNeeded: pages.count)
-        pages.append(page)
-        reserve(count + page.count)
-        let entity = UInt16(truncatingIfNeeded: page.layout.index)
-        let mask = mask
-        count += entries.withUnsafeMutableBufferPointer { entries in
-            var added = 0
-            for (row, key) in page.keys.enumerated() {
-                let entry = Entry(
-                    key: ObjectKey(store: page.store, entity: entity, number: key), page: number,
-                    row: Int32(truncatingIfNeeded: row))
-                if Self.enter(entry, into: entries, mask: mask) { added += 1 }
-            }
-            return added
-        }
-    }
-
-    // MARK: - The table
-
-    private func slot(of key: ObjectKey) -> Int? {
+    mutating func row(store: UInt16, number: Int64, of pages: [RowPage]) -> (RowPage, Int)? {
+        if !waiting.isEmpty { enterWaiting(pages) }
         guard count > 0 else { return nil }
-        var slot = key.spread & mask
+        var slot = KeyPlace.home(number, mask)
         while entries[slot].page >= 0 {
-            if entries[slot].key == key { return slot }
+            if entries[slot].number == number {
+                let page = pages[Int(entries[slot].page)]
+                if page.store == store { return (page, Int(entries[slot].row)) }
+            }
             slot = (slot + 1) & mask
         }
         return nil
     }
 
-    /// Enters a row; false where it takes the place of another.
-    private static func enter(_ entry: Entry, into entries: UnsafeMutableBufferPointer<Entry>, mask: Int) -> Bool {
-        var slot = entry.key.spread & mask
+    private mutating func enterWaiting(_ pages: [RowPage]) {
+        reserve(count + waiting.reduce(0) { $0 + pages[Int($1)].count })
+        for page in waiting {
+            for row in 0..<pages[Int(page)].count {
+                let number = pages[Int(page)].primaryKey(ofRow: row)
+                enter(Entry(number: number, page: page, row: Int32(truncatingIfNeeded: row)), of: pages)
+            }
+        }
+        waiting = []
+    }
+
+    private mutating func enter(_ entry: Entry, of pages: [RowPage]) {
+        var slot = KeyPlace.home(entry.number, mask)
         while entries[slot].page >= 0 {
-            if entries[slot].key == entry.key {
+            if entries[slot].number == entry.number,
+                pages[Int(entries[slot].page)].store == pages[Int(entry.page)].store
+            {
                 entries[slot] = entry
-                return false
+                return
             }
             slot = (slot + 1) & mask
         }
         entries[slot] = entry
-        return true
+        count += 1
     }
 
     private mutating func reserve(_ wanted: Int) {
@@ -102,9 +134,10 @@ private struct RowTable {
         let old = entries
         entries = ContiguousArray(repeating: Entry(), count: capacity)
         mask = capacity - 1
-        let mask = mask
-        entries.withUnsafeMutableBufferPointer { entries in
-            for entry in old where entry.page >= 0 { _ = Self.enter(entry, into: entries, mask: mask) }
+        for entry in old where entry.page >= 0 {
+            var slot = KeyPlace.home(entry.number, mask)
+            while entries[slot].page >= 0 { slot = (slot + 1) & mask }
+            entries[slot] = entry
         }
     }
 }

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
             let key = ObjectKey(
                 store: store.number, entity: UInt16(truncatingIfNeeded: stale.entity.index), number: stale.key)
             guard let object = registeredObject(for: key) else { continue }
-            let version = stale.current.map { $0.page.versions[$0.row] } ?? 0
+            let version = stale.current.map { $0.page.version(ofRow: $0.row) } ?? 0
             list.append(
                 NSMergeConflict(
                     source: object, newVersion: Int(version), oldVersion: Int(stale.expectedVersion),

@@ -7,17 +7,17 @@ extension NSManagedObject {
     // MARK: - Members of a to-many
 
     final func toManyState(at index: Int) -> ToManyState? {
-        toMany[index]
+        toMany.state(at: index)
     }
 
     /// The state of a to-many relationship, made if need be; not loaded.
     final func ensureToManyState(at index: Int) -> ToManyState {
-        if let state = toMany[index] { return state }
+        if let state = toMany.state(at: index) { return state }
         // An object that no store has can have no members that are not yet loaded, unless a parent context has it.
         let isNew =
             self.state.contains(.inserted) || context == nil || (key.isTemporary && context?.parentContext == nil)
         let made = ToManyState(isLoaded: isNew || !layout.toMany[index].isPersistent)
-        toMany[index] = made
+        toMany.setState(made, at: index)
         return made
     }
 
@@ -40,8 +40,19 @@ extension NSManagedObject {
     }
 
     final func members(at index: Int) -> [NSManagedObject] {
-        let state = loadedToManyState(at: index)
-        return unmanagedContext?._withUnsafeGuaranteedRef { $0.members(of: state) } ?? []
+        unmanagedContext?._withUnsafeGuaranteedRef { context in
+            if let run = loadedRun(at: index, in: context) { return context.members(of: run) }
+            return context.members(of: loadedToManyState(at: index))
+        } ?? []
+    }
+
+    /// Where the members lie in a batch, as long as nobody has changed them; nil where the relationship needs a state.
+    @inline(__always)
+    private func loadedRun(at index: Int, in context: NSManagedObjectContext) -> MemberBatch.Run? {
+        if let run = toMany.run(at: index) { return run }
+        guard toMany.isUnknown(at: index), let run = context.loadedRun(of: self, at: index) else { return nil }
+        toMany.setRun(run, at: index)
+        return run
     }
 
     /// Adds an object to a to-many relationship, at a position or at the end.

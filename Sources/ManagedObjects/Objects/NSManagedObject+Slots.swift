@@ -92,8 +92,13 @@ extension NSManagedObject {
     /// The slots whose values differ from the store's.
     final func changedSlots() -> [Int] {
         guard let values else { return [] }
-        guard let before = committedValues() else { return Array(values.indices) }
-        return values.indices.filter { !values[$0].isSame(as: before[$0]) }
+        if let page, state.contains(.realised) {
+            return values.indices.filter { slot in
+                !page.holds(values[slot], in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
+            }
+        }
+        guard let committed else { return Array(values.indices) }
+        return values.indices.filter { !values[$0].isSame(as: committed[$0]) }
     }
 
     final func persistentChangedSlots() -> [Int] {
@@ -138,6 +143,22 @@ extension RowPage {
                 return slot.attribute.map { TransformableCoding.decode(data, attribute: $0) } ?? .data(data)
             default: return .data(Data(bytes))
             }
+        }
+    }
+
+    /// Whether a value is the same as a cell's: without making the cell's own, where bytes tell.
+    func holds(_ value: Value, in cell: Cell, slot: EntityLayout.Slot) -> Bool {
+        switch (cell.kind, value) {
+        case (.null, .null): return true
+        case (.integer, .integer(let number)): return cell.payload == UInt64(bitPattern: number)
+        case (.real, .real(let number)): return cell.payload == number.bitPattern
+        case (.reference, .reference(let key)):
+            return key == ObjectKey(store: store, entity: cell.entity, number: Int64(bitPattern: cell.payload))
+        case (.text, .string(let text)) where text.hasBytes(bytes(of: cell)): return true
+        case (.blob, .uuid(let uuid)) where cell.length == 16:
+            return UUID(uuid: bytes(of: cell).loadUnaligned(as: uuid_t.self)) == uuid
+        // What was repaired when it was read differs in its bytes.
+        default: return self.value(of: cell, slot: slot).isSame(as: value)
         }
     }
 

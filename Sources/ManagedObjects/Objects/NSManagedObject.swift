@@ -414,6 +414,8 @@ struct ObjectState: OptionSet {
     static let watched = ObjectState(rawValue: 2048)
     /// Somebody observes properties of it: see `ObjectObservations`.
     static let observed = ObjectState(rawValue: 4096)
+    /// It was reached a second time: see `ObjectRegistry`.
+    static let metAgain = ObjectState(rawValue: 8192)
 }
 
 /// A store that an object was assigned to. Apart from the object, as a weak reference in each of them would cost all.

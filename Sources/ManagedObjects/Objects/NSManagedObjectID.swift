@@ -50,10 +50,11 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
         if self === other { return true }
-        // IDs of one coordinator are equal when their keys are.
-        if let coordinator, coordinator === other.coordinator, key == other.key { return true }
+        // First, because it tells most of those apart that meet in a set.
         guard key.number == other.key.number else { return false }
         if key.isTemporary { return true }
+        // IDs of one coordinator are equal when their keys are.
+        if let coordinator, coordinator === other.coordinator, key == other.key { return true }
         return storeIdentifier == other.storeIdentifier
             && ownEntity.rootEntity.name == other.ownEntity.rootEntity.name
     }

@@ -24,7 +24,7 @@ final class ToManyState {
     @exclusivity(unchecked) private(set) var isLoaded: Bool
     @exclusivity(unchecked) private var pending: Pending?
     /// Positions in an ordered relationship kept in pairs, parallel to the committed members.
-    @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64> = []
+    @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64>?
     /// The members' new positions, parallel to `members`, as the plan of a save has assigned them.
     @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
 
@@ -53,11 +53,8 @@ final class ToManyState {
 
     var isChanged: Bool { committed != nil || pending?.isEmpty == false }
 
-    /// The keys of the members, where they lie.
-    func withMemberKeys<Result>(_ body: (UnsafeBufferPointer<ObjectKey>) throws -> Result) rethrows -> Result {
-        if let shared { return try shared.withKeys(body) }
-        return try own.keys.withUnsafeBufferPointer(body)
-    }
+    /// Where the members lie in a batch, as long as nobody has wanted a list of them.
+    var run: MemberBatch.Run? { shared }
 
     /// Whether the members are loaded, and there are none.
     var hasNoMembers: Bool { isLoaded && shared == nil && own.isEmpty }
@@ -97,7 +94,7 @@ final class ToManyState {
     }
 
     /// Takes the members that the store has, and applies what has changed meanwhile.
-    func load(_ stored: ContiguousArray<ObjectKey>, positions: ContiguousArray<Int64>) {
+    func load(_ stored: ContiguousArray<ObjectKey>, positions: ContiguousArray<Int64>? = nil) {
         self.positions = positions
         own = KeyList(stored)
         isLoaded = true

@@ -157,6 +157,29 @@ extension Value {
     }
 }
 
+extension String {
+    /// Whether two texts are the same in UTF-8.
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        utf8.withContiguousStorageIfAvailable { other.hasBytes(UnsafeRawBufferPointer($0)) }
+            ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether the text is these bytes in UTF-8.
+    func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        utf8.withContiguousStorageIfAvailable { own in
+            own.count == bytes.count && UnsafeRawBufferPointer(own).elementsAre(bytes)
+        } ?? utf8.elementsEqual(bytes)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether as many bytes are the same.
+    fileprivate func elementsAre(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard let own = baseAddress, let other = other.baseAddress else { return true }
+        return memcmp(own, other, count) == 0
+    }
+}
+
 extension Value {
     /// What would be stored tells, where that is known: classes may call equal what differs.
     private static func isSame(_ one: ObjectValue, _ two: ObjectValue) -> Bool {
@@ -179,7 +202,7 @@ extension Value {
         case (.real(let one), .real(let two)): one.bitPattern == two.bitPattern
         case (.string(let one), .string(let two)):
             // By code units: canonically equivalent texts are different texts to a store.
-            one.utf8.elementsEqual(two.utf8)
+            one.hasSameBytes(as: two)
         case (.data(let one), .data(let two)): one == two
         case (.uuid(let one), .uuid(let two)): one == two
         case (.decimal(let one), .decimal(let two)): one == two

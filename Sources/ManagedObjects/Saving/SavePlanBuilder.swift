@@ -21,9 +21,9 @@ struct SavePlanBuilder {
         self.store = store
     }
 
-    /// The plan for objects of this store. All of them have permanent keys.
+    /// The plan for those objects of this store that have changes. All of them have permanent keys.
     mutating func plan(for objects: ContiguousArray<NSManagedObject>) throws -> SavePlan {
-        for object in objects { try add(object) }
+        for object in objects where object.key.store == store && object.hasChanges { try add(object) }
         return SavePlan(
             inserts: inserts.sorted { $0.key < $1.key }.map(\.value),
             updates: updates.sorted { $0.key < $1.key }.map(\.value),
@@ -111,14 +111,15 @@ struct SavePlanBuilder {
         }
         let assigned = OrderedPositions.assign(existing)
         for index in objects.indices where existing[index] != assigned[index] {
-            context.recordChange(of: objects[index])
+            // What is new is written anyway.
+            if !objects[index].state.contains(.inserted) { context.recordChange(of: objects[index]) }
             objects[index].setPrimitiveSlot(slot, to: .integer(assigned[index]))
         }
     }
 
     private static func numberPairs(of state: ToManyState) {
         var before: [ObjectKey: Int64] = [:]
-        for (key, position) in zip(state.committed ?? [], state.positions) { before[key] = position }
+        for (key, position) in zip(state.committed ?? [], state.positions ?? []) { before[key] = position }
         state.newPositions = OrderedPositions.assign(ContiguousArray(state.members.keys.map { before[$0] }))
     }
 
@@ -195,7 +196,7 @@ struct SavePlanBuilder {
     ) {
         guard let committed = state.committed, let newPositions = state.newPositions else { return }
         var before: [ObjectKey: Int64] = [:]
-        for (key, position) in zip(committed, state.positions) { before[key] = position }
+        for (key, position) in zip(committed, state.positions ?? []) { before[key] = position }
         for (key, position) in zip(state.members.keys, newPositions) {
             guard let old = before[key], old != position else { continue }
             if pairs.isFirstSide {

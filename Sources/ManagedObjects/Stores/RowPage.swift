@@ -5,7 +5,7 @@ import Foundation
 /// A fetch fills pages, not objects: each row is one cell per slot of the entity's layout, plain bytes that need no
 /// reference counting; texts and binary data lie in one arena. Strings, dates and numbers are made when an object is
 /// asked for them, and an object that is never changed never has values of its own. A page is also the batch in which
-/// relationships are loaded: see `RelationshipLoader`.
+/// relationships are loaded: see `RelationshipBatches`.
 final class RowPage {
     /// One value of one row, sixteen plain bytes.
     struct Cell {
@@ -40,20 +40,24 @@ final class RowPage {
         }
     }
 
+    /// What each row has besides its cells: its primary key and its optimistic-locking version (`Z_OPT`).
+    private struct Head {
+        var key: Int64
+        var version: Int64
+    }
+
     /// The layout of the rows' own (leaf) entity.
     let layout: EntityLayout
     /// The number of the store in its coordinator.
     let store: UInt16
     /// Cells in a row: the entity's slots.
     let width: Int
-    /// Primary keys and optimistic-locking versions (`Z_OPT`), a row each.
-    // Without dynamic checks of exclusive access, for the reason below.
-    @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
-    @exclusivity(unchecked) private(set) var versions: ContiguousArray<Int64> = []
-    // Unsafe because a cell is read for every attribute of every row: bounds are the layout's, and rows are appended by
-    // the store only, before anyone else sees the page.
+    // Unsafe, and without dynamic checks of exclusive access, because a cell is read for every attribute of every row:
+    // bounds are the layout's, and rows are appended by the store only, before anyone else sees the page.
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var rowCapacity: Int
+    @exclusivity(unchecked) private var heads: UnsafeMutablePointer<Head>
     @exclusivity(unchecked) private var cells: UnsafeMutablePointer<Cell>
-    @exclusivity(unchecked) private var cellCapacity: Int
     @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var arenaCapacity: Int
     @exclusivity(unchecked) private var arenaCount = 0
@@ -74,12 +78,11 @@ final class RowPage {
         self.store = store
         fetched = nil
         width = layout.slots.count
-        cellCapacity = max(1, rowCapacity * width)
-        cells = .allocate(capacity: cellCapacity)
+        self.rowCapacity = max(1, rowCapacity)
+        heads = .allocate(capacity: self.rowCapacity)
+        cells = .allocate(capacity: self.rowCapacity * width)
         self.arenaCapacity = max(16, arenaCapacity)
         arena = .allocate(byteCount: self.arenaCapacity, alignment: 8)
-        keys.reserveCapacity(rowCapacity)
-        versions.reserveCapacity(rowCapacity)
     }
 
     /// A page without rows, for objects that wait for them.
@@ -88,20 +91,21 @@ final class RowPage {
         self.fetched = fetched
         store = 0
         width = 0
-        cellCapacity = 1
-        cells = .allocate(capacity: 1)
+        rowCapacity = 0
+        heads = .allocate(capacity: 0)
+        cells = .allocate(capacity: 0)
         arenaCapacity = 16
         arena = .allocate(byteCount: 16, alignment: 8)
     }
 
     deinit {
+        heads.deallocate()
         cells.deallocate()
         arena.deallocate()
     }
 
-    var count: Int { keys.count }
     /// Bytes held by cells and arena: what a store looks at to begin a new page.
-    var byteCount: Int { keys.count * (width * MemoryLayout<Cell>.stride + 16) + arenaCount }
+    var byteCount: Int { count * (width * MemoryLayout<Cell>.stride + MemoryLayout<Head>.stride) + arenaCount }
     /// Bytes of texts and binary data.
     var arenaByteCount: Int { arenaCount }
 
@@ -109,24 +113,31 @@ final class RowPage {
 
     /// Begins a row; its cells are null until `set` gives them values.
     func append(key: Int64, version: Int64) {
-        let needed = (keys.count + 1) * width
-        if needed > cellCapacity {
-            let capacity = max(needed, cellCapacity * 2)
-            let grown = UnsafeMutablePointer<Cell>.allocate(capacity: capacity)
-            grown.moveInitialize(from: cells, count: keys.count * width)
-            cells.deallocate()
-            cells = grown
-            cellCapacity = capacity
-        }
-        (cells + keys.count * width).initialize(repeating: .null, count: width)
-        keys.append(key)
-        versions.append(version)
+        if count == rowCapacity { growRows() }
+        (heads + count).initialize(to: Head(key: key, version: version))
+        (cells + count * width).initialize(repeating: .null, count: width)
+        count += 1
+    }
+
+    private func growRows() {
+        rowCapacity = max(16, rowCapacity * 2)
+        heads = Self.moved(heads, count: count, capacity: rowCapacity)
+        cells = Self.moved(cells, count: count * width, capacity: rowCapacity * width)
+    }
+
+    private static func moved<Element>(
+        _ elements: UnsafeMutablePointer<Element>, count: Int, capacity: Int
+    ) -> UnsafeMutablePointer<Element> {
+        let grown = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        grown.moveInitialize(from: elements, count: count)
+        elements.deallocate()
+        return grown
     }
 
     /// Sets a cell of the row appended last.
     @inline(__always)
     func set(_ cell: Cell, slot: Int) {
-        cells[(keys.count - 1) * width + slot] = cell
+        cells[(count - 1) * width + slot] = cell
     }
 
     /// Copies bytes into the arena and sets the cell of the row appended last to them.
@@ -136,7 +147,7 @@ final class RowPage {
         if let base = bytes.baseAddress, bytes.count > 0 {
             (arena + arenaCount).copyMemory(from: base, byteCount: bytes.count)
         }
-        cells[(keys.count - 1) * width + slot] = Cell(
+        cells[(count - 1) * width + slot] = Cell(
             kind: kind, entity: 0, length: UInt32(truncatingIfNeeded: bytes.count), payload: UInt64(arenaCount))
         arenaCount += bytes.count
     }
@@ -153,9 +164,18 @@ final class RowPage {
     // MARK: - Reading
 
     /// The key of a row's object.
+    @inline(__always)
     func key(ofRow row: Int) -> ObjectKey {
-        ObjectKey(store: store, entity: UInt16(truncatingIfNeeded: layout.index), number: keys[row])
+        ObjectKey(store: store, entity: UInt16(truncatingIfNeeded: layout.index), number: heads[row].key)
     }
+
+    /// The primary key of a row.
+    @inline(__always)
+    func primaryKey(ofRow row: Int) -> Int64 { heads[row].key }
+
+    /// The optimistic-locking version of a row.
+    @inline(__always)
+    func version(ofRow row: Int) -> Int64 { heads[row].version }
 
     @inline(__always)
     func cell(row: Int, slot: Int) -> Cell {

@@ -97,4 +97,7 @@ struct MemberResult {
     var positions: ContiguousArray<Int64> = []
     /// The members' rows, where they were asked for.
     var pages: [RowPage] = []
+    /// Where each member's row lies in `pages`, parallel to `members`; empty where rows were not asked for, or were left
+    /// out for members that the caller knows.
+    var rows: ContiguousArray<RowResult.Position> = []
 }

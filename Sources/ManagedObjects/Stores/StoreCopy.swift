@@ -54,8 +54,8 @@ struct StoreCopy {
                     SavePlan.Group(
                         entity: page.layout.entity,
                         changes: ContiguousArray(
-                            page.keys.indices.map {
-                                SavePlan.Insert(key: page.keys[$0], values: page.values(row: $0))
+                            (0..<page.count).map {
+                                SavePlan.Insert(key: page.primaryKey(ofRow: $0), values: page.values(row: $0))
                             })))
             }
             _ = try target.write(plan)

@@ -168,7 +168,10 @@ extension NSManagedObjectContext {
         object.page = nil
         object.committed = nil
         object.version = 0
-        object.toMany = ToManyStates(object.toMany.map { $0.map { ToManyState(ofNewObject: $0.members) } })
+        object.toMany = ToManyStates(
+            object.layout.toMany.indices.map { index in
+                object.toManyState(at: index).map { ToManyState(ofNewObject: $0.members) }
+            })
         object.context = self
         object.state = [.inserted, .realised, .insertedInEvent, .changedInEvent, .listed]
         registry.register(object, as: object.key)

@@ -47,7 +47,7 @@ private struct TwoWriters {
         self.stack = stack
         edits = RandomEdits(seed: seed)
         writers = (0..<2).map { _ in
-            let context = stack.context()
+            let context = stack.forgetfulContext()
             context.mergePolicy = NSMergePolicy(merge: policy)
             return Writer(context)
         }

@@ -58,6 +58,31 @@ struct FaultingTests {
         #expect(statements.count <= 8, "\(statements.count) statements")
     }
 
+    @Test func `objects that a loop comes by once are let go of soon, and those that somebody has are not`() throws {
+        let stack = try stackOfNotes(1000)
+        let context = stack.context()
+        var (most, items) = (0, 0)
+        var held: [NSManagedObject] = []
+        for note in try context.all("Note", sortedBy: "count") {
+            for case let item as NSManagedObject in (note.value(forKey: "items") as? NSOrderedSet)?.array ?? [] {
+                items += 1
+                if items % 500 == 0 { held.append(item) }
+                if items % 501 == 0 { item.setValue("changed", forKey: "name") }
+                _ = item.value(forKey: "tags")
+            }
+            most = max(most, context.registry.count)
+        }
+        #expect(items == 5000)
+        // The notes, which the fetch has given, the tags, which are met again and again, and the youngest items.
+        #expect(most < 1000 + 20 + 1024 + 100, "\(most) objects at a time")
+        #expect(held.map { context.registeredObject(for: $0.objectID) === $0 } == Array(repeating: true, count: 10))
+        #expect(context.updatedObjects.count == 9)
+        try context.save()
+        let changed = NSFetchRequest<NSManagedObject>(entityName: "Item")
+        changed.predicate = NSPredicate(format: "name == 'changed'")
+        #expect(try stack.context().count(for: changed) == 9)
+    }
+
     @Test func `one look at one object reads one object`() throws {
         let stack = try stackOfNotes(50)
         let context = stack.context()

@@ -44,8 +44,8 @@ private struct RandomHistory {
         edits = RandomEdits(seed: seed)
         self.seed = seed
         stack = try TestStack(type: type)
-        context = stack.context()
-        watcher = stack.context()
+        context = stack.forgetfulContext()
+        watcher = stack.forgetfulContext()
         context.undoManager = Self.undoManager()
     }
 
@@ -85,7 +85,7 @@ private struct RandomHistory {
         case 36:
             try save()
             edits.log.append("new context")
-            context = stack.context()
+            context = stack.forgetfulContext()
             context.undoManager = Self.undoManager()
             forgetSteps()
         default: try workInChild()
@@ -158,6 +158,7 @@ private struct RandomHistory {
         let before = now
         let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         child.parent = context
+        child.registry.youngLimit = 3
         var mirror = now
         edits.log.append("in a child:")
         for _ in 0..<Int.random(in: 1..<6, using: &edits.random) {

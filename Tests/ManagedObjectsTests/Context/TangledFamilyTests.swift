@@ -41,10 +41,11 @@ private struct TangledFamily {
     init(seed: UInt64, policy: NSMergePolicyType) throws {
         self.seed = seed
         stack = try TestStack(model: Tangle.model())
-        parent = stack.context()
-        other = stack.context()
+        parent = stack.forgetfulContext()
+        other = stack.forgetfulContext()
         child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         child.parent = parent
+        child.registry.youngLimit = 3
         for context in [parent, other] { context.mergePolicy = NSMergePolicy(merge: policy) }
         for context in [parent, child] {
             let manager = UndoManager()

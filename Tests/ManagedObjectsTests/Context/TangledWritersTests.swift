@@ -35,7 +35,7 @@ private struct TangledWriters {
         let stack = try TestStack(model: Tangle.model())
         self.stack = stack
         contexts = (0..<2).map { _ in
-            let context = stack.context()
+            let context = stack.forgetfulContext()
             context.mergePolicy = NSMergePolicy(merge: policy)
             return context
         }

@@ -98,6 +98,13 @@ struct TestStack {
         context.persistentStoreCoordinator = coordinator
         return context
     }
+
+    /// A context that lets go of objects that nobody holds whenever it has made a few, and not a thousand.
+    func forgetfulContext() -> NSManagedObjectContext {
+        let context = context()
+        context.registry.youngLimit = 3
+        return context
+    }
 }
 
 extension NSManagedObjectContext {

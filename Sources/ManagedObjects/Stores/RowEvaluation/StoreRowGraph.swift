@@ -34,8 +34,7 @@ final class StoreRowGraph: RowGraph {
     }
 
     private func subject(page: RowPage, row: Int) -> RowSubject {
-        let key = ObjectKey(
-            store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.entity.index), number: page.keys[row])
+        let key = page.key(ofRow: row)
         if let known = subjects[key] {
             if case .unread = known.content { known.content = .page(page, row: row) }
             return known

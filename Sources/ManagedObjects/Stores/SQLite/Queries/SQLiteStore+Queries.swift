@@ -129,11 +129,6 @@ extension SQLiteStore {
 extension RowResult {
     /// The keys of the rows, in order.
     fileprivate var keys: [ObjectKey] {
-        order.map { position in
-            let page = pages[Int(position.page)]
-            return ObjectKey(
-                store: page.store, entity: UInt16(truncatingIfNeeded: page.layout.entity.index),
-                number: page.keys[Int(position.row)])
-        }
+        order.map { pages[Int($0.page)].key(ofRow: Int($0.row)) }
     }
 }

@@ -42,6 +42,7 @@ struct MemberQuery {
             rest: "\(SQLiteStore.entityCondition(of: destination)) ORDER BY \(reference), Z_PK", in: database
         ) { statement in
             let entity: Int
+            var row: RowResult.Position?
             if let reader {
                 guard let position = reader.readRow(statement.handle) else { return }
                 if position.page != page {
@@ -49,6 +50,7 @@ struct MemberQuery {
                     entityOfPage = reader.pages[Int(page)].layout.index
                 }
                 entity = entityOfPage
+                row = position
             } else {
                 guard let index = schema.entityIndex(number: statement.integer(1)) else { return }
                 entity = index
@@ -56,7 +58,8 @@ struct MemberQuery {
             let member = ObjectKey(
                 store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(0))
             found.add(
-                member, of: statement.integer(ownerPlace), position: positionPlace.map { statement.integer($0) })
+                member, of: statement.integer(ownerPlace), position: positionPlace.map { statement.integer($0) },
+                row: row)
         }
         var result = found.inOrderOfOwners(keepsPositions: false)
         result.pages = reader?.pages ?? []

@@ -2,6 +2,8 @@
 struct OwnedMembers {
     private(set) var members: ContiguousArray<ObjectKey> = []
     private var positions: ContiguousArray<Int64> = []
+    private var rows: ContiguousArray<RowResult.Position> = []
+    private var hasAbsent = false
     private let owners: [Int64]
     /// Where each owner's members begin and end. By the owner's distance from the lowest where owners lie close together,
     /// as those of a fetch do; else by its key.
@@ -18,7 +20,7 @@ struct OwnedMembers {
         if isDense { runs = ContiguousArray(repeating: 0..<0, count: Int(span) + 1) }
     }
 
-    mutating func add(_ member: ObjectKey, of owner: Int64, position: Int64?) {
+    mutating func add(_ member: ObjectKey, of owner: Int64, position: Int64?, row: RowResult.Position? = nil) {
         let end = Int32(truncatingIfNeeded: members.count)
         if isDense {
             let index = Int(owner - lowest)
@@ -32,6 +34,7 @@ struct OwnedMembers {
         }
         members.append(member)
         if let position { positions.append(position) }
+        if let row { rows.append(row) }
     }
 
     /// Takes the members' own entities from their rows; a member that was looked for and has none becomes number 0, which
@@ -41,13 +44,15 @@ struct OwnedMembers {
         var entities: [Int64: UInt16] = [:]
         entities.reserveCapacity(wanted.count)
         for page in pages {
-            for key in page.keys { entities[key] = UInt16(truncatingIfNeeded: page.layout.index) }
+            let entity = UInt16(truncatingIfNeeded: page.layout.index)
+            for row in 0..<page.count { entities[page.primaryKey(ofRow: row)] = entity }
         }
         var absent = Set<Int64>()
         for key in wanted where entities[key] == nil { absent.insert(key) }
         let declared = members.first?.entity
         let areAllDeclared = entities.values.allSatisfy { $0 == declared }
         if absent.isEmpty, areAllDeclared { return }
+        hasAbsent = !absent.isEmpty
         for index in members.indices {
             let number = members[index].number
             if absent.contains(number) {
@@ -59,32 +64,61 @@ struct OwnedMembers {
     }
 
     /// The members, owner after owner as they were asked for.
-    func inOrderOfOwners(keepsPositions: Bool) -> MemberResult {
+    consuming func inOrderOfOwners(keepsPositions: Bool) -> MemberResult {
         var result = MemberResult()
-        result.members.reserveCapacity(members.count)
         result.starts.reserveCapacity(owners.count + 1)
+        if isInOrderOfOwners {
+            for owner in owners { result.starts.append(max(run(of: owner).upperBound, result.starts.last ?? 0)) }
+            result.members = members
+            result.rows = rows
+            if keepsPositions { result.positions = positions }
+            return result
+        }
+        result.members.reserveCapacity(members.count)
         for owner in owners {
-            let run = isDense ? runs[Int(owner - lowest)] : sparseRuns[owner] ?? 0..<0
+            let run = run(of: owner)
             append(Int(run.lowerBound)..<Int(run.upperBound), to: &result, keepsPositions: keepsPositions)
             result.starts.append(Int32(clamping: result.members.count))
         }
         return result
     }
 
+    private func run(of owner: Int64) -> Range<Int32> {
+        isDense ? runs[Int(owner - lowest)] : sparseRuns[owner] ?? 0..<0
+    }
+
+    /// Whether the members stand already as they were asked for: statements give them in the order of their owners' keys,
+    /// and owners that were made one after the other mostly have members that were.
+    private var isInOrderOfOwners: Bool {
+        if hasAbsent { return false }
+        var end: Int32 = 0
+        for owner in owners {
+            let run = run(of: owner)
+            if run.isEmpty { continue }
+            guard run.lowerBound == end, isInOrder(Int(run.lowerBound)..<Int(run.upperBound)) else { return false }
+            end = run.upperBound
+        }
+        return Int(end) == members.count
+    }
+
     private func append(_ run: Range<Int>, to result: inout MemberResult, keepsPositions: Bool) {
         if isInOrder(run) {
             for index in run where members[index].number != 0 {
-                result.members.append(members[index])
-                if keepsPositions { result.positions.append(positions[index]) }
+                append(index, to: &result, keepsPositions: keepsPositions)
             }
             return
         }
         // Members with the same position stand by their keys.
         let order = run.sorted { (positions[$0], members[$0].number) < (positions[$1], members[$1].number) }
         for index in order where members[index].number != 0 {
-            result.members.append(members[index])
-            if keepsPositions { result.positions.append(positions[index]) }
+            append(index, to: &result, keepsPositions: keepsPositions)
         }
+    }
+
+    private func append(_ index: Int, to result: inout MemberResult, keepsPositions: Bool) {
+        result.members.append(members[index])
+        if keepsPositions { result.positions.append(positions[index]) }
+        if !rows.isEmpty { result.rows.append(rows[index]) }
     }
 
     private func isInOrder(_ run: Range<Int>) -> Bool {

@@ -1,0 +1,65 @@
+/// The members of one relationship of rows that follow each other in a page. Never changed: objects share it.
+final class MemberBatch {
+    let rows: Range<Int>
+    let readAt = ContinuousClock.now
+    private let members: ContiguousArray<ObjectKey>
+    private let starts: ContiguousArray<Int32>
+    private let positions: ContiguousArray<Int64>
+    /// Where the members' rows lie, in pages numbered from `firstPage` among the context's `RowsAhead`; empty where the
+    /// store does not say.
+    private let memberRows: ContiguousArray<RowResult.Position>
+    private let firstPage: Int
+
+    init(rows: Range<Int>, result: MemberResult, firstPage: Int) {
+        self.rows = rows
+        members = result.members
+        starts = result.starts
+        positions = result.positions
+        memberRows = result.rows
+        self.firstPage = firstPage
+    }
+
+    var memberCount: Int { members.count }
+
+    /// The members of a row's object; nil where the row is not one of the batch's.
+    @inline(__always)
+    func run(row: Int) -> Run? {
+        guard rows.contains(row) else { return nil }
+        return Run(batch: self, owner: Int32(truncatingIfNeeded: row - rows.lowerBound))
+    }
+
+    /// One owner's members in a batch. As small as can be, since objects keep it.
+    struct Run {
+        fileprivate let batch: MemberBatch
+        fileprivate let owner: Int32
+
+        private var start: Int {
+            @inline(__always) get { Int(batch.starts[Int(owner)]) }
+        }
+        private var end: Int {
+            @inline(__always) get { Int(batch.starts[Int(owner) + 1]) }
+        }
+
+        var readAt: ContinuousClock.Instant { batch.readAt }
+
+        var count: Int { end - start }
+
+        @inline(__always)
+        func key(_ index: Int) -> ObjectKey { batch.members[start + index] }
+
+        /// The number of the page among the rows read ahead, and the row in it, of a member; nil where it is not known.
+        @inline(__always)
+        func row(_ index: Int) -> (page: Int, row: Int)? {
+            if batch.memberRows.isEmpty { return nil }
+            let position = batch.memberRows[start + index]
+            return (batch.firstPage + Int(position.page), Int(position.row))
+        }
+
+        var keys: ContiguousArray<ObjectKey> { ContiguousArray(batch.members[start..<end]) }
+
+        /// The members' positions, where the batch has them.
+        var positions: ContiguousArray<Int64>? {
+            batch.positions.isEmpty ? nil : ContiguousArray(batch.positions[start..<end])
+        }
+    }
+}
