@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
         // To see who holds values that change in place takes a step for each of them.
         guard inPlaceValues.isEmpty else { return registry.forgetYoung() }
         registry.sweepYoung(
-            keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent, .metAgain]) },
+            keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent]) },
             release: { $0.context = nil })
     }
 

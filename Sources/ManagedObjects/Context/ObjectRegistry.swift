@@ -5,8 +5,8 @@
 /// go. An object that has unsaved changes is never swept.
 ///
 /// Most objects that a loop comes by through relationships are met once. A small sweep looks at those alone that have been
-/// made since the last, so that their memory is used again while it is still near the processor. Who was met a second time,
-/// or is held, is left to the sweeps of all.
+/// made since the last, or were held then, so that their memory is used again while it is still near the processor. Who was
+/// met a second time is left to the sweeps of all.
 struct ObjectRegistry {
     private var tables: [KeyTable]
     /// The table of each entity: that of its root.
@@ -16,8 +16,10 @@ struct ObjectRegistry {
     /// Registered objects, over all tables; a sweep is due when it has doubled since the last.
     private(set) var count = 0
     private var threshold = ObjectRegistry.smallestThreshold
-    /// The keys of objects made since the last sweep, of which nobody is known to hold them.
+    /// The keys of objects that have been met once, and may be held by nobody.
     private var young: ContiguousArray<ObjectKey> = []
+    /// Of those, how many the last small sweep has left.
+    private var youngSurvivors = 0
 
     private static let smallestThreshold = 4096
     /// How many young objects make a small sweep due: some hundred kilobytes of them.
@@ -64,7 +66,7 @@ struct ObjectRegistry {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(count)
         for index in tables.indices { tables[index].takeAll(into: &objects) }
-        young = []
+        forgetYoung()
         count = 0
         threshold = Self.smallestThreshold
         return objects
@@ -79,7 +81,8 @@ struct ObjectRegistry {
 
     var isSweepDue: Bool { count > threshold }
 
-    var isSmallSweepDue: Bool { young.count >= youngLimit }
+    /// When there are a thousand young objects, or twice as many as were held the last time.
+    var isSmallSweepDue: Bool { young.count >= max(youngLimit, youngSurvivors * 2) }
 
     /// Whether so many more objects make a sweep due.
     func isSweepDue(before additional: Int) -> Bool { count + additional > threshold }
@@ -97,26 +100,31 @@ struct ObjectRegistry {
             tables[index].removeUnreferenced(keeping: isKept, release: release)
             remaining += tables[index].count
         }
-        young.removeAll(keepingCapacity: true)
+        forgetYoung()
         count = remaining
         threshold = max(Self.smallestThreshold, remaining * 2)
     }
 
-    /// Lets go of the objects made since the last sweep that nobody holds and that were met once, but for those to be kept.
+    /// Lets go of the young objects that nobody holds, but for those to be kept. Those that were met again are young no more.
     mutating func sweepYoung(keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void) {
+        var survivors: ContiguousArray<ObjectKey> = []
         for key in young {
             let table = tableOfEntity[Int(key.entity)]
-            if tables[table].removeIfUnreferenced(
-                store: key.store, number: key.number, keeping: isKept, release: release)
-            {
-                count -= 1
+            switch tables[table].sweep(store: key.store, number: key.number, keeping: isKept, release: release) {
+            case .released: count -= 1
+            case .kept: survivors.append(key)
+            case .settled: break
             }
         }
-        young.removeAll(keepingCapacity: true)
+        young = survivors
+        youngSurvivors = survivors.count
     }
 
-    /// Leaves the objects made since the last sweep to the sweeps of all.
-    mutating func forgetYoung() { young.removeAll(keepingCapacity: true) }
+    /// Leaves the young objects to the sweeps of all.
+    mutating func forgetYoung() {
+        young.removeAll(keepingCapacity: true)
+        youngSurvivors = 0
+    }
 }
 
 /// Objects by number: open addressing with linear probing.
@@ -195,26 +203,34 @@ private struct KeyTable {
         return false
     }
 
-    /// Lets go of an object that nobody else holds, unless it is to be kept; says whether it has.
-    mutating func removeIfUnreferenced(
+    /// What has become of an object that a sweep has looked at.
+    enum SweepOutcome {
+        case released, kept
+        /// It has been met again, or goes by another key.
+        case settled
+    }
+
+    /// Lets go of an object that nobody else holds, unless it is to be kept.
+    mutating func sweep(
         store: UInt16, number: Int64, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
-    ) -> Bool {
-        guard count > 0 else { return false }
+    ) -> SweepOutcome {
+        guard count > 0 else { return .settled }
         var slot = KeyPlace.home(number, mask)
         while entries[slot].object != nil {
             if entries[slot].number == number {
                 // Asked before the object is touched, which counts a reference.
                 let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
                 if let object = entries[slot].object, number < 0 || object.key.store == store {
-                    guard isUnreferenced, !isKept(object) else { return false }
+                    if object.state.contains(.metAgain) { return .settled }
+                    guard isUnreferenced, !isKept(object) else { return .kept }
                     release(object)
                     close(slot)
-                    return true
+                    return .released
                 }
             }
             slot = (slot + 1) & mask
         }
-        return false
+        return .settled
     }
 
     mutating func takeAll(into objects: inout [NSManagedObject]) {

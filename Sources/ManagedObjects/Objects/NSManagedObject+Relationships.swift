@@ -72,11 +72,10 @@ extension NSManagedObject {
         let place = layout.toMany[index]
         willChangeValue(forKey: place.name)
         let link = layout.links.toMany[index]
-        let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        // Members that are not loaded are not read for this: the member tells whether it is one.
-        if state.isLoaded || member.refers(to: key, at: link.inverse),
-            state.remove(member.key, keepsOrder: place.isOrdered)
-        {
+        var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        // Members are not loaded for this where the member says that it is one; else they tell.
+        if !state.isLoaded, !member.refers(to: key, at: link.inverse) { state = loadedToManyState(at: index) }
+        if state.remove(member.key, keepsOrder: place.isOrdered) {
             self.state.insert(.relationshipChanged)
             member.leaveInverse(of: self, by: link)
         }

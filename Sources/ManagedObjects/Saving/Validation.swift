@@ -24,9 +24,10 @@ struct Validation {
     mutating func checkDeletion(of object: NSManagedObject) {
         for (index, place) in object.layout.toMany.enumerated()
         where place.relationship.deleteRule == .denyDeleteRule {
-            // Those that have left since it was deleted are none of its members, whatever the store says.
             let inverse = object.layout.links.toMany[index].inverse
-            let remaining = object.members(at: index).filter { !$0.isDeleted && $0.refers(to: object.key, at: inverse) }
+            let remaining = object.members(at: index).filter { member in
+                !member.isDeleted && Self.isMember(member, of: object, at: inverse)
+            }
             if !remaining.isEmpty {
                 add(
                     NSValidationRelationshipDeniedDeleteError, object, place.name,
@@ -40,6 +41,20 @@ struct Validation {
             else { continue }
             add(NSValidationRelationshipDeniedDeleteError, object, name, "still refers to an object")
         }
+    }
+
+    /// Whether an object that is listed as a member of another says so too. Who has left by an unsaved change is none, whatever
+    /// the store says; who has not may have been read before it became one.
+    private static func isMember(
+        _ member: NSManagedObject, of owner: NSManagedObject, at inverse: RelationshipLinks.End
+    ) -> Bool {
+        if member.refers(to: owner.key, at: inverse) { return true }
+        if member.hasChanges {
+            if case .slot(let slot) = inverse { return !member.changedSlots().contains(slot) }
+            return false
+        }
+        member.context?.readAgainUnlessChanged(member)
+        return member.refers(to: owner.key, at: inverse)
     }
 
     mutating func check(_ value: Value, of object: NSManagedObject, slot: EntityLayout.Slot, name: String) {

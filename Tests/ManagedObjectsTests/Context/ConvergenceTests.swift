@@ -13,7 +13,8 @@ import Testing
 
     private static let seeds: [UInt64] = {
         let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 8
-        return Array(1...max(1, count))
+        // And one that has found something that few do: a deletion that is denied by a member that only the store knows.
+        return Array(1...max(1, count)) + (count < 37 ? [37] : [])
     }()
 
     @Test(arguments: seeds, policies)
