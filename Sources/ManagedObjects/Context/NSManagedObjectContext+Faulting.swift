@@ -247,6 +247,22 @@ extension NSManagedObjectContext {
         return MemberBatch(rows: rows, result: result, firstPage: firstPage)
     }
 
+    /// Reads rows again that came with members and have gone since: of these, and where a loop comes by many, of the members of
+    /// the next owners. Where that fails, each fault that fires tells.
+    final func readRowsAgain(of run: MemberBatch.Run) {
+        let keys = run.keys(followedUpTo: membersAgain.next(in: epoch)).filter { !isKnown($0) }
+        guard stalenessInterval != 0, let first = keys.first, let store = coordinator?.store(number: first.store) else {
+            return
+        }
+        let pages = try? store.rows(
+            withKeys: Set(keys.map(\.number)).sorted(), entity: entity(of: first).rootEntity,
+            generation: pinnedGenerations?.generation(of: store))
+        for page in pages ?? [] {
+            page.isReadAhead = true
+            rowsAhead.add(page)
+        }
+    }
+
     /// Whether a row has been read already.
     private func isKnown(_ key: ObjectKey) -> Bool {
         if rowsAhead.contains(key) { return true }

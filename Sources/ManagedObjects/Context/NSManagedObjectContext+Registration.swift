@@ -32,6 +32,7 @@ extension NSManagedObjectContext {
         let count = run.count
         // The empty array is one for all threads, and would be written to.
         if count == 0 { return [] }
+        var hasReadAgain = false
         return [NSManagedObject](unsafeUninitializedCapacity: count) { members, made in
             for index in 0..<count {
                 let key = run.key(index)
@@ -41,7 +42,7 @@ extension NSManagedObjectContext {
                     } else if let (number, row) = run.row(index), let page = rowsAhead.page(number) {
                         makeObject(page.layout, key: key, page: page, row: row)
                     } else {
-                        makeFault(key)
+                        makeFault(key, of: run, &hasReadAgain)
                     }
                 members.initializeElement(at: index, to: member)
                 made = index + 1
@@ -53,6 +54,17 @@ extension NSManagedObjectContext {
         if let object = registry.object(for: key) { return object }
         if key.isTemporary, let permanent = aliases[key.number] { return registry.object(for: permanent) }
         return nil
+    }
+
+    /// Makes an object of a member whose row is not where it came. The rows of all are read again, once, if it is nowhere.
+    private func makeFault(
+        _ key: ObjectKey, of run: MemberBatch.Run, _ hasReadAgain: inout Bool
+    ) -> NSManagedObject {
+        if !hasReadAgain, !rowsAhead.contains(key) {
+            hasReadAgain = true
+            readRowsAgain(of: run)
+        }
+        return makeFault(key)
     }
 
     /// The registered object with a key, which has now been met again.

@@ -27,6 +27,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var aliases: [Int64: ObjectKey] = [:]
     /// Rows read ahead of need; see `RowsAhead`.
     @exclusivity(unchecked) final var rowsAhead = RowsAhead()
+    /// How many members to read again whose rows have gone.
+    final var membersAgain = BatchGrowth(aloneLimit: 1, batchLimit: 4096)
     /// Goes up whenever what has been read ahead may no longer be what the store has.
     @exclusivity(unchecked) final var epoch = 0
     /// The class that the last new object was made of, and its entity in this context's model.

@@ -138,7 +138,7 @@ private struct KeyTable {
     private var entries: ContiguousArray<Entry> = []
     private var mask = 0
     private(set) var count = 0
-    private var looseFaults = LooseFaults()
+    private var looseFaults = BatchGrowth(aloneLimit: 3, batchLimit: 256)
 
     // The number is compared before the object is touched: every touch counts a reference.
 

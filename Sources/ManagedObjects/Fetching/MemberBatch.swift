@@ -57,6 +57,11 @@ final class MemberBatch {
 
         var keys: ContiguousArray<ObjectKey> { ContiguousArray(batch.members[start..<end]) }
 
+        /// The keys of the members, and of those of the next owners, up to a number of them.
+        func keys(followedUpTo count: Int) -> ContiguousArray<ObjectKey>.SubSequence {
+            batch.members[start..<max(end, min(start + count, batch.members.count))]
+        }
+
         /// The members' positions, where the batch has them.
         var positions: ContiguousArray<Int64>? {
             batch.positions.isEmpty ? nil : ContiguousArray(batch.positions[start..<end])

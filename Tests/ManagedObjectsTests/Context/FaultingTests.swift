@@ -83,6 +83,33 @@ struct FaultingTests {
         #expect(try stack.context().count(for: changed) == 9)
     }
 
+    @Test func `a loop that comes by members again whose rows have gone takes a handful of statements too`() throws {
+        let stack = try stackOfNotes(1000)
+        let context = stack.context()
+        context.registry.youngLimit = 50
+        let notes = try context.all("Note", sortedBy: "count")
+        func names() -> Int {
+            var count = 0
+            for note in notes {
+                for case let item as NSManagedObject in (note.value(forKey: "items") as? NSOrderedSet)?.array ?? [] {
+                    for case let tag as NSManagedObject in (item.value(forKey: "tags") as? NSSet)?.allObjects ?? [] {
+                        count += tag.value(forKey: "name") == nil ? 0 : 1
+                    }
+                    count += item.value(forKey: "name") == nil ? 0 : 1
+                }
+            }
+            return count
+        }
+        for _ in 0..<3 {
+            var count = 0
+            let statements = log.counting { count = names() }
+            #expect(count == 15_000)
+            // As they do when many others have been read.
+            context.rowsAhead.removeAll()
+            #expect(statements.count <= 60, "\(statements.count) statements, such as \(statements.prefix(40))")
+        }
+    }
+
     @Test func `one look at one object reads one object`() throws {
         let stack = try stackOfNotes(50)
         let context = stack.context()
