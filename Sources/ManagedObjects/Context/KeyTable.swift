@@ -1,0 +1,197 @@
+/// The registered objects of one hierarchy of entities, by the number of their key: open addressing with linear probing.
+struct KeyTable {
+    private struct Entry {
+        var number: Int64 = 0
+        /// Nil where the entry is free.
+        var object: NSManagedObject?
+    }
+
+    private var entries: ContiguousArray<Entry> = []
+    private var mask = 0
+    private(set) var count = 0
+    private var looseFaults = BatchGrowth(aloneLimit: 3, batchLimit: 256)
+
+    // The number is compared before the object is touched: every touch counts a reference.
+
+    @inline(__always)
+    func object(store: UInt16, number: Int64) -> NSManagedObject? {
+        guard count > 0 else { return nil }
+        var slot = KeyPlace.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number, let object = entries[slot].object,
+                number < 0 || object.key.store == store
+            {
+                return object
+            }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    /// How far from an object others are looked for.
+    private static let looseFaultReach = 4096
+
+    mutating func looseFaults(around key: ObjectKey, epoch: Int) -> [ObjectKey] {
+        let limit = looseFaults.next(in: epoch) - 1
+        guard count > 0, limit > 0 else { return [] }
+        var found: [ObjectKey] = []
+        var slot = KeyPlace.home(key.number, mask)
+        for _ in 0..<min(Self.looseFaultReach, entries.count) where found.count < limit {
+            slot = (slot + 1) & mask
+            guard let object = entries[slot].object, object.page == nil, object.committed == nil,
+                object.isFaultInternally, object.key.store == key.store, object.key.number > 0, object.key != key,
+                object.state.subtracting(.metAgain).isEmpty
+            else { continue }
+            found.append(object.key)
+        }
+        return found
+    }
+
+    mutating func insert(_ object: NSManagedObject, store: UInt16, number: Int64) {
+        reserve(1)
+        var slot = KeyPlace.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number, entries[slot].object === object { return }
+            slot = (slot + 1) & mask
+        }
+        entries[slot] = Entry(number: number, object: object)
+        count += 1
+    }
+
+    @discardableResult
+    mutating func remove(store: UInt16, number: Int64) -> Bool {
+        guard count > 0 else { return false }
+        var slot = KeyPlace.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number, let object = entries[slot].object,
+                number < 0 || object.key.store == store
+            {
+                close(slot)
+                return true
+            }
+            slot = (slot + 1) & mask
+        }
+        return false
+    }
+
+    /// What has become of an object that a sweep has looked at.
+    enum SweepOutcome {
+        case released, kept
+        /// It has been met again, or goes by another key.
+        case settled
+    }
+
+    /// Lets go of an object that nobody else holds, unless it is to be kept.
+    mutating func sweep(
+        store: UInt16, number: Int64, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
+    ) -> SweepOutcome {
+        guard count > 0 else { return .settled }
+        var slot = KeyPlace.home(number, mask)
+        while entries[slot].object != nil {
+            if entries[slot].number == number {
+                // Asked before the object is touched, which counts a reference.
+                let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
+                if let object = entries[slot].object, number < 0 || object.key.store == store {
+                    if object.state.contains(.metAgain) { return .settled }
+                    guard isUnreferenced, !isKept(object) else { return .kept }
+                    release(object)
+                    close(slot)
+                    return .released
+                }
+            }
+            slot = (slot + 1) & mask
+        }
+        return .settled
+    }
+
+    mutating func takeAll(into objects: inout [NSManagedObject]) {
+        // Moved out of the table as bits, so that no object is touched before its turn comes.
+        typealias Bits = (number: Int64, object: UnsafeRawPointer?)
+        var taken: ContiguousArray<Bits> = []
+        taken.reserveCapacity(count)
+        entries.withUnsafeMutableBufferPointer { entries in
+            entries.withMemoryRebound(to: Bits.self) { entries in
+                for slot in entries.indices where entries[slot].object != nil {
+                    taken.append(entries[slot])
+                    entries[slot].object = nil
+                }
+            }
+        }
+        self = KeyTable()
+        taken.sort { $0.number < $1.number }
+        for case (_, let object?) in taken {
+            objects.append(Unmanaged<NSManagedObject>.fromOpaque(object).takeRetainedValue())
+        }
+    }
+
+    func forEach(_ body: (NSManagedObject) -> Void) {
+        for entry in entries {
+            if let object = entry.object { body(object) }
+        }
+    }
+
+    mutating func removeUnreferenced(
+        keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
+    ) {
+        guard count > 0 else { return }
+        var kept = 0
+        for slot in entries.indices where entries[slot].object != nil {
+            if isKnownUniquelyReferenced(&entries[slot].object), let object = entries[slot].object, !isKept(object) {
+                release(object)
+                entries[slot].object = nil
+            } else {
+                kept += 1
+            }
+        }
+        guard kept < count else { return }
+        var capacity = 16
+        while capacity * 3 < kept * 4 + 4 { capacity *= 2 }
+        count = kept
+        rehash(capacity: capacity)
+    }
+
+    /// Makes room for more objects.
+    mutating func reserve(_ additional: Int) {
+        guard (count + additional) * 4 > entries.count * 3 else { return }
+        var capacity = max(16, entries.count * 2)
+        while capacity * 3 < (count + additional) * 4 { capacity *= 2 }
+        rehash(capacity: capacity)
+    }
+
+    /// Puts the objects into a table of another size: moved, so that no reference is counted.
+    private mutating func rehash(capacity: Int) {
+        // One by one, as each copy of an entry would count a reference.
+        var old = ContiguousArray<Entry>(unsafeUninitializedCapacity: capacity) { buffer, count in
+            for index in 0..<capacity { buffer.initializeElement(at: index, to: Entry()) }
+            count = capacity
+        }
+        swap(&old, &entries)
+        let mask = capacity - 1
+        self.mask = mask
+        old.withUnsafeMutableBufferPointer { old in
+            entries.withUnsafeMutableBufferPointer { entries in
+                for index in old.indices where old[index].object != nil {
+                    var slot = KeyPlace.home(old[index].number, mask)
+                    while entries[slot].object != nil { slot = (slot + 1) & mask }
+                    swap(&entries[slot], &old[index])
+                }
+            }
+        }
+    }
+
+    /// Empties a slot and moves up what was probed past it.
+    private mutating func close(_ emptied: Int) {
+        var hole = emptied
+        entries[hole].object = nil
+        count -= 1
+        var slot = (hole + 1) & mask
+        while entries[slot].object != nil {
+            let distance = (slot - KeyPlace.home(entries[slot].number, mask)) & mask
+            if distance >= (slot - hole) & mask {
+                entries.swapAt(hole, slot)
+                hole = slot
+            }
+            slot = (slot + 1) & mask
+        }
+    }
+}
