@@ -60,18 +60,19 @@ struct KeyTable {
 
     @discardableResult
     mutating func remove(store: UInt16, number: Int64) -> Bool {
-        guard count > 0 else { return false }
+        guard let slot = slot(store: store, number: number) else { return false }
+        close(slot)
+        return true
+    }
+
+    private func slot(store: UInt16, number: Int64) -> Int? {
+        guard count > 0 else { return nil }
         var slot = KeyPlace.home(number, mask)
         while entries[slot].object != nil {
-            if entries[slot].number == number, let object = entries[slot].object,
-                number < 0 || object.key.store == store
-            {
-                close(slot)
-                return true
-            }
+            if entries[slot].number == number, number < 0 || entries[slot].object?.key.store == store { return slot }
             slot = (slot + 1) & mask
         }
-        return false
+        return nil
     }
 
     /// What has become of an object that a sweep has looked at.
@@ -85,25 +86,17 @@ struct KeyTable {
     mutating func sweep(
         store: UInt16, number: Int64, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
     ) -> SweepOutcome {
-        guard count > 0 else { return .settled }
-        var slot = KeyPlace.home(number, mask)
-        while entries[slot].object != nil {
-            if entries[slot].number == number {
-                // Asked before the object is touched, which counts a reference.
-                let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
-                if let object = entries[slot].object, number < 0 || object.key.store == store {
-                    if object.state.contains(.metAgain) { return .settled }
-                    guard isUnreferenced, !isKept(object) else { return .kept }
-                    release(object)
-                    close(slot)
-                    return .released
-                }
-            }
-            slot = (slot + 1) & mask
-        }
-        return .settled
+        guard let slot = slot(store: store, number: number) else { return .settled }
+        // Asked before the object is taken out, which counts a reference.
+        let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
+        guard let object = entries[slot].object, !object.state.contains(.metAgain) else { return .settled }
+        guard isUnreferenced, !isKept(object) else { return .kept }
+        release(object)
+        close(slot)
+        return .released
     }
 
+    /// Hands over the objects in the order of their keys, and forgets them.
     mutating func takeAll(into objects: inout [NSManagedObject]) {
         // Moved out of the table as bits, so that no object is touched before its turn comes.
         typealias Bits = (number: Int64, object: UnsafeRawPointer?)

@@ -250,17 +250,9 @@ extension NSManagedObjectContext {
     /// Reads rows again that came with members and have gone since: of these, and where a loop comes by many, of the members of
     /// the next owners. Where that fails, each fault that fires tells.
     final func readRowsAgain(of run: MemberBatch.Run) {
-        let keys = run.keys(followedUpTo: membersAgain.next(in: epoch)).filter { !isKnown($0) }
-        guard stalenessInterval != 0, let first = keys.first, let store = coordinator?.store(number: first.store) else {
-            return
-        }
-        let pages = try? store.rows(
-            withKeys: Set(keys.map(\.number)).sorted(), entity: entity(of: first).rootEntity,
-            generation: pinnedGenerations?.generation(of: store))
-        for page in pages ?? [] {
-            page.isReadAhead = true
-            rowsAhead.add(page)
-        }
+        guard stalenessInterval != 0 else { return }
+        let keys = Set(run.keys(followedUpTo: membersAgain.next(in: epoch)).filter { !isKnown($0) })
+        _ = try? readAgain(keys.sorted { $0.number < $1.number }, isReadAhead: true)
     }
 
     /// Whether a row has been read already.
@@ -356,9 +348,10 @@ extension NSManagedObjectContext {
 
     /// Reads rows again, for objects to take their values from: one statement for each hierarchy of entities.
     ///
+    /// - Parameter isReadAhead: Whether a loop is likely to ask for one row after another.
     /// - Returns: The keys of those that are there.
     @discardableResult
-    final func readAgain(_ keys: some Collection<ObjectKey>) throws -> Set<ObjectKey> {
+    final func readAgain(_ keys: some Collection<ObjectKey>, isReadAhead: Bool = false) throws -> Set<ObjectKey> {
         if let parentContext {
             let wanted = Array(keys)
             let there = ask(parentContext) { parent in wanted.filter { parent.hasObject($0) } }
@@ -375,6 +368,7 @@ extension NSManagedObjectContext {
                     withKeys: keys.map(\.number), entity: entity(of: keys[0]).rootEntity,
                     generation: pinnedGenerations?.generation(of: store))
                 for page in pages {
+                    page.isReadAhead = isReadAhead
                     rowsAhead.add(page)
                     for row in 0..<page.count { there.insert(page.key(ofRow: row)) }
                 }
