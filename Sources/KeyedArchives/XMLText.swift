@@ -9,7 +9,7 @@ public enum XMLText {
     /// neither.
     public static func utf8(_ data: Data) throws -> Data {
         let isWide = data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE])
-        guard let text = isWide ? String(data: data, encoding: .utf16) : String(validating: data, as: UTF8.self) else {
+        guard let text = isWide ? String(data: data, encoding: .utf16) : validatedUTF8(data) else {
             let offset = isWide ? 0 : firstInvalidByte(data)
             throw ArchiveError(.malformed, "The text is not in the encoding UTF-8.", byteOffset: offset)
         }
@@ -26,6 +26,13 @@ public enum XMLText {
             throw ArchiveError(.malformed, "A processing instruction has no content.", byteOffset: offset)
         }
         return data
+    }
+
+    /// The text of bytes that are UTF-8; nil where they are not. Decoding replaces what is invalid, so the bytes differ then.
+    /// `String(validating:as:)` does this in one pass, but exists from iOS 18 and macOS 15 only.
+    private static func validatedUTF8(_ data: Data) -> String? {
+        let text = String(decoding: data, as: UTF8.self)
+        return text.utf8.elementsEqual(data) ? text : nil
     }
 
     private static func firstInvalidByte(_ data: Data) -> Int {

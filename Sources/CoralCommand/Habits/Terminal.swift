@@ -31,7 +31,6 @@ enum TextStyle: Int {
     case red = 31
     case green = 32
     case yellow = 33
-    case blue = 34
 
     /// The text in this style, or as it is where the stream shows none.
     func text(_ text: String, on stream: Terminal.Stream = .output) -> String {

@@ -122,16 +122,3 @@ public final class MemorySink: ByteSink {
 
     public func finish() throws {}
 }
-
-/// A sink that hands every piece to a closure.
-public final class ClosureSink: ByteSink {
-    private let body: (UnsafeRawBufferPointer) throws -> Void
-
-    /// A sink that calls `body` with each piece; the bytes are valid during the call only.
-    public init(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) {
-        self.body = body
-    }
-
-    public func write(_ bytes: UnsafeRawBufferPointer) throws { try body(bytes) }
-    public func finish() throws {}
-}

@@ -242,9 +242,6 @@ extension JSONReader {
     /// The number that was read last, where it is an integer of 64 bits, however it is written (`3`, `3.0`, `3e2`).
     public var integer: Int64? { number.integer }
 
-    /// Whether the number that was read last is written without a fraction and an exponent.
-    public var isWrittenAsInteger: Bool { number.isInteger }
-
     /// The number that was read last as the nearest double, or nil where it is beyond all doubles.
     public var double: Double? {
         if number.digits == 0 { return number.isNegative ? -0.0 : 0 }

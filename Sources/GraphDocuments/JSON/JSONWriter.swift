@@ -186,21 +186,6 @@ public struct JSONWriter {
         try appendQuoted(UUIDText.length) { UUIDText.write(bytes, at: $0) }
     }
 
-    /// Writes the id of a stored object as a string, `Note/p12`, without making a `String`. The entity's name is written as
-    /// it is.
-    public mutating func recordID(entity: String, primaryKey: Int64) throws {
-        try separate()
-        try output.write(UInt8(ascii: "\""))
-        try output.write(entity)
-        let start = try output.reserve(IntegerText.longest + 3)
-        start[0] = UInt8(ascii: "/")
-        start[1] = UInt8(ascii: "p")
-        let end = IntegerText.write(primaryKey, at: start + 2)
-        end.pointee = UInt8(ascii: "\"")
-        output.cursor.pointee.next = end + 1
-        needsComma = true
-    }
-
     private mutating func quotedLiteral(_ text: StaticString) throws {
         try separate()
         try output.write(UInt8(ascii: "\""))

@@ -61,11 +61,6 @@ public final class MappingPlan {
         return plan.write != nil || plan.writeReferences != nil
     }
 
-    /// Whether documents of the mapping hold an attribute.
-    public func writesAttribute(_ attribute: String, of entity: String) -> Bool {
-        entities[entity]?.attribute(attribute)?.write != nil
-    }
-
     /// The attributes that an entity's key is made of in the end, relationships followed; nil where there is no such key.
     func keyLeaves(of entity: String, generation: Int = 0) -> [AttributeMappingPlan]? {
         // A key that leads through more entities than there are leads in a circle.

@@ -6,7 +6,6 @@ public struct XMLGraphWriter: GraphWriter {
     private let values: XMLTreeWriter
     private let shape: DocumentShape
     private var depth = 0
-    private var isInRelationship = false
 
     /// A writer to the output. Throws `DocumentError` for other shapes than flat and nested.
     public init(to output: ByteOutput, shape: DocumentShape) throws {

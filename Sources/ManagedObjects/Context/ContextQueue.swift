@@ -7,54 +7,79 @@ final class ContextQueue: Sendable {
     private let queue: DispatchQueue?
     private static let ownerKey = DispatchSpecificKey<ObjectIdentifier>()
 
+    /// The main queue, marked. In a program with an asynchronous `main`, Dispatch runs the main queue on another thread
+    /// than Foundation's main thread after the first suspension, so the thread alone does not tell.
+    private static let mainQueue: DispatchQueue = {
+        DispatchQueue.main.setSpecific(key: ownerKey, value: ObjectIdentifier(DispatchQueue.main))
+        return .main
+    }()
+
     init(_ type: NSManagedObjectContextConcurrencyType) {
         self.type = type
         switch type {
         case .confinementConcurrencyType: queue = nil
-        case .mainQueueConcurrencyType: queue = .main
+        case .mainQueueConcurrencyType: queue = Self.mainQueue
         case .privateQueueConcurrencyType:
             queue = DispatchQueue(label: "NSManagedObjectContext", autoreleaseFrequency: .workItem)
         }
         if type == .privateQueueConcurrencyType {
-            queue?.setSpecific(key: Self.ownerKey, value: ObjectIdentifier(self))
+            queue?.setSpecific(key: Self.ownerKey, value: identity)
         }
+    }
+
+    /// What marks the queue: every context of the main queue has the same one.
+    private var identity: ObjectIdentifier {
+        type == .mainQueueConcurrencyType ? ObjectIdentifier(Self.mainQueue) : ObjectIdentifier(self)
     }
 
     /// Whether the caller is on the queue.
     var isCurrent: Bool {
         switch type {
         case .confinementConcurrencyType: true
-        case .mainQueueConcurrencyType: Thread.isMainThread
-        case .privateQueueConcurrencyType:
-            DispatchQueue.getSpecific(key: Self.ownerKey) == ObjectIdentifier(self)
-                || Self.held.contains(ObjectIdentifier(self))
+        case .mainQueueConcurrencyType: Thread.isMainThread || isExecuting
+        case .privateQueueConcurrencyType: isExecuting
         }
     }
 
-    /// The queues that the caller's thread works for further down its stack: a child context that is worked with on its
-    /// parent's queue reads from that parent, which must not wait for itself. By thread, not by task: a task that is begun
-    /// meanwhile holds nothing.
+    private var isExecuting: Bool {
+        DispatchQueue.getSpecific(key: Self.ownerKey) == identity || Self.held.contains(identity)
+    }
+
+    /// The marked queue that the caller runs on; nil outside any context's queue.
+    private static var executing: ObjectIdentifier? {
+        DispatchQueue.getSpecific(key: ownerKey) ?? (Thread.isMainThread ? ObjectIdentifier(mainQueue) : nil)
+    }
+
+    /// The queues that wait for the caller's work further up its stack: a child context that is used on its parent's queue
+    /// reads from that parent, and must not wait for that queue again. By thread, not by task: a task that is started
+    /// meanwhile holds no queue.
     private static var held: [ObjectIdentifier] {
         get { Thread.current.threadDictionary[heldKey] as? [ObjectIdentifier] ?? [] }
         set { Thread.current.threadDictionary[heldKey] = newValue }
     }
     private static let heldKey = "NSManagedObjectContext.heldQueues"
 
+    /// Runs work while the queues count as held by the caller.
+    private static func holding<T>(_ queues: [ObjectIdentifier], _ work: () -> T) -> T {
+        let before = held
+        held = before + queues
+        defer { held = before }
+        return work()
+    }
+
     func sync<T, E: Error>(_ work: () throws(E) -> T) throws(E) -> T {
         guard let queue, !isCurrent else { return try work() }
-        guard let owner = DispatchQueue.getSpecific(key: Self.ownerKey) else {
+        guard let caller = Self.executing else {
             return try withoutActuallyEscaping(work) { work throws(E) in
                 queue.sync { Result(catching: work) }
             }.get()
         }
-        // From one context's queue to another's: the first stays held.
+        // From one context's queue to another's: the first stays held, and those that wait for it may use it meanwhile.
+        let waiting = Self.held + [caller]
+        QueueClaim.began(waiting, waitingFor: identity)
+        defer { QueueClaim.ended(waiting) }
         return try withoutActuallyEscaping(work) { work throws(E) in
-            queue.sync {
-                let before = Self.held
-                Self.held = before + [owner]
-                defer { Self.held = before }
-                return Result(catching: work)
-            }
+            queue.sync { Self.holding(waiting) { Result(catching: work) } }
         }.get()
     }
 
@@ -63,5 +88,28 @@ final class ContextQueue: Sendable {
         // Unsafe because Core Data's signature has no @Sendable; the block runs once, on the context's queue.
         nonisolated(unsafe) let work = work
         queue.async { work() }
+    }
+
+    /// Runs work on this queue, after what was given to it before, with the queues of `others` held.
+    ///
+    /// Waits for each of the others until it is free, or until its own work waits for this queue: then it is as good as
+    /// held, because it does nothing else before the work here has ended. So the work cannot deadlock with a queue that
+    /// waits for it, which `sync(_:)` in its place would.
+    func async(holding others: [ContextQueue], _ work: @escaping () -> Void) {
+        // Unsafe because the block runs once, on the context's queue.
+        nonisolated(unsafe) let work = work
+        async { [self] in
+            var claims: [QueueClaim] = []
+            for other in others where !other.isCurrent {
+                guard let queue = other.queue else { continue }
+                let claim = QueueClaim(of: other.identity, by: identity)
+                claim.register()
+                queue.async { claim.grantByQueue() }
+                claim.wait()
+                claims.append(claim)
+            }
+            Self.holding(claims.map(\.owner), work)
+            for claim in claims.reversed() { claim.release() }
+        }
     }
 }

@@ -71,6 +71,7 @@ extension NSManagedObjectContext {
 
     /// Inserts an object that has no context yet.
     public func insert(_ object: NSManagedObject) {
+        checkQueue()
         if object.state.contains(.deleted), object.context === self {
             undelete(object)
         } else {
@@ -80,23 +81,27 @@ extension NSManagedObjectContext {
 
     /// Objects inserted since the last save.
     public var insertedObjects: Set<NSManagedObject> {
-        Set(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
+        checkQueue()
+        return Set(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
     }
 
     /// Objects changed since they were fetched or saved.
     public var updatedObjects: Set<NSManagedObject> {
+        checkQueue()
         noticeInPlaceChanges()
         return Set(changed.lazy.filter(\.isUpdated))
     }
 
     /// Objects that the next save will delete.
     public var deletedObjects: Set<NSManagedObject> {
-        Set(changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) })
+        checkQueue()
+        return Set(changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) })
     }
 
     /// True when there is something to save. Cost: none, but for one comparison for each transformable value that was
     /// handed out and can be changed in place.
     public var hasChanges: Bool {
+        checkQueue()
         noticeInPlaceChanges()
         return insertedCount + updatedCount + deletedCount > 0
     }
@@ -128,6 +133,13 @@ extension NSManagedObjectContext {
 
     /// Forgets every unsaved change and every object.
     public func reset() {
+        checkQueue()
+        removeAllObjects()
+    }
+
+    /// Forgets every unsaved change and every object. A context that gets another parent or coordinator is not in use on
+    /// its queue yet, so the queue is not checked.
+    final func removeAllObjects() {
         let objects = registry.takeAll()
         for object in objects { detach(object) }
         inPlaceValues.removeAll()

@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
     /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) where no store can carry the request out.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        checkQueue()
         if let request = request as? any AsynchronousFetching {
             let result = request.begin(in: self)
             // Unsafe because the result is completed on the context's queue, where its block is called too.

@@ -266,6 +266,7 @@ extension NSManagedObjectContext {
 
     /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps what is unsaved.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        checkQueue()
         guard object.context === self, !object.key.isTemporary else { return }
         forgetRowsAhead()
         object.noticeInPlaceChanges()
@@ -284,6 +285,7 @@ extension NSManagedObjectContext {
 
     /// Turns every object into a fault that keeps its unsaved changes.
     public func refreshAllObjects() {
+        checkQueue()
         forgetRowsAhead()
         noticeInPlaceChanges()
         let objects = registry.objects.filter { !$0.state.contains(.inserted) }

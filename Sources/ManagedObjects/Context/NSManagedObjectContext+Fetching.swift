@@ -7,6 +7,7 @@ extension NSManagedObjectContext {
     /// The objects, IDs, dictionaries or counts that a request asks for: one statement for each store, and one for each
     /// key path to prefetch.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        checkQueue()
         let specification = request.specification
         if specification.resultType == .managedObjectResultType, T.self is NSManagedObject.Type,
             let objects = Self.cast(try fetchObjects(specification), to: T.self)
@@ -60,7 +61,6 @@ extension NSManagedObjectContext {
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
-        checkQueue()
         processPendingChangesBeforeFetch()
         let entity = try fetchedEntity(specification)
         switch specification.resultType {

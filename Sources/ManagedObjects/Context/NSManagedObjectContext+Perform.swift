@@ -53,6 +53,18 @@ extension NSManagedObjectContext {
         return try result.get()
     }
 
+    /// Runs a block on the context's queue like `perform(_:)`, with the queues of its ancestors held, so that the block can
+    /// read from them without waiting for a queue that waits for this one.
+    final func performHoldingAncestors(_ block: @escaping () -> Void) {
+        let ancestors = sequence(first: self, next: \.parentContext).dropFirst().map(\.queue)
+        queue.async(holding: ancestors) { [self] in
+            Self.$current.withValue(self) {
+                block()
+                processPendingChanges()
+            }
+        }
+    }
+
     /// The context on whose queue the caller runs.
     @TaskLocal static var current: NSManagedObjectContext?
 

@@ -156,11 +156,15 @@ extension NSManagedObjectContext {
     // MARK: - Public
 
     /// Every object that the context knows.
-    public var registeredObjects: Set<NSManagedObject> { Set(registry.objects) }
+    public var registeredObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(registry.objects)
+    }
 
     /// The object with an ID where the context has it; no statement.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        key(for: objectID).flatMap { registeredObject(for: $0) }
+        checkQueue()
+        return key(for: objectID).flatMap { registeredObject(for: $0) }
     }
 
     /// The object with an ID: the registered one, else a fault that may turn out to have no row. No statement.

@@ -186,6 +186,7 @@ extension NSManagedObjectContext {
 
     /// Gives objects their permanent IDs before they are saved: one reservation per entity hierarchy.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkQueue()
         let own = ContiguousArray(objects.filter { $0.context === self && $0.key.isTemporary })
         guard let parentContext else { return try assignPermanentKeys(to: own) }
         // What the parent knows already gets its ID there; the rest from the stores, and the parent takes it over.

@@ -122,7 +122,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         get { rootCoordinator }
         set {
             guard newValue !== coordinator else { return }
-            reset()
+            removeAllObjects()
             coordinator = newValue
             prepareRegistry()
         }
@@ -133,7 +133,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         get { parentContext }
         set {
             guard newValue !== parentContext else { return }
-            reset()
+            removeAllObjects()
             parentContext?.childCount.subtract(1, ordering: .relaxed)
             parentContext = newValue
             newValue?.childCount.add(1, ordering: .relaxed)

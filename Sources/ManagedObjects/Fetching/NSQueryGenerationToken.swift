@@ -42,6 +42,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: An error where a store cannot hold a state for reading.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+        checkQueue()
         rowsAhead.removeAll()
         epoch += 1
         guard let generation else {

@@ -5,6 +5,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// Takes in what another context has saved: rows that changed are read again, unsaved changes here stay.
     public func mergeChanges(fromContextDidSave notification: Notification) {
+        checkQueue()
         guard let userInfo = notification.userInfo else { return }
         merge(
             inserted: Self.objectIDs(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey),
@@ -130,7 +131,9 @@ extension NSManagedObjectContext {
             let inserted = Self.objectIDs(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey)
             let updated = Self.objectIDs(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
             let deleted = Self.objectIDs(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey)
-            perform { [weak self] in self?.merge(inserted: inserted, updated: updated, deleted: deleted) }
+            performHoldingAncestors { [weak self] in
+                self?.merge(inserted: inserted, updated: updated, deleted: deleted)
+            }
         }
     }
 
@@ -138,11 +141,13 @@ extension NSManagedObjectContext {
 
     /// Says which store an unsaved object goes to, where several could take it.
     public func assign(_ object: Any, to store: NSPersistentStore) {
+        checkQueue()
         (object as? NSManagedObject)?.assignedStore = store
     }
 
     /// Looks whether an object's row has changed since it was read, so that the next save meets the conflict.
     public func detectConflicts(for object: NSManagedObject) {
+        checkQueue()
         guard object.context === self, !object.isFaultInternally, !object.hasChanges else { return }
         recordChange(of: object)
         object.state.insert(.relationshipChanged)

@@ -143,15 +143,6 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts the members of an ordered relationship in another order.
-    final func reorderMembers(_ keys: ContiguousArray<ObjectKey>, at index: Int) {
-        let name = layout.toMany[index].name
-        willChangeValue(forKey: name)
-        loadedToManyState(at: index).replaceMembers(KeyList(keys))
-        state.insert(.relationshipChanged)
-        didChangeValue(forKey: name)
-    }
-
     // MARK: - To-one
 
     /// Sets a to-one relationship, or the owner of a one-way to-many, and both inverses: the one left and the one joined.

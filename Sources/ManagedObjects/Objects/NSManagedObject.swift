@@ -139,6 +139,7 @@ open class NSManagedObject: NSObject {
     }
     /// True when a save would write something: a persistent property differs from what the store has.
     open var hasPersistentChangedValues: Bool {
+        context?.checkQueue()
         noticeInPlaceChanges()
         return !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true)
     }
@@ -165,11 +166,15 @@ open class NSManagedObject: NSObject {
     /// Called after the object has let go of its values. Does nothing by itself.
     open func didTurnIntoFault() {}
     /// Called before a value is read; realises a fault.
-    open func willAccessValue(forKey key: String?) { realise() }
+    open func willAccessValue(forKey key: String?) {
+        context?.checkQueue()
+        realise()
+    }
     /// Called after a property was read. Does nothing by itself.
     open func didAccessValue(forKey key: String?) {}
     /// Called before a value changes. Override to observe; call super.
     open func willChangeValue(forKey key: String) {
+        context?.checkQueue()
         recordChange()
         if state.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
@@ -207,6 +212,7 @@ open class NSManagedObject: NSObject {
     /// A value of a type that the property does not take is a programmer's error and stops the program with a sentence;
     /// check data that comes from outside with ``validateValue(_:forKey:)``.
     open func setValue(_ value: Any?, forKey key: String) {
+        context?.checkQueue()
         guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
         do {
             try setPublicValue(value, at: place, primitive: false)
@@ -231,12 +237,14 @@ open class NSManagedObject: NSObject {
 
     /// The value of a property, without telling the object that it is read.
     open func primitiveValue(forKey key: String) -> Any? {
+        context?.checkQueue()
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
         return publicValue(at: place)
     }
 
     /// Sets a property without marking the object changed and without touching the inverse.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        context?.checkQueue()
         guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
         do {
             try setPublicValue(value, at: place, primitive: true)
@@ -247,7 +255,8 @@ open class NSManagedObject: NSObject {
 
     /// True while the members, or the object at the other end, have not been read.
     open func hasFault(forRelationshipNamed key: String) -> Bool {
-        switch place(of: key) {
+        context?.checkQueue()
+        return switch place(of: key) {
         case .toMany(let index): isFault || toManyState(at: index)?.isLoaded != true
         case .slot(let slot): isFault || relatedObject(slot: slot)?.isFault == true
         default: false
@@ -256,6 +265,7 @@ open class NSManagedObject: NSObject {
 
     /// The IDs of related objects; makes no objects and fires no fault but the object's own.
     open func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        context?.checkQueue()
         guard let context else { return [] }
         switch place(of: key) {
         case .toMany(let index): return memberKeys(at: index).map { context.objectID(for: $0) }
@@ -268,6 +278,7 @@ open class NSManagedObject: NSObject {
 
     /// Unsaved changes by property: the new values; `NSNull` for nil.
     open func changedValues() -> [String: Any] {
+        context?.checkQueue()
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         for slot in changedSlots() {
@@ -282,6 +293,7 @@ open class NSManagedObject: NSObject {
 
     /// What has changed since pending changes were processed: the new values.
     open func changedValuesForCurrentEvent() -> [String: Any] {
+        context?.checkQueue()
         noticeInPlaceChanges()
         guard let eventStart, let values else { return [:] }
         let before: ContiguousArray<Value>?
@@ -299,6 +311,7 @@ open class NSManagedObject: NSObject {
 
     /// The values that the store has, or had when the object was read; `NSNull` for nil. Nil keys ask for all.
     open func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        context?.checkQueue()
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         guard !state.contains(.inserted) else { return result }
@@ -331,6 +344,7 @@ open class NSManagedObject: NSObject {
     ///
     /// - Throws: The one mistake, or `NSValidationMultipleErrorsError` (1560) with all of them.
     open func validateForInsert() throws {
+        context?.checkQueue()
         noticeInPlaceChanges()
         var validation = Validation()
         validation.check(self)
@@ -339,6 +353,7 @@ open class NSManagedObject: NSObject {
 
     /// Checks every property before the object's changes are written.
     open func validateForUpdate() throws {
+        context?.checkQueue()
         noticeInPlaceChanges()
         var validation = Validation()
         validation.check(self)
@@ -347,6 +362,7 @@ open class NSManagedObject: NSObject {
 
     /// Checks that the object may be deleted: relationships with the rule *deny* must be empty.
     open func validateForDelete() throws {
+        context?.checkQueue()
         var validation = Validation()
         validation.checkDeletion(of: self)
         try validation.finish()

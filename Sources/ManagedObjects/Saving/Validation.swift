@@ -180,6 +180,7 @@ extension NSManagedObject {
     /// - Throws: A validation error of Core Data's codes (1550 to 1680), or `NSManagedObjectValidationError` for a value
     ///   of a type that the property does not take.
     public func validateValue(_ value: inout Any?, forKey key: String) throws {
+        context?.checkQueue()
         guard case .slot(let index)? = place(of: key), layout.slots[index].kind != .toOne else { return }
         let slot = layout.slots[index]
         let converted: Value

@@ -1,0 +1,100 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The claim of one queue's work to have another queue to itself.
+///
+/// It is granted by whichever comes first: the claimed queue reaches the block that was given to it, and waits in it until
+/// the claim is released; or the claimed queue's work waits for the claiming queue, and so is suspended already.
+final class QueueClaim: Sendable {
+    /// The queue that is claimed.
+    let owner: ObjectIdentifier
+    private let claimant: ObjectIdentifier
+    private enum State { case open, grantedByQueue, grantedByWaiting }
+    private let state = Mutex(State.open)
+    private let granted = DispatchSemaphore(value: 0)
+    private let released = DispatchSemaphore(value: 0)
+
+    init(of owner: ObjectIdentifier, by claimant: ObjectIdentifier) {
+        self.owner = owner
+        self.claimant = claimant
+    }
+
+    private struct Registry {
+        /// For each queue whose work waits for another one: that other one. A queue can wait several times, nested.
+        var waits: [ObjectIdentifier: [ObjectIdentifier]] = [:]
+        var claims: [QueueClaim] = []
+
+        /// Whether the work of a queue waits, directly or by way of others, for another queue.
+        func waits(_ queue: ObjectIdentifier, for other: ObjectIdentifier) -> Bool {
+            var seen: Set<ObjectIdentifier> = []
+            var open = [queue]
+            while let next = open.popLast() {
+                guard let targets = waits[next], seen.insert(next).inserted else { continue }
+                if targets.contains(other) { return true }
+                open += targets
+            }
+            return false
+        }
+    }
+    private static let registry = Mutex(Registry())
+
+    /// Called before the work of queues begins to wait for another queue.
+    static func began(_ queues: [ObjectIdentifier], waitingFor target: ObjectIdentifier) {
+        let open = registry.withLock { registry in
+            for queue in queues { registry.waits[queue, default: []].append(target) }
+            return registry.claims.filter { registry.waits($0.owner, for: $0.claimant) }
+        }
+        for claim in open { claim.grantByWaiting() }
+    }
+
+    /// Called when the work of queues no longer waits.
+    static func ended(_ queues: [ObjectIdentifier]) {
+        registry.withLock { registry in
+            for queue in queues {
+                registry.waits[queue]?.removeLast()
+                if registry.waits[queue]?.isEmpty == true { registry.waits[queue] = nil }
+            }
+        }
+    }
+
+    /// Makes the claim known, so that a queue that begins to wait grants it.
+    func register() {
+        let isGranted = Self.registry.withLock { registry in
+            registry.claims.append(self)
+            return registry.waits(owner, for: claimant)
+        }
+        if isGranted { grantByWaiting() }
+    }
+
+    private func grant(_ new: State) -> Bool {
+        let isFirst = state.withLock { state in
+            guard state == .open else { return false }
+            state = new
+            return true
+        }
+        if isFirst { granted.signal() }
+        return isFirst
+    }
+
+    private func grantByWaiting() { _ = grant(.grantedByWaiting) }
+
+    /// Grants the claim on the claimed queue itself, and keeps that queue until the claim is released.
+    func grantByQueue() {
+        guard grant(.grantedByQueue) else { return }
+        Self.began([owner], waitingFor: claimant)
+        released.wait()
+        Self.ended([owner])
+    }
+
+    /// Waits until the claim is granted.
+    func wait() {
+        granted.wait()
+        Self.registry.withLock { registry in registry.claims.removeAll { $0 === self } }
+    }
+
+    /// Gives the queue back.
+    func release() {
+        if state.withLock({ $0 == .grantedByQueue }) { released.signal() }
+    }
+}

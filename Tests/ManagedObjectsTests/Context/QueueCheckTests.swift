@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// Every public method of a context and of an object, called from a queue that is not the context's.
+@Suite struct QueueCheckTests {
+    private struct Use {
+        let name: String
+        let call: (NSManagedObjectContext, NSManagedObject) throws -> Void
+
+        init(_ name: String, _ call: @escaping (NSManagedObjectContext, NSManagedObject) throws -> Void) {
+            self.name = name
+            self.call = call
+        }
+    }
+
+    private static var uses: [Use] {
+        let request = { NSFetchRequest<NSManagedObject>(entityName: "Note") }
+        return [
+            // The context: what it holds.
+            Use("registeredObjects") { context, _ in _ = context.registeredObjects },
+            Use("registeredObject(for:)") { context, note in _ = context.registeredObject(for: note.objectID) },
+            Use("object(with:)") { context, note in _ = context.object(with: note.objectID) },
+            Use("existingObject(with:)") { context, note in _ = try context.existingObject(with: note.objectID) },
+            Use("insertedObjects") { context, _ in _ = context.insertedObjects },
+            Use("updatedObjects") { context, _ in _ = context.updatedObjects },
+            Use("deletedObjects") { context, _ in _ = context.deletedObjects },
+            Use("hasChanges") { context, _ in _ = context.hasChanges },
+            // The context: the store.
+            Use("fetch(_:)") { context, _ in _ = try context.fetch(request()) },
+            Use("fetch(_:) of IDs") { context, _ in
+                let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
+                request.resultType = .managedObjectIDResultType
+                _ = try context.fetch(request)
+            },
+            Use("count(for:)") { context, _ in _ = try context.count(for: request()) },
+            Use("execute(_:)") { context, _ in
+                let request = NSBatchUpdateRequest(entityName: "Note")
+                request.propertiesToUpdate = ["title": "other"]
+                _ = try context.execute(request)
+            },
+            Use("refresh(_:mergeChanges:)") { context, note in context.refresh(note, mergeChanges: true) },
+            Use("refreshAllObjects()") { context, _ in context.refreshAllObjects() },
+            Use("setQueryGenerationFrom(_:)") { context, _ in try context.setQueryGenerationFrom(nil) },
+            Use("mergeChanges(fromContextDidSave:)") { context, _ in
+                context.mergeChanges(fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave))
+            },
+            // The context: changes.
+            Use("insert(_:)") { context, note in context.insert(note) },
+            Use("delete(_:)") { context, note in context.delete(note) },
+            Use("assign(_:to:)") { context, note in
+                if let store = context.persistentStoreCoordinator?.persistentStores.first {
+                    context.assign(note, to: store)
+                }
+            },
+            Use("detectConflicts(for:)") { context, note in context.detectConflicts(for: note) },
+            Use("obtainPermanentIDs(for:)") { context, note in try context.obtainPermanentIDs(for: [note]) },
+            Use("processPendingChanges()") { context, _ in context.processPendingChanges() },
+            Use("undo()") { context, _ in context.undo() },
+            Use("redo()") { context, _ in context.redo() },
+            Use("save()") { context, _ in try context.save() },
+            Use("rollback()") { context, _ in context.rollback() },
+            // The object.
+            Use("value(forKey:)") { _, note in _ = note.value(forKey: "title") },
+            Use("value(forKeyPath:)") { _, note in _ = note.value(forKeyPath: "title") },
+            Use("setValue(_:forKey:)") { _, note in note.setValue("other", forKey: "title") },
+            Use("setValue(_:forKeyPath:)") { _, note in note.setValue("other", forKeyPath: "title") },
+            Use("dictionaryWithValues(forKeys:)") { _, note in _ = note.dictionaryWithValues(forKeys: ["title"]) },
+            Use("setValuesForKeys(_:)") { _, note in note.setValuesForKeys(["title": "other"]) },
+            Use("primitiveValue(forKey:)") { _, note in _ = note.primitiveValue(forKey: "title") },
+            Use("setPrimitiveValue(_:forKey:)") { _, note in note.setPrimitiveValue("other", forKey: "title") },
+            Use("mutableOrderedSetValue(forKey:)") { _, note in
+                note.mutableOrderedSetValue(forKey: "items").removeAllObjects()
+            },
+            Use("hasFault(forRelationshipNamed:)") { _, note in _ = note.hasFault(forRelationshipNamed: "items") },
+            Use("objectIDs(forRelationshipNamed:)") { _, note in _ = note.objectIDs(forRelationshipNamed: "items") },
+            Use("changedValues()") { _, note in _ = note.changedValues() },
+            Use("changedValuesForCurrentEvent()") { _, note in _ = note.changedValuesForCurrentEvent() },
+            Use("committedValues(forKeys:)") { _, note in _ = note.committedValues(forKeys: nil) },
+            Use("hasPersistentChangedValues") { _, note in _ = note.hasPersistentChangedValues },
+            Use("willAccessValue(forKey:)") { _, note in note.willAccessValue(forKey: "title") },
+            Use("willChangeValue(forKey:)") { _, note in note.willChangeValue(forKey: "title") },
+            Use("validateValue(_:forKey:)") { _, note in
+                var value: Any? = "other"
+                try note.validateValue(&value, forKey: "title")
+            },
+            Use("validateForInsert()") { _, note in try note.validateForInsert() },
+            Use("validateForUpdate()") { _, note in try note.validateForUpdate() },
+            Use("validateForDelete()") { _, note in try note.validateForDelete() },
+            Use("reset()") { context, _ in context.reset() },
+        ]
+    }
+
+    @Test func `every method checks the queue`() async throws {
+        await #expect(processExitsWith: .success) {
+            UserDefaults.standard.register(defaults: [ConcurrencyDebug.name: true])
+            nonisolated(unsafe) var violations = 0
+            ConcurrencyDebug.violation = { _ in violations += 1 }
+            var unchecked: [String] = []
+            for use in QueueCheckTests.uses {
+                let context = try TestStack().context(.privateQueueConcurrencyType)
+                let note = try context.performAndWait {
+                    let note = context.insert("Note", ["title": "one"])
+                    try context.save()
+                    return note
+                }
+                #expect(violations == 0, "The use on the context's own queue is no violation.")
+                try? use.call(context, note)
+                if violations == 0 { unchecked.append(use.name) }
+                violations = 0
+            }
+            #expect(unchecked == [])
+            if !unchecked.isEmpty {
+                print("Without a check: \(unchecked.joined(separator: ", "))")
+                exit(EXIT_FAILURE)
+            }
+        }
+    }
+
+    @Test func `a child merges what a parent on the main queue has saved while the main queue waits for the child`()
+        async throws
+    {
+        let stack = try TestStack()
+        try await MainActor.run {
+            let parent = stack.context(.mainQueueConcurrencyType)
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = parent
+            child.automaticallyMergesChangesFromParent = true
+            let note = parent.insert("Note", ["title": "one"])
+            try parent.save()
+            for round in 0..<50 {
+                let title = child.performAndWait {
+                    (child.object(with: note.objectID).value(forKey: "title") as? String) ?? ""
+                }
+                #expect(!title.isEmpty)
+                note.setValue("round \(round)", forKey: "title")
+                try parent.save()
+            }
+            let last = child.performAndWait { child.object(with: note.objectID).value(forKey: "title") as? String }
+            #expect(last == "round 49")
+        }
+    }
+
+    @Test func `a grandchild merges while its grandparent waits for it`() async throws {
+        let stack = try TestStack()
+        let contexts = (0..<3).map { _ in NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType) }
+        contexts[0].persistentStoreCoordinator = stack.coordinator
+        contexts[1].parent = contexts[0]
+        contexts[2].parent = contexts[1]
+        contexts[2].automaticallyMergesChangesFromParent = true
+        let id = try contexts[0].performAndWait {
+            let note = contexts[0].insert("Note", ["title": "one"])
+            try contexts[0].save()
+            return note.objectID
+        }
+        for round in 0..<50 {
+            try contexts[1].performAndWait {
+                contexts[1].object(with: id).setValue("round \(round)", forKey: "title")
+                try contexts[1].save()
+            }
+            let title = contexts[0].performAndWait {
+                contexts[2].performAndWait { contexts[2].object(with: id).value(forKey: "title") as? String }
+            }
+            #expect(title?.isEmpty == false)
+        }
+    }
+
+    @Test func `the main queue counts as the main context's wherever it runs`() async throws {
+        let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            DispatchQueue.main.async {
+                #expect(context.queue.isCurrent)
+                continuation.resume()
+            }
+        }
+        #expect(await MainActor.run { context.queue.isCurrent })
+        let isCurrentElsewhere = await Task.detached { context.queue.isCurrent }.value
+        #expect(!isCurrentElsewhere)
+    }
+}
