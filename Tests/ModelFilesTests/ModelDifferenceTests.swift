@@ -36,7 +36,7 @@ import Testing
         }
         let difference = ModelDifference(from: model(), to: renamed)
         #expect(difference.changes.first?.kind == .renamed(from: "title"))
-        #expect(difference.obstacles.isEmpty)
+        #expect(difference.mapping.obstacles.isEmpty)
         #expect(difference.differentHashes == ["Note"])
     }
 
@@ -48,7 +48,7 @@ import Testing
         let difference = ModelDifference(from: model(), to: moved)
         #expect(difference.changes.contains { $0.kind == .changed(aspect: "declared by", old: "Base", new: "Note") })
         #expect(!difference.changes.contains { $0.kind == .added })
-        #expect(difference.obstacles.isEmpty)
+        #expect(difference.mapping.obstacles.isEmpty)
     }
 
     @Test func `what cannot be inferred is said`() {
@@ -57,7 +57,7 @@ import Testing
             $0.entities[1].relationships[0].maximumCount = 1
             $0.entities[2].attributes = [ModelAttribute(name: "price", type: .decimal)]
         }
-        let obstacles = ModelDifference(from: model(), to: changed).obstacles
+        let obstacles = ModelDifference(from: model(), to: changed).mapping.obstacles
         #expect(obstacles.map { "\($0.entity).\($0.property ?? "")" } == ["Item.price", "Note.items", "Note.title"])
     }
 

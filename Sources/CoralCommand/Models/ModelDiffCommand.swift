@@ -108,8 +108,8 @@ private struct ModelDiffReport: Encodable {
         }
         differentHashes = difference.differentHashes
         opensWithoutMigration = difference.differentHashes.isEmpty
-        migratesByItself = difference.obstacles.isEmpty
-        obstacles = difference.obstacles.map { .init(entity: $0.entity, property: $0.property, reason: $0.reason) }
+        migratesByItself = difference.mapping.obstacles.isEmpty
+        obstacles = difference.mapping.obstacles.map { .init(entity: $0.entity, property: $0.property, reason: $0.reason) }
     }
 
     func text(_ difference: ModelDifference) -> String {

@@ -1,7 +1,7 @@
 /// What differs between two models: entities and properties that came, went, were renamed or changed, and whether stores of the
 /// one must be migrated to be opened with the other.
 ///
-/// Entities and properties are matched by name, then by renaming identifier, as Core Data matches them.
+/// Entities and properties are matched by ``ModelMatch``, as Core Data matches them.
 public struct ModelDifference: Sendable, Equatable {
     /// One thing that differs.
     public struct Change: Sendable, Hashable {
@@ -26,21 +26,14 @@ public struct ModelDifference: Sendable, Equatable {
         public var summary: String
     }
 
-    /// What hinders the migration that Core Data finds out by itself (lightweight migration).
-    public struct Obstacle: Sendable, Hashable {
-        public var entity: String
-        public var property: String?
-        /// Why, and what helps, as a sentence.
-        public var reason: String
-    }
-
     /// All changes, by entity and property; those of an entity itself come before those of its properties.
     public let changes: [Change]
     /// The entities, by their new names, whose version hashes differ: a store of the old model does not open with the new
     /// one unless it is migrated. Empty where it does.
     public let differentHashes: [String]
-    /// What lightweight migration from the old model to the new one cannot do. Meaningful where hashes differ.
-    public let obstacles: [Obstacle]
+    /// How lightweight migration would take a store from the old model to the new one, and what it cannot do. Meaningful
+    /// where hashes differ.
+    public let mapping: InferredMapping
 
     /// Whether nothing differs that a model says. What files say about their tools does not count.
     public var isEmpty: Bool { changes.isEmpty && differentHashes.isEmpty }
@@ -50,7 +43,7 @@ public struct ModelDifference: Sendable, Equatable {
         var comparison = ModelComparison(old, new)
         comparison.compare()
         changes = comparison.changes
-        obstacles = comparison.obstacles
+        mapping = InferredMapping(from: old, to: new)
         let hashes = (old: VersionHash(old).entityHashes, new: VersionHash(new).entityHashes)
         differentHashes = Set(hashes.old.keys).union(hashes.new.keys).filter { hashes.old[$0] != hashes.new[$0] }
             .sorted()
@@ -63,7 +56,6 @@ private struct ModelComparison {
     let old: Model
     let new: Model
     var changes: [Change] = []
-    var obstacles: [ModelDifference.Obstacle] = []
 
     init(_ old: Model, _ new: Model) {
         self.old = old
@@ -77,10 +69,7 @@ private struct ModelComparison {
         compareLists(
             "fetch requests", old.fetchRequestTemplates.map(Self.text).sorted(),
             new.fetchRequestTemplates.map(Self.text).sorted())
-        let pairs = Self.pairs(
-            old.entities.map { ($0.name, $0.renamingIdentifier) }, new.entities.map { ($0.name, $0.renamingIdentifier) }
-        )
-        for pair in pairs.sorted(by: { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }) {
+        for pair in ModelMatch(from: old, to: new).entities.sorted(by: { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }) {
             switch (pair.old.flatMap(old.entity(named:)), pair.new.flatMap(new.entity(named:))) {
             case (let before?, let after?): compare(before, after)
             case (nil, let after?): changes.append(Self.entity(.added, after))
@@ -113,29 +102,6 @@ private struct ModelComparison {
         return Change(kind: kind, entity: entity.name, summary: counts)
     }
 
-    /// Which belong together: those of one name, then those where the one's renaming identifier is the other's name or
-    /// identifier.
-    private static func pairs(
-        _ old: [(name: String, identifier: String?)], _ new: [(name: String, identifier: String?)]
-    ) -> [(old: String?, new: String?)] {
-        var unmatched = old
-        var rest: [(name: String, identifier: String?)] = []
-        var pairs: [(old: String?, new: String?)] = []
-        for after in new {
-            if let index = unmatched.firstIndex(where: { $0.name == after.name }) {
-                pairs.append((unmatched.remove(at: index).name, after.name))
-            } else {
-                rest.append(after)
-            }
-        }
-        for after in rest {
-            let known = after.identifier ?? after.name
-            let index = unmatched.firstIndex { $0.name == known || $0.identifier == known }
-            pairs.append((index.map { unmatched.remove(at: $0).name }, after.name))
-        }
-        return pairs + unmatched.map { ($0.name, nil) }
-    }
-
     // MARK: - Entities
 
     private mutating func compare(_ before: ModelEntity, _ after: ModelEntity) {
@@ -146,10 +112,7 @@ private struct ModelComparison {
         for (aspect, old, new) in ModelAspects.differences(ModelAspects(before), ModelAspects(after)) {
             changes.append(Change(kind: .changed(aspect: aspect, old: old, new: new), entity: name, summary: ""))
         }
-        let pairs = Self.pairs(
-            before.properties.map { ($0.name, $0.renamingIdentifier) },
-            after.properties.map { ($0.name, $0.renamingIdentifier) })
-        let ordered = pairs.sorted { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }
+        let ordered = ModelMatch.pairs(before.properties, after.properties).sorted { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }
         for pair in ordered {
             // What moves up or down the hierarchy is still the same.
             let inherited = (
@@ -192,7 +155,6 @@ private struct ModelComparison {
         switch (before, after) {
         case (nil, let after?):
             changes.append(change(.added, after, summary: ModelAspects(after).summary))
-            if let attribute = after as? ModelAttribute { checkNew(attribute, of: entity) }
         case (let before?, nil):
             changes.append(change(.removed, before, summary: ModelAspects(before).summary))
         case (let before?, let after?):
@@ -200,43 +162,7 @@ private struct ModelComparison {
             for (aspect, old, new) in ModelAspects.differences(ModelAspects(before), ModelAspects(after)) {
                 changes.append(change(.changed(aspect: aspect, old: old, new: new), after))
             }
-            check(before, after, of: entity)
         case (nil, nil): break
-        }
-    }
-
-    private mutating func checkNew(_ attribute: ModelAttribute, of entity: ModelEntity) {
-        guard !attribute.isOptional, !attribute.isTransient, !attribute.isReadOnly, attribute.defaultValue == nil else {
-            return
-        }
-        obstacles.append(
-            .init(
-                entity: entity.name, property: attribute.name,
-                reason: "It is required and new, and there is no default value for the objects that are there."))
-    }
-
-    private mutating func check(
-        _ before: any ModelProperty, _ after: any ModelProperty, of entity: ModelEntity
-    ) {
-        func obstacle(_ reason: String) -> ModelDifference.Obstacle {
-            .init(entity: entity.name, property: after.name, reason: reason)
-        }
-        switch (before, after) {
-        case (let before as ModelAttribute, let after as ModelAttribute):
-            if before.type != after.type, !before.isTransient, !after.isTransient {
-                obstacles.append(obstacle("Its type changes, for which a mapping model must say how."))
-            } else if before.isOptional, !after.isOptional, after.defaultValue == nil, !after.isTransient {
-                obstacles.append(
-                    obstacle("It becomes required, and there is no default value for objects without one."))
-            }
-        case (let before as ModelRelationship, let after as ModelRelationship):
-            if before.isToMany, !after.isToMany {
-                obstacles.append(obstacle("It becomes to-one, and nobody says which of the objects stays."))
-            }
-        default:
-            if ModelAspects.kind(of: before) != ModelAspects.kind(of: after) {
-                obstacles.append(obstacle("It becomes another kind of property."))
-            }
         }
     }
 }

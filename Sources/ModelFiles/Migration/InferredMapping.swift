@@ -1,0 +1,79 @@
+/// How a store of one model becomes a store of another, as far as the two models alone say it: Core Data's lightweight
+/// migration.
+///
+/// The value is made from models only; no store is read. What cannot be inferred is listed in ``obstacles``, and a migration
+/// may only be run where that list is empty.
+public struct InferredMapping: Sendable, Equatable {
+    /// What happens to the objects of an entity.
+    public enum Kind: Sendable, Hashable {
+        /// The entity is new and has no objects.
+        case add
+        /// The entity is gone; its objects are deleted.
+        case remove
+        /// The entity has the same version hash in both models.
+        case copy
+        /// The entity differs.
+        case transform
+    }
+
+    /// Where a property of the new model takes its values from.
+    public struct Property: Sendable, Hashable {
+        /// The property of the new model.
+        public var name: String
+        /// The property of the old model; nil where the new one starts with its default value, or empty.
+        public var sourceName: String?
+
+        /// A property and its source.
+        public init(name: String, sourceName: String?) {
+            self.name = name
+            self.sourceName = sourceName
+        }
+    }
+
+    /// What happens to one entity.
+    public struct Entity: Sendable, Equatable {
+        public var kind: Kind
+        /// The entity of the old model; nil where it is new.
+        public var sourceName: String?
+        /// The entity of the new model; nil where it is removed.
+        public var destinationName: String?
+        /// All attributes of the new entity that a store keeps, inherited ones too, by name.
+        public var attributes: [Property]
+        /// The relationships that both entities have, inherited ones too, by name.
+        public var relationships: [Property]
+
+        /// The name that Apple's framework gives the entity mapping.
+        public var name: String {
+            switch kind {
+            case .add: "IEM_Add_\(destinationName ?? "")"
+            case .remove: "IEM_Remove_\(sourceName ?? "")"
+            case .copy: "IEM_Copy_\(destinationName ?? "")"
+            case .transform: "IEM_Transform_\(destinationName ?? "")"
+            }
+        }
+    }
+
+    /// What keeps a migration from being inferred.
+    public struct Obstacle: Sendable, Hashable {
+        /// The entity of the new model.
+        public var entity: String
+        /// The property of the new model; nil where the obstacle is the entity itself.
+        public var property: String?
+        /// Why, and what helps, as sentences.
+        public var reason: String
+    }
+
+    /// One mapping for each entity of either model, subentities too: those of the new model by name, then removed ones.
+    public let entities: [Entity]
+    /// What cannot be inferred, by entity and property. An obstacle of an inherited property is listed once, where the
+    /// property is declared.
+    public let obstacles: [Obstacle]
+
+    /// Infers the mapping. Cost: the version hashes of both models, and a step for each property of each entity.
+    public init(from old: Model, to new: Model) {
+        var inference = MigrationInference(from: old, to: new)
+        inference.run()
+        entities = inference.mappings
+        obstacles = inference.obstacles
+    }
+}

@@ -1,0 +1,188 @@
+/// Makes an ``InferredMapping``: the rules of what can be inferred.
+///
+/// Sources: "Migrating your data model automatically" and "Lightweight Migration" in Apple's documentation. Numeric
+/// conversions are not in these lists; a session of WWDC 2010 names them, and shipped apps migrate Integer 16 to Integer 64
+/// and Integer 64 to Double without a mapping model.
+struct MigrationInference {
+    private let old: ModelInheritance
+    private let new: ModelInheritance
+    private let match: ModelMatch
+    private let newEntities: [ModelEntity]
+    private let hashes: (old: VersionHash, new: VersionHash)
+    private(set) var mappings: [InferredMapping.Entity] = []
+    private var found: Set<InferredMapping.Obstacle> = []
+
+    init(from old: Model, to new: Model) {
+        self.old = ModelInheritance(old)
+        self.new = ModelInheritance(new)
+        match = ModelMatch(from: old, to: new)
+        newEntities = new.entities
+        hashes = (VersionHash(old), VersionHash(new))
+    }
+
+    /// What was found, by entity and property.
+    var obstacles: [InferredMapping.Obstacle] {
+        found.sorted { ($0.entity, $0.property ?? "", $0.reason) < ($1.entity, $1.property ?? "", $1.reason) }
+    }
+
+    mutating func run() {
+        checkHierarchies()
+        var added: [InferredMapping.Entity] = []
+        var removed: [InferredMapping.Entity] = []
+        for pair in match.entities {
+            switch (pair.old, pair.new) {
+            case (let before, let after?): added.append(mapping(from: before, to: after))
+            case (let before?, nil):
+                removed.append(
+                    .init(
+                        kind: .remove, sourceName: before, destinationName: nil, attributes: [], relationships: []))
+            case (nil, nil): break
+            }
+        }
+        mappings =
+            added.sorted { ($0.destinationName ?? "") < ($1.destinationName ?? "") }
+            + removed.sorted { ($0.sourceName ?? "") < ($1.sourceName ?? "") }
+    }
+
+    // MARK: - Hierarchies
+
+    /// Entities that have no common ancestor in the old model must not have one in the new: their rows lie in tables of
+    /// different roots, and keys of the one table would meet keys of the other.
+    private mutating func checkHierarchies() {
+        var roots: [String: (root: String, entity: String)] = [:]
+        for entity in newEntities.map(\.name).sorted() {
+            guard let before = match.oldName(of: entity), let oldRoot = old.lineage(of: before).first?.name,
+                let newRoot = new.lineage(of: entity).first?.name
+            else { continue }
+            guard let first = roots[newRoot] else {
+                roots[newRoot] = (oldRoot, entity)
+                continue
+            }
+            guard first.root != oldRoot else { continue }
+            found.insert(
+                .init(
+                    entity: entity, property: nil,
+                    reason: "It gets a common ancestor, \(newRoot), with \(first.entity), and they had none before. "
+                        + "Hierarchies cannot be merged without a mapping model."))
+        }
+    }
+
+    // MARK: - Entities
+
+    private mutating func mapping(from before: String?, to after: String) -> InferredMapping.Entity {
+        let attributes = new.attributes(of: after).filter { !$0.isTransient }
+        let relationships = new.relationships(of: after).filter { !$0.isTransient }
+        guard let before else {
+            return .init(
+                kind: .add, sourceName: nil, destinationName: after,
+                attributes: attributes.map { .init(name: $0.name, sourceName: nil) }.sorted { $0.name < $1.name },
+                relationships: [])
+        }
+        let oldAttributes = old.attributes(of: before)
+        let oldRelationships = old.relationships(of: before)
+        let oldProperties = oldAttributes as [any ModelProperty] + oldRelationships
+        let pairs = ModelMatch.pairs(oldProperties, attributes as [any ModelProperty] + relationships)
+        let sources = Dictionary(
+            pairs.compactMap { pair in pair.new.map { ($0, pair.old) } }, uniquingKeysWith: { first, _ in first })
+        func source<Property: ModelProperty>(_ property: Property, _ list: [Property]) -> Property? {
+            list.first { $0.name == sources[property.name] && !$0.isTransient }
+        }
+        func isOtherKind(_ property: any ModelProperty) -> Bool {
+            oldProperties.contains {
+                $0.name == sources[property.name] && !$0.isTransient
+                    && ModelAspects.kind(of: $0) != ModelAspects.kind(of: property)
+            }
+        }
+
+        var mapped: (attributes: [InferredMapping.Property], relationships: [InferredMapping.Property]) = ([], [])
+        for attribute in attributes {
+            let owner = owner(of: attribute.name, in: after)
+            if isOtherKind(attribute) { refuse(owner, attribute.name, Self.otherKind) }
+            let origin = source(attribute, oldAttributes)
+            if let reason = Self.obstacle(from: origin, to: attribute) { refuse(owner, attribute.name, reason) }
+            mapped.attributes.append(.init(name: attribute.name, sourceName: origin?.name))
+        }
+        for relationship in relationships {
+            let owner = owner(of: relationship.name, in: after)
+            if isOtherKind(relationship) { refuse(owner, relationship.name, Self.otherKind) }
+            guard let origin = source(relationship, oldRelationships) else { continue }
+            if let reason = obstacle(from: origin, to: relationship) { refuse(owner, relationship.name, reason) }
+            mapped.relationships.append(.init(name: relationship.name, sourceName: origin.name))
+        }
+        let isSame = hashes.old.entityHashes[before] == hashes.new.entityHashes[after]
+        return .init(
+            kind: isSame ? .copy : .transform, sourceName: before, destinationName: after,
+            attributes: mapped.attributes.sorted { $0.name < $1.name },
+            relationships: mapped.relationships.sorted { $0.name < $1.name })
+    }
+
+    /// The entity that declares a property which another entity has.
+    private func owner(of property: String, in entity: String) -> String {
+        new.lineage(of: entity).first { $0.properties.contains { $0.name == property } }?.name ?? entity
+    }
+
+    private mutating func refuse(_ entity: String, _ property: String, _ reason: String) {
+        found.insert(.init(entity: entity, property: property, reason: reason))
+    }
+
+    // MARK: - Properties
+
+    private static let otherKind = "It becomes another kind of property."
+
+    /// Why an attribute cannot be filled; nil where it can.
+    private static func obstacle(from before: ModelAttribute?, to after: ModelAttribute) -> String? {
+        if after.type == .composite || before?.type == .composite {
+            return compositeObstacle(from: before, to: after)
+        }
+        // The store computes it.
+        if after.isReadOnly { return nil }
+        let isFilled = after.isOptional || after.defaultValue != nil
+        guard let before, !before.isReadOnly || before.type == after.type else {
+            return isFilled ? nil : "It is required and new, and has no default value for the objects that exist."
+        }
+        if !isConverted(before.type, to: after.type) {
+            return "Its type changes from \(before.type) to \(after.type), which needs a mapping model."
+        }
+        if before.isOptional, !isFilled {
+            return "It becomes required, and has no default value for the objects without one."
+        }
+        return nil
+    }
+
+    /// A composite's elements are columns, and are judged like attributes, by name.
+    private static func compositeObstacle(from before: ModelAttribute?, to after: ModelAttribute) -> String? {
+        guard before.map({ $0.type == .composite }) ?? true, after.type == .composite else {
+            return "Its type changes from \(before?.type ?? .undefined) to \(after.type), which needs a mapping model."
+        }
+        let elements = Dictionary(
+            (before?.leaves ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for leaf in after.leaves where !leaf.isTransient {
+            if let reason = obstacle(from: elements[leaf.name], to: leaf) { return "\(leaf.name): \(reason)" }
+        }
+        return nil
+    }
+
+    /// Numbers from narrow to wide.
+    private static let widths: [ModelAttributeType: Int] = [
+        .integer16: 0, .integer32: 1, .integer64: 2, .float: 3, .double: 4,
+    ]
+
+    private static func isConverted(_ before: ModelAttributeType, to after: ModelAttributeType) -> Bool {
+        if before == after { return true }
+        guard let narrow = widths[before], let wide = widths[after] else { return false }
+        return narrow < wide
+    }
+
+    /// Why the objects of a relationship cannot be taken over; nil where they can.
+    private func obstacle(from before: ModelRelationship, to after: ModelRelationship) -> String? {
+        if before.isToMany, !after.isToMany {
+            return "It becomes to-one, and the models do not say which of several objects remains."
+        }
+        guard let oldTarget = before.destinationName, let newTarget = after.destinationName else { return nil }
+        guard let target = match.newName(of: oldTarget) else {
+            return "Its destination, \(oldTarget), is removed, and it leads to \(newTarget) now."
+        }
+        if new.lineage(of: target).contains(where: { $0.name == newTarget }) { return nil }
+        return "Its destination changes from \(oldTarget) to \(newTarget), which is not an ancestor of it."
+    }
+}
