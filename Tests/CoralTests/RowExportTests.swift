@@ -34,7 +34,7 @@
         ) throws -> (text: String, result: ExportResult?) {
             let sink = MemorySink()
             do {
-                let result = try exporter.exportStore(of: coordinator) { session in
+                let result = try exporter.exportStore(of: StoreSnapshot(of: coordinator)) { session in
                     if fromRows {
                         let isWritten = try session.exportRows(to: sink)
                         #expect(isWritten)
@@ -109,7 +109,7 @@
             for change in [{ $0.format = .json }, { $0.layout = .flat }] as [(inout GraphExporter) -> Void] {
                 var exporter = GraphExporter(format: .json, layout: .plain)
                 change(&exporter)
-                try exporter.exportStore(of: coordinator) { session in
+                try exporter.exportStore(of: StoreSnapshot(of: coordinator)) { session in
                     let sink = MemorySink()
                     let isWritten = try session.exportRows(to: sink)
                     #expect(!isWritten)

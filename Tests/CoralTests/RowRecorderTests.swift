@@ -27,7 +27,7 @@
             of coordinator: NSPersistentStoreCoordinator, _ exporter: GraphExporter, fromRows: Bool
         ) throws -> (data: Data, result: ExportResult) {
             let sink = MemorySink()
-            let result = try exporter.exportStore(of: coordinator) { session in
+            let result = try exporter.exportStore(of: StoreSnapshot(of: coordinator)) { session in
                 var writer = try session.makeWriter(to: sink)
                 return try session.exportStore(to: &writer, progress: nil, fromRows: fromRows)
             }
@@ -49,8 +49,9 @@
         private func recorded(_ context: NSManagedObjectContext) throws -> [String] {
             let coordinator = try #require(context.persistentStoreCoordinator)
             let store = try #require(coordinator.persistentStores.first)
-            return try GraphExporter(format: .json, layout: .flat).exportStore(of: coordinator) { session in
-                try coordinator.withRows(of: store) { rows in
+            return try GraphExporter(format: .json, layout: .flat).exportStore(of: StoreSnapshot(of: coordinator)) {
+                session in
+                try session.context.withRows(of: store) { rows in
                     try coordinator.managedObjectModel.entities
                         .filter { try !$0.isAbstract && RowRecorder($0, session: session, rows: rows) != nil }
                         .compactMap(\.name).sorted()

@@ -16,7 +16,7 @@ import Testing
             let exporter = GraphExporter(format: .json, layout: .flat)
             func document(fromRows: Bool) throws -> (Data, ExportResult) {
                 let sink = MemorySink()
-                let result = try exporter.exportStore(of: coordinator) { session in
+                let result = try exporter.exportStore(of: StoreSnapshot(of: coordinator)) { session in
                     var writer = try session.makeWriter(to: sink)
                     return try session.exportStore(to: &writer, progress: nil, fromRows: fromRows)
                 }

@@ -7,7 +7,7 @@ import GraphDocuments
 ///     let check = StoreCheck(url: url, model: model)
 ///     for problem in try check.problems() { print(problem.entity, problem.message) }
 ///
-/// Reading changes no file. On Apple's platforms, where a store's rows cannot be reached, values, uniqueness and references
+/// All is read in one state of the store, and no file is changed. On Apple's platforms, where a store's rows cannot be reached, values, uniqueness and references
 /// are checked through objects, and nothing is repaired.
 public struct StoreCheck {
     /// Where the store is.
@@ -28,13 +28,39 @@ public struct StoreCheck {
     /// Throws errors of Core Data's where the store cannot be opened, and `CocoaError.userCancelled`. Progress counts
     /// objects. Cost: some statements for each stored property; each object is loaded once.
     public func problems(progress: Progress? = nil) throws -> [StoreProblem] {
+        let snapshot: StoreSnapshot
+        do {
+            snapshot = try makeSnapshot()
+        } catch {
+            #if !canImport(Darwin) && !CORAL_PUBLIC_API
+                // A store can be so damaged that it cannot even be opened.
+                if let problem = RowProblem(damage: error) { return [StoreProblem(problem)] }
+            #endif
+            throw error
+        }
+        return try problems(of: snapshot, progress: progress)
+    }
+
+    /// Everything that is wrong with a store in one state. Throws as `problems(progress:)` does.
+    ///
+    /// - Parameter snapshot: A snapshot of the store at `url`, opened with `keepingStoredArchives()` of the model.
+    public func problems(of snapshot: StoreSnapshot, progress: Progress? = nil) throws -> [StoreProblem] {
+        let context = try snapshot.makeContext()
         var problems: [StoreProblem] = []
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            problems = try rowProblems(progress).map(StoreProblem.init)
+            problems = try context.performAndWait { try rowProblems(in: context, progress) }.map(StoreProblem.init)
             // Objects of a store that is damaged, or that lacks tables, cannot be read.
             if problems.contains(where: { $0.code == .damagedFile || $0.code == .missingTable }) { return problems }
         #endif
-        return problems + (try ValueCheck(self).problems(progress))
+        return problems + (try ValueCheck(self).problems(in: context, progress))
+    }
+
+    private func makeSnapshot() throws -> StoreSnapshot {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        return try StoreSnapshot(of: coordinator)
     }
 
     static func checkCancelled(_ progress: Progress?) throws {
@@ -47,8 +73,13 @@ public struct StoreCheck {
     import ManagedObjects
 
     extension StoreCheck {
+        private func rowProblems(in context: NSManagedObjectContext, _ progress: Progress?) throws -> [RowProblem] {
+            try RowCheck(url: url, model: model).problems(in: context) { _, _ in try Self.checkCancelled(progress) }
+        }
+
         private func rowProblems(_ progress: Progress?) throws -> [RowProblem] {
-            try RowCheck(url: url, model: model).problems { _, _ in try Self.checkCancelled(progress) }
+            let context = try makeSnapshot().makeContext()
+            return try context.performAndWait { try rowProblems(in: context, progress) }
         }
 
         /// Puts right what can be, in one transaction, and returns what is still wrong: references to nothing are cleared,

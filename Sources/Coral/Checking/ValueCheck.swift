@@ -7,16 +7,10 @@ struct ValueCheck {
 
     init(_ check: StoreCheck) { self.check = check }
 
-    func problems(_ progress: Progress?) throws -> [StoreProblem] {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: check.model.keepingStoredArchives())
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: check.url,
-            options: [NSReadOnlyPersistentStoreOption: true])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        context.undoManager = nil
-        return try context.performAndWait {
-            let entities = coordinator.managedObjectModel.entities.filter { !$0.isAbstract }
+    func problems(in context: NSManagedObjectContext, _ progress: Progress?) throws -> [StoreProblem] {
+        try context.performAndWait {
+            let model = context.persistentStoreCoordinator?.managedObjectModel ?? check.model
+            let entities = model.entities.filter { !$0.isAbstract }
                 .sorted { ($0.name ?? "") < ($1.name ?? "") }
             progress?.begin(try entities.reduce(0) { try $0 + count(of: $1, in: context) })
             var problems: [StoreProblem] = []
@@ -55,7 +49,7 @@ struct ValueCheck {
                     progress?.completedUnitCount += 1
                 }
             }
-            context.reset()
+            try context.resetKeepingState()
         }
         return counts.sorted { ($0.key.property, $0.key.message) < ($1.key.property, $1.key.message) }.map {
             StoreProblem(

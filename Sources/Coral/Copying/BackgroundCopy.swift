@@ -48,23 +48,30 @@ extension GraphCopier {
         guard !ids.isEmpty else { return [:] }
         var copier = self
         copier.saves = true
-        let session = try CopySession(
-            copier, roots: ids, source: context, target: context, store: nil, progress: progress)
-        return try session.run(roots: ids).objectIDs
+        return try context.readingOneState {
+            let session = try CopySession(
+                copier, roots: ids, source: context, target: context, store: nil, progress: progress)
+            return try session.run(roots: ids).objectIDs
+        }
     }
 
-    private func copyInBatches(
+    /// Copies, saving and letting go a batch at a time.
+    func copyInBatches(
         _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, progress: Progress
     ) throws -> [NSManagedObjectID: NSManagedObjectID] {
-        guard !ids.isEmpty else { return [:] }
-        let session = try CopySession(
-            self, roots: ids, source: context, target: context, store: nil, progress: progress, ownsSource: true)
-        do {
-            let copies = try session.runInBatches()
-            return Dictionary(zip(session.graph.nodes.map(\.id), copies), uniquingKeysWith: { first, _ in first })
-        } catch {
-            try session.removeSaved()
-            throw error
+        guard !ids.isEmpty, let coordinator = context.persistentStoreCoordinator else { return [:] }
+        // Saves move a context on; the originals are read in the state that they had at first.
+        let source = try StoreSnapshot(of: coordinator).makeContext()
+        return try source.performAndWait {
+            let session = try CopySession(
+                self, roots: ids, source: source, target: context, store: nil, progress: progress, ownsSource: true)
+            do {
+                let copies = try session.runInBatches()
+                return Dictionary(zip(session.graph.nodes.map(\.id), copies), uniquingKeysWith: { first, _ in first })
+            } catch {
+                try session.removeSaved()
+                throw error
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ final class CopySession {
         unique = UniqueValues(context: target, model: targetModel, rules: copier.rules, graph: graph, links: links)
         try graph.walk(from: roots, loader: loader) { _ in
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
-            if ownsSource { source.reset() }
+            if ownsSource { try source.resetKeepingState() }
         }
         try links.settle(loader: loader)
         made = Array(repeating: nil, count: graph.nodes.count)

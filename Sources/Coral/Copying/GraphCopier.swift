@@ -108,6 +108,9 @@ public struct GraphCopier: Sendable {
                 self, roots: roots, source: source, target: target, store: store, progress: progress)
             return try body(session, roots)
         }
-        return target === source ? try work() : try target.performAndWait(work)
+        // The walk and the copying read the originals in many steps.
+        return try source.readingOneState {
+            target === source ? try work() : try target.performAndWait(work)
+        }
     }
 }

@@ -44,8 +44,8 @@ public struct GraphSubset: Sendable {
             .plan(objects, into: SubsetContext(model: model, at: nil).context, progress: progress)
     }
 
-    /// Makes an SQLite store at a location where there is none, with the objects and what belongs to them. Call it where
-    /// the objects' context may be used.
+    /// Makes an SQLite store at a location where there is none, with the objects and what belongs to them, all of one state of
+    /// their store. Call it where the objects' context may be used.
     ///
     /// Throws as `GraphCopier.copy(_:into:store:progress:)` does, and `CocoaError` where there is a file already; then no
     /// file is left. Cost: that of a copy in batches; memory holds one batch, and IDs.

@@ -55,9 +55,11 @@ public struct Deduplicator {
         // Keys that lead through relationships come last: their parents may turn out to be one.
         var replaced: [NSManagedObjectID: NSManagedObject] = [:]
         progress?.begin(pending.count)
-        for (entity, rule) in pending.sorted(by: { $0.rule.relationships.count < $1.rule.relationships.count }) {
-            groups += try self.groups(of: entity, rule, &replaced, progress)
-            progress?.completedUnitCount += 1
+        try context.readingOneState {
+            for (entity, rule) in pending.sorted(by: { $0.rule.relationships.count < $1.rule.relationships.count }) {
+                groups += try self.groups(of: entity, rule, &replaced, progress)
+                progress?.completedUnitCount += 1
+            }
         }
         return DeduplicationPlan(context: context, groups: groups, fillsValues: fillsValues)
     }

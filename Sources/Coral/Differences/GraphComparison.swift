@@ -8,6 +8,8 @@ import GraphDocuments
 ///     print(delta.summary)                                   // 2 inserted, 1 updated, 0 deleted
 ///     try delta.data(as: .json).write(to: url)
 ///
+/// Each side is read in one state, whoever saves meanwhile: stores are held as `StoreSnapshot` says.
+///
 /// Cost: the older side is read twice, the newer once, and each once more where natural keys name the objects. Memory holds
 /// the ids and fingerprints of the older side, and the changes.
 public struct GraphComparison {
@@ -44,6 +46,13 @@ public struct GraphComparison {
     public func delta(
         from old: GraphState, to new: GraphState, progress: Progress? = nil
     ) throws -> GraphDelta {
+        let (old, new) = (try old.held(), try new.held())
+        return try old.readingOneState {
+            try new.readingOneState { try heldDelta(from: old, to: new, progress: progress) }
+        }
+    }
+
+    private func heldDelta(from old: GraphState, to new: GraphState, progress: Progress?) throws -> GraphDelta {
         let schema = GraphSchema(model)
         let (old, new) = (reader(old, schema, progress), reader(new, schema, progress))
         let (oldHeader, newHeader) = (try old.header(), try new.header())
@@ -69,16 +78,22 @@ public struct GraphComparison {
     ///
     /// Cost: the state is read once, twice where natural keys name the objects.
     public func token(of state: GraphState, progress: Progress? = nil) throws -> GraphToken {
-        try GraphToken(of: try namedRecords(of: reader(state, GraphSchema(model), progress)))
+        let state = try state.held()
+        return try state.readingOneState {
+            try GraphToken(of: try namedRecords(of: reader(state, GraphSchema(model), progress)))
+        }
     }
 
     /// What has changed in a state since a token of it: a delta that can be applied and joined, not reverted. The token must have
     /// been made with the same shape and naming. Throws as `delta(from:to:progress:)` does.
     public func delta(since token: GraphToken, to state: GraphState, progress: Progress? = nil) throws -> GraphDelta {
-        let reader = reader(state, GraphSchema(model), progress)
-        var delta = try GraphDelta(since: token, to: try namedRecords(of: reader))
-        delta.newHeader = try reader.header()
-        return delta
+        let state = try state.held()
+        return try state.readingOneState {
+            let reader = reader(state, GraphSchema(model), progress)
+            var delta = try GraphDelta(since: token, to: try namedRecords(of: reader))
+            delta.newHeader = try reader.header()
+            return delta
+        }
     }
 
     /// Hands on a state's records, called by natural keys where these are asked for, and by their ids otherwise.
@@ -174,9 +189,9 @@ extension GraphExporter {
 
     /// Hands the records of whole stores to a function.
     func exportStore(
-        of coordinator: NSPersistentStoreCoordinator, toRecords body: @escaping (GraphRecord) throws -> Void
+        of snapshot: StoreSnapshot, toRecords body: @escaping (GraphRecord) throws -> Void
     ) throws {
-        try exportStore(of: coordinator) { session in
+        try exportStore(of: snapshot) { session in
             var writer: any GraphWriter = RecordCollector(body)
             _ = try session.exportStore(to: &writer, progress: nil)
         }

@@ -5,10 +5,28 @@ import GraphDocuments
 public enum GraphState {
     /// All that the stores of a coordinator hold. What contexts have not saved is not part of it.
     case stores(NSPersistentStoreCoordinator)
+    /// All that a snapshot's stores hold.
+    case snapshot(StoreSnapshot)
     /// Objects, as they are in their context, and what the comparison's shape adds to them.
     case objects([NSManagedObject])
     /// A document of records, in any format.
     case document(ImportSource)
+}
+
+extension GraphState {
+    /// The same state, held: read twice, it is the same both times.
+    func held() throws -> GraphState {
+        if case .stores(let coordinator) = self { return .snapshot(try StoreSnapshot(of: coordinator)) }
+        return self
+    }
+
+    /// Runs work that reads the state several times; objects are read from one state of their stores.
+    func readingOneState<Result>(_ work: () throws -> Result) throws -> Result {
+        guard case .objects(let objects) = self, let context = objects.first?.managedObjectContext else {
+            return try work()
+        }
+        return try context.readingOneState(work)
+    }
 }
 
 /// Hands the records of a state on, one by one and as often as wanted.
@@ -24,6 +42,7 @@ struct GraphStateReader {
         switch state {
         case .document(let source): try source.header(schema: schema)
         case .stores(let coordinator): header(of: coordinator.persistentStores.first, coordinator)
+        case .snapshot(let snapshot): header(of: snapshot.coordinator.persistentStores.first, snapshot.coordinator)
         case .objects(let objects):
             objects.first?.managedObjectContext?.rootCoordinator.flatMap {
                 header(of: objects.first?.objectID.persistentStore, $0)
@@ -50,7 +69,10 @@ struct GraphStateReader {
     private func records(escaping body: @escaping (GraphRecord) throws -> Void) throws {
         switch state {
         case .stores(let coordinator):
-            try GraphExporter(layout: .flat, shape: shape).exportStore(of: coordinator, toRecords: body)
+            try GraphExporter(layout: .flat, shape: shape)
+                .exportStore(of: StoreSnapshot(of: coordinator), toRecords: body)
+        case .snapshot(let snapshot):
+            try GraphExporter(layout: .flat, shape: shape).exportStore(of: snapshot, toRecords: body)
         case .objects(let objects):
             guard !objects.isEmpty else { return }
             try GraphExporter(layout: .flat, shape: shape).export(objects, toRecords: body)

@@ -23,7 +23,7 @@ public struct StorePage: Sendable {
     /// A page of the graph that a shape says.
     public init(shape: GraphShape = .ownership) { self.shape = shape }
 
-    /// Writes all that the coordinator's stores hold, in the order of entities and keys.
+    /// Writes all that the coordinator's stores hold, in the order of entities and keys, all of one state.
     ///
     /// Throws `ShapeError`, what fetching and the sink throw, and `CocoaError.userCancelled`. Progress counts objects, each
     /// of them twice.
@@ -31,15 +31,16 @@ public struct StorePage: Sendable {
     public func writeStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        context.undoManager = nil
-        return try context.performAndWait {
-            try write(to: sink, progress) { writer, progress in
-                let session = try ExportSession(
-                    exporter, context: context, store: coordinator.persistentStores.first)
-                return try session.exportStore(to: &writer, progress: progress)
-            }
+        try writeStore(of: StoreSnapshot(of: coordinator), to: sink, progress: progress)
+    }
+
+    /// Writes all that a snapshot's stores hold, as `writeStore(of:to:progress:)` of a coordinator does.
+    @discardableResult
+    public func writeStore(
+        of snapshot: StoreSnapshot, to sink: any ByteSink, progress: Progress? = nil
+    ) throws -> ExportResult {
+        try write(to: sink, progress) { writer, progress in
+            try exporter.exportStore(of: snapshot) { try $0.exportStore(to: &writer, progress: progress) }
         }
     }
 
@@ -50,10 +51,12 @@ public struct StorePage: Sendable {
         progress: Progress? = nil
     ) throws -> ExportResult {
         request.resultType = .managedObjectIDResultType
-        let ids = try context.fetch(request)
-        return try write(to: sink, progress) { writer, progress in
-            let session = try ExportSession(exporter, context: context, store: ids.first?.persistentStore)
-            return try session.export(from: ids, to: &writer, progress: progress)
+        return try context.readingOneState {
+            let ids = try context.fetch(request)
+            return try write(to: sink, progress) { writer, progress in
+                let session = try ExportSession(exporter, context: context, store: ids.first?.persistentStore)
+                return try session.export(from: ids, to: &writer, progress: progress)
+            }
         }
     }
 

@@ -102,7 +102,7 @@ final class ExportSession {
                 let coordinator = context.persistentStoreCoordinator, coordinator.persistentStores.count == 1
             else { return false }
             do {
-                let export = try coordinator.withRows(of: store) { rows in
+                let export = try context.withRows(of: store) { rows in
                     var export = RowExport(self, layout: plainLayout, keys: keys, rows: rows)
                     return try export.write(to: sink) ? export : nil
                 }
@@ -143,7 +143,7 @@ final class ExportSession {
                 if nested == nil { nested = NestedExport(self, loader: loader) }
                 try nested?.write(ids, to: &writer)
             } else {
-                try write(ids, with: loader, to: &writer) { [context] in context.reset() }
+                try write(ids, with: loader, to: &writer) { [context] in try context.resetKeepingState() }
             }
         }
         try writer.finish()
@@ -158,7 +158,7 @@ final class ExportSession {
             guard recorder.names.keys == nil, let store, let coordinator = context.persistentStoreCoordinator,
                 coordinator.persistentStores.count == 1
             else { return false }
-            let isWritten = try coordinator.withRows(of: store) { rows in
+            let isWritten = try context.withRows(of: store) { rows in
                 guard let rowRecorder = try RowRecorder(entity, session: self, rows: rows) else { return false }
                 let described = plan.schema.entity(entity.name ?? "")
                 var written = 0
@@ -229,7 +229,7 @@ final class ExportSession {
 
     private func write(
         _ ids: [NSManagedObjectID], with loader: ObjectLoader, to writer: inout any GraphWriter,
-        afterBatch: () -> Void = {}
+        afterBatch: () throws -> Void = {}
     ) throws {
         for start in stride(from: 0, to: ids.count, by: loader.batchSize) {
             try autoreleasing {
@@ -241,7 +241,7 @@ final class ExportSession {
                     didWrite(record)
                 }
             }
-            afterBatch()
+            try afterBatch()
         }
     }
 

@@ -55,9 +55,11 @@ public struct GraphExporter: Sendable {
     public func export(
         _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
     ) throws -> ExportResult {
-        let session = try session(for: objects)
-        var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
-        return try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        try context(of: objects).readingOneState {
+            let session = try session(for: objects)
+            var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
+            return try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        }
     }
 
     /// Objects and what the shape embeds as a document in memory. Throws as `export(_:to:progress:)` does.
@@ -72,7 +74,9 @@ public struct GraphExporter: Sendable {
     public func export(
         _ objects: [NSManagedObject], to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
-        try session(for: objects).export(from: objects.map(\.objectID), to: sink, progress: progress)
+        try context(of: objects).readingOneState {
+            try session(for: objects).export(from: objects.map(\.objectID), to: sink, progress: progress)
+        }
     }
 
     /// Objects and what the shape embeds as dictionaries and arrays of Foundation's objects: the header under `$header`, then
@@ -100,7 +104,9 @@ public struct GraphExporter: Sendable {
         from session: ExportSession, _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress?
     ) throws -> DictionaryGraphWriter? {
         var writer: any GraphWriter = try DictionaryGraphWriter(style: style, shape: session.layout)
-        _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        try session.context.readingOneState {
+            _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        }
         return writer as? DictionaryGraphWriter
     }
 
@@ -115,7 +121,9 @@ public struct GraphExporter: Sendable {
         }
         var writer: any GraphWriter = try MappedDictionaryWriter(
             plan: plan, style: style, byEntity: session.layout == .flat)
-        _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        try session.context.readingOneState {
+            _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+        }
         return (writer as? MappedDictionaryWriter)?.document ?? []
     }
 
@@ -139,9 +147,11 @@ public struct GraphExporter: Sendable {
         progress: Progress? = nil
     ) throws -> ExportResult {
         request.resultType = .managedObjectIDResultType
-        let ids = try context.fetch(request)
-        let session = try ExportSession(self, context: context, store: ids.first?.persistentStore)
-        return try session.export(from: ids, to: sink, progress: progress)
+        return try context.readingOneState {
+            let ids = try context.fetch(request)
+            let session = try ExportSession(self, context: context, store: ids.first?.persistentStore)
+            return try session.export(from: ids, to: sink, progress: progress)
+        }
     }
 
     // MARK: - Whole stores
@@ -151,13 +161,21 @@ public struct GraphExporter: Sendable {
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to url: URL, progress: Progress? = nil
     ) throws -> ExportResult {
-        try exportStore(of: coordinator) { session in
+        try exportStore(of: StoreSnapshot(of: coordinator), to: url, progress: progress)
+    }
+
+    /// Writes all that a snapshot's stores hold to a file, which is replaced when all is written.
+    @discardableResult
+    public func exportStore(
+        of snapshot: StoreSnapshot, to url: URL, progress: Progress? = nil
+    ) throws -> ExportResult {
+        try exportStore(of: snapshot) { session in
             try session.exportStore(to: AtomicFile(path: url.path), document: url, progress: progress)
         }
     }
 
     /// Writes all that the coordinator's stores hold, entity by entity, in the order of names and keys, through a context of
-    /// its own. What other contexts have not saved is not part of it.
+    /// its own. All of it is of one state, whoever saves meanwhile; what other contexts have not saved is not part of it.
     ///
     /// Cost: for each entity a statement for its keys; for each batch a statement for the rows and one for each to-many
     /// relationship. Memory holds one batch, and the keys of one entity. On this package's own store the plain shape as JSON,
@@ -167,18 +185,24 @@ public struct GraphExporter: Sendable {
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
-        try exportStore(of: coordinator) { try $0.exportStore(to: sink, progress: progress) }
+        try exportStore(of: StoreSnapshot(of: coordinator), to: sink, progress: progress)
+    }
+
+    /// Writes all that a snapshot's stores hold, as `exportStore(of:to:progress:)` of a coordinator does.
+    @discardableResult
+    public func exportStore(
+        of snapshot: StoreSnapshot, to sink: any ByteSink, progress: Progress? = nil
+    ) throws -> ExportResult {
+        try exportStore(of: snapshot) { try $0.exportStore(to: sink, progress: progress) }
     }
 
     /// Runs an export of whole stores in a context of its own.
     func exportStore<Result>(
-        of coordinator: NSPersistentStoreCoordinator, _ body: (ExportSession) throws -> Result
+        of snapshot: StoreSnapshot, _ body: (ExportSession) throws -> Result
     ) throws -> Result {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        context.undoManager = nil
+        let context = try snapshot.makeContext()
         return try context.performAndWait {
-            try body(ExportSession(self, context: context, store: coordinator.persistentStores.first))
+            try body(ExportSession(self, context: context, store: snapshot.coordinator.persistentStores.first))
         }
     }
 }

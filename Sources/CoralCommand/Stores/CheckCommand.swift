@@ -40,7 +40,7 @@ struct CheckCommand: ParsableCommand {
         // Opened, so that a model of another store is refused with its reason.
         let open = try OpenStore(path: store, model: source)
         let check = StoreCheck(url: open.url, model: open.model)
-        let problems = try Work.run("Checking") { try check.problems(progress: $0) }
+        let problems = try Work.run("Checking") { try check.problems(of: open.snapshot(), progress: $0) }
         guard let `repair` else {
             try show(CheckReport(store: store, problems: problems))
             if !problems.isEmpty { throw CommandStatus.findings.exitCode }

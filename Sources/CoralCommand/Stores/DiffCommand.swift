@@ -98,6 +98,6 @@ struct DiffCommand: ParsableCommand {
 
     private func state(_ side: InputDocument, _ model: NSManagedObjectModel) throws -> GraphState {
         guard side.isStore, let url = side.url else { return .document(try side.source()) }
-        return .stores(try OpenStore(url: url, model: model).coordinator)
+        return .snapshot(try OpenStore(url: url, model: model).snapshot())
     }
 }

@@ -120,7 +120,7 @@ struct ExportCommand: ParsableCommand {
         _ open: OpenStore, _ request: NSFetchRequest<NSManagedObjectID>?, with exporter: GraphExporter,
         to sink: any ByteSink, _ progress: Progress
     ) throws -> ExportResult {
-        guard let request else { return try exporter.exportStore(of: open.coordinator, to: sink, progress: progress) }
+        guard let request else { return try exporter.exportStore(of: open.snapshot(), to: sink, progress: progress) }
         return try open.context.performAndWait {
             try exporter.export(request, in: open.context, to: sink, progress: progress)
         }
@@ -132,7 +132,7 @@ struct ExportCommand: ParsableCommand {
         guard let url = file.url, case .graph = chosenFormat else {
             throw CommandError("A page has no files beside it: --files-from does not go with it.")
         }
-        return try exporter.exportStore(of: open.coordinator, to: url, progress: progress)
+        return try exporter.exportStore(of: open.snapshot(), to: url, progress: progress)
     }
 
     private func writePage(
@@ -140,7 +140,7 @@ struct ExportCommand: ParsableCommand {
     ) throws -> ExportResult {
         var page = StorePage(shape: chosenPart)
         page.title = open.url.lastPathComponent
-        guard let request else { return try page.writeStore(of: open.coordinator, to: sink, progress: progress) }
+        guard let request else { return try page.writeStore(of: open.snapshot(), to: sink, progress: progress) }
         return try open.context.performAndWait {
             try page.write(request, in: open.context, to: sink, progress: progress)
         }

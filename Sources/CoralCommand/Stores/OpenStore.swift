@@ -5,12 +5,17 @@ struct OpenStore {
     let url: URL
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
-    /// For use on the thread that opened the store.
+    /// For use on the thread that opened the store. That of a store opened for reading only reads `snapshot()`.
     let context: NSManagedObjectContext
+    /// The state of a store that is opened for reading only.
+    private let held: StoreSnapshot?
 
     var model: NSManagedObjectModel { coordinator.managedObjectModel }
 
     /// Opens a store. Transformable values stay the bytes that they are, so that no transformer of an app is needed.
+    ///
+    /// A store that is opened for reading only is read in one state, be it written by others meanwhile. One that is written keeps
+    /// its journal mode.
     ///
     /// - Parameter isReadOnly: Whether every file of the store stays as it is.
     /// Throws `CommandError` and errors of Core Data's.
@@ -31,16 +36,39 @@ struct OpenStore {
             ofType: NSSQLiteStoreType, at: url, options: options)
         // A store that was stripped of its hashes fits any model, or none: who gives one shall have it.
         if metadata[NSStoreModelVersionHashesKey] == nil { options[NSIgnorePersistentStoreVersioningOption] = true }
+        #if !canImport(Darwin)
+            try Self.warnOfUnfinishedTransaction(of: url, isReadOnly: isReadOnly)
+            if !isReadOnly {
+                options[NSSQLitePragmasOption] = ["journal_mode": try StoreInspection(url: url).journalMode]
+            }
+        #endif
         do {
             store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
             throw CommandError(OpenStore.mismatch(of: model, with: metadata, at: url))
         }
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        context.undoManager = nil
+        held = isReadOnly ? try StoreSnapshot(of: coordinator) : nil
+        if let held {
+            context = try held.makeContext()
+        } else {
+            context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            context.undoManager = nil
+        }
     }
+
+    /// The state that a reading command reads in all its steps.
+    func snapshot() throws -> StoreSnapshot { try held ?? StoreSnapshot(of: coordinator) }
+
+    #if !canImport(Darwin)
+        private static func warnOfUnfinishedTransaction(of url: URL, isReadOnly: Bool) throws {
+            let journal = url.resolvingSymlinksInPath().path + "-journal"
+            guard isReadOnly, FileManager.default.fileExists(atPath: journal) else { return }
+            let inspection = try StoreInspection(url: url)
+            if inspection.hasUnfinishedTransaction { StandardError.warn(inspection.journalState) }
+        }
+    #endif
 
     /// Which entities make a model unfit for a store, as a sentence.
     private static func mismatch(

@@ -32,7 +32,7 @@ struct VerifyCommand: ParsableCommand {
         defer { try? FileManager.default.removeItem(at: folder) }
         let document = folder.appendingPathComponent("document")
         let result = try Work.run("Exporting") {
-            try GraphExporter(format: format.format).exportStore(of: open.coordinator, to: document, progress: $0)
+            try GraphExporter(format: format.format).exportStore(of: open.snapshot(), to: document, progress: $0)
         }
         let copy = folder.appendingPathComponent("Copy.sqlite")
         _ = try Work.run("Restoring", noun: nil) {
@@ -49,7 +49,7 @@ struct VerifyCommand: ParsableCommand {
     /// The store as lines, an object each.
     private func lines(of open: OpenStore, _ file: URL) throws -> Data {
         _ = try Work.run("Comparing") {
-            try GraphExporter(format: .jsonLines).exportStore(of: open.coordinator, to: file, progress: $0)
+            try GraphExporter(format: .jsonLines).exportStore(of: open.snapshot(), to: file, progress: $0)
         }
         return try Data(contentsOf: file, options: .mappedIfSafe)
     }

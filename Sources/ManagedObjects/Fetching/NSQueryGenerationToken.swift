@@ -22,7 +22,7 @@ final class PinnedGenerations {
 
     init(stores: [any RowStore]) throws {
         for store in stores {
-            if let generation = try store.pinGeneration() { generations.append((store.number, generation)) }
+            generations.append((store.number, try store.pinGeneration()))
         }
     }
 

@@ -100,9 +100,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// Says that a store goes on at another location; false when it cannot, as an open SQLite store cannot.
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { store.move(to: url) }
 
+    /// Whether two locations are those of one file, symbolic links resolved.
     static func isSame(_ one: URL?, _ other: URL) -> Bool {
         guard let one else { return false }
-        if one.isFileURL, other.isFileURL { return one.standardizedFileURL.path == other.standardizedFileURL.path }
+        if one.isFileURL, other.isFileURL {
+            let (one, other) = (one.resolvingLinks, other.resolvingLinks)
+            if one.standardizedFileURL.path == other.standardizedFileURL.path { return true }
+            // A file may have several names without any link.
+            guard let stamp = FileStamp(one.path), let otherStamp = FileStamp(other.path) else { return false }
+            return stamp.isSameFile(as: otherStamp)
+        }
         return one.absoluteString == other.absoluteString
     }
 

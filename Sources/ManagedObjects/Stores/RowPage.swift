@@ -58,6 +58,8 @@ final class RowPage {
     @exclusivity(unchecked) private var rowCapacity: Int
     @exclusivity(unchecked) private var heads: UnsafeMutablePointer<Head>
     @exclusivity(unchecked) private var cells: UnsafeMutablePointer<Cell>
+    /// Whether files that should hold values are absent.
+    @exclusivity(unchecked) var missesFiles = false
     @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var arenaCapacity: Int
     @exclusivity(unchecked) private var arenaCount = 0

@@ -7,8 +7,12 @@ protocol RowStore: AnyObject {
     /// The store's number in its coordinator, from 1: what `ObjectKey.store` holds.
     var number: UInt16 { get set }
 
-    /// Begins to read a fixed state of the store; nil where a store has no such thing.
-    func pinGeneration() throws -> StoreGeneration?
+    /// Begins to read a fixed state of the store, which keeps nobody from writing.
+    func pinGeneration() throws -> StoreGeneration
+    /// Runs work whose reads see one state: that of a generation, or else the present one.
+    func withGeneration<Result>(
+        _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result
+    ) throws -> Result
 
     /// The rows of a query, in its order.
     func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult
@@ -40,6 +44,12 @@ protocol RowStore: AnyObject {
 }
 
 extension RowStore {
+    func withGeneration<Result>(
+        _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result
+    ) throws -> Result {
+        try body(generation ?? pinGeneration())
+    }
+
     /// The members for a caller who knows no rows yet.
     func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,

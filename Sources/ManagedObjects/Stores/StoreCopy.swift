@@ -6,12 +6,16 @@ import Foundation
 /// Memory stays that of the keys and one page.
 struct StoreCopy {
     private let source: any RowStore
+    /// The state of the source that is copied.
+    private let state: any StoreGeneration
     private let target: any RowStore
     /// How many rows are read and written at once.
     private static let batch = 1000
 
-    init(from source: any RowStore, to target: any RowStore) {
+    /// - Throws: An error where the source's state cannot be held.
+    init(from source: any RowStore, to target: any RowStore) throws {
         self.source = source
+        state = try source.pinGeneration()
         self.target = target
     }
 
@@ -43,13 +47,13 @@ struct StoreCopy {
     }
 
     private func copyRows(of root: NSEntityDescription) throws {
-        let keys = try source.keys(matching: RowQuery(entity: root), generation: nil).map(\.number).sorted()
+        let keys = try source.keys(matching: RowQuery(entity: root), generation: state).map(\.number).sorted()
         guard let last = keys.last, last > 0 else { return }
         _ = try target.reserveKeys(entity: root, count: Int(last))
         for start in stride(from: 0, to: keys.count, by: Self.batch) {
             let batch = Array(keys[start..<min(start + Self.batch, keys.count)])
             var plan = SavePlan()
-            for page in try source.rows(withKeys: batch, entity: root, generation: nil) {
+            for page in try source.rows(withKeys: batch, entity: root, generation: state) {
                 plan.inserts.append(
                     SavePlan.Group(
                         entity: page.layout.entity,
@@ -66,12 +70,12 @@ struct StoreCopy {
     private func copyPairs(of toMany: EntityLayout.ToMany) throws {
         let relationship = toMany.relationship
         guard !PairSide(relationship).isBackward else { return }
-        let owners = try source.keys(matching: RowQuery(entity: relationship.entity), generation: nil).map(\.number)
+        let owners = try source.keys(matching: RowQuery(entity: relationship.entity), generation: state).map(\.number)
         for start in stride(from: 0, to: owners.count, by: Self.batch) {
             let batch = Array(owners[start..<min(start + Self.batch, owners.count)])
             let forward = try source.members(
                 of: relationship, owners: batch, ownerEntity: relationship.entity, includesRows: false,
-                generation: nil)
+                generation: state)
             var pairs: ContiguousArray<SavePlan.Pair> = []
             for (index, owner) in batch.enumerated() {
                 for position in Int(forward.starts[index])..<Int(forward.starts[index + 1]) {
@@ -88,11 +92,11 @@ struct StoreCopy {
 
     /// Gives the pairs of the other side its own order.
     private func copyOrder(of inverse: NSRelationshipDescription) throws {
-        let owners = try source.keys(matching: RowQuery(entity: inverse.entity), generation: nil).map(\.number)
+        let owners = try source.keys(matching: RowQuery(entity: inverse.entity), generation: state).map(\.number)
         for start in stride(from: 0, to: owners.count, by: Self.batch) {
             let batch = Array(owners[start..<min(start + Self.batch, owners.count)])
             let members = try source.members(
-                of: inverse, owners: batch, ownerEntity: inverse.entity, includesRows: false, generation: nil)
+                of: inverse, owners: batch, ownerEntity: inverse.entity, includesRows: false, generation: state)
             guard !members.positions.isEmpty else { continue }
             var moves: ContiguousArray<SavePlan.Pair> = []
             for (index, owner) in batch.enumerated() {

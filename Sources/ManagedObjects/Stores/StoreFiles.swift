@@ -3,7 +3,10 @@ import GRDB
 
 /// The files of an SQLite store: the database, what SQLite keeps beside it, and the folder of large values.
 struct StoreFiles {
+    /// The location of the database, with symbolic links resolved: everything else lies beside the file itself.
     let url: URL
+
+    init(url: URL) { self.url = url.resolvingLinks }
 
     var path: String { url.path }
     var exists: Bool { FileManager.default.fileExists(atPath: path) }

@@ -16,8 +16,10 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
     package var cachedModelValue: Model? { cachedModel?.modelValue() }
     /// How SQLite protects transactions of this store, in its own word: `wal`, `delete`, …
     public let journalMode: String
-    /// One sentence about what the journal holds.
+    /// What the journal holds, and what to do about it, in a sentence or two.
     public let journalState: String
+    /// Whether a process ended in the middle of a transaction. What is read is then the state before it.
+    public let hasUnfinishedTransaction: Bool
     /// The size of the database file, in bytes.
     public let byteCount: Int64
     /// The size of the write-ahead log beside it, in bytes; 0 where there is none.
@@ -31,20 +33,27 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
     public init(url: URL) throws {
         self.url = url
         let file = SQLiteFile(url)
-        journalState = file.journalState
-        byteCount = Self.size(url.path)
-        logByteCount = Self.size(url.path + "-wal")
-        let read = try SQLiteStore.withDatabase(at: url) { database in
+        byteCount = Self.size(file.path)
+        logByteCount = Self.size(file.path + "-wal")
+        var isRecovered = false
+        let read = try SQLiteStore.withDatabase(at: url, isRecovered: &isRecovered) { database in
             (
                 metadata: try StoreMetadata(in: database, url: url).published,
                 model: try Self.model(in: database, url: url),
-                hasHistory: try database.tableExists("ATRANSACTION")
+                hasHistory: try database.tableExists("ATRANSACTION"),
+                isLogged: database.isWriteAheadLogged
             )
         }
+        hasUnfinishedTransaction = isRecovered
+        journalState =
+            isRecovered
+            ? "A process ended in the middle of a transaction: what is read is the state before it. Opening the store once for "
+                + "writing, with its app or the program sqlite3, takes the transaction back and removes the journal."
+            : file.journalState
         metadata = read.metadata
         cachedModel = read.model
         hasHistory = read.hasHistory
-        journalMode = Self.isLogged(url) ? "wal" : "delete"
+        journalMode = read.isLogged ? "wal" : "delete"
     }
 
     private static func model(in database: Database, url: URL) throws -> NSManagedObjectModel? {
@@ -61,14 +70,5 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
     private static func size(_ path: String) -> Int64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-    }
-
-    /// Byte 18 of a database's header is 2 where it is written through a log. The pragma would tell how this connection
-    /// works, not how the file is kept.
-    private static func isLogged(_ url: URL) -> Bool {
-        guard let handle = try? FileHandle(forReadingFrom: url) else { return false }
-        defer { try? handle.close() }
-        let header = (try? handle.read(upToCount: 20)) ?? nil
-        return header.map { $0.count > 18 && $0[$0.startIndex + 18] == 2 } ?? false
     }
 }

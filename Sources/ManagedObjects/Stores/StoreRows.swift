@@ -5,7 +5,7 @@ import GRDB
 
 /// Hands out the rows of one SQLite store as they lie in it, all of one state of the store.
 ///
-/// Valid inside the closure of ``NSPersistentStoreCoordinator/withRows(of:_:)`` only.
+/// Valid inside the closure of ``NSManagedObjectContext/withRows(of:_:)`` only.
 @_spi(Stores)
 public struct StoreRows {
     fileprivate let store: SQLiteStore
@@ -182,15 +182,16 @@ private struct RowSelectionText {
 }
 
 @_spi(Stores)
-extension NSPersistentStoreCoordinator {
-    /// Calls a closure with the rows of a store.
+extension NSManagedObjectContext {
+    /// Calls a closure with the rows of a store, in the state that the context is pinned to, else in the present one.
     ///
     /// - Returns: Nil, with the closure not called, where the store is not one of SQLite.
     /// - Throws: What the closure throws, and errors of the store.
     public func withRows<Result>(of store: NSPersistentStore, _ body: (StoreRows) throws -> Result) throws -> Result? {
-        guard let store = store as? SQLiteStore, store.persistentStoreCoordinator === self else { return nil }
+        guard let store = store as? SQLiteStore, store.persistentStoreCoordinator === coordinator else { return nil }
         let content = try store.content()
-        return try store.reading(nil, consistently: true) { database in
+        let generation = pinnedGenerations?.generation(of: store)
+        return try store.reading(generation, consistently: true) { database in
             try body(StoreRows(store: store, content: content, database: database))
         }
     }

@@ -316,7 +316,7 @@ struct WritingTests {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
         try open.insert("Tag", key: 1, ["label": .string("old")])
-        let generation = try #require(try open.store.pinGeneration())
+        let generation = try open.store.pinGeneration()
         try open.update("Tag", key: 1, version: 1, ["label": .string("new")])
         try open.insert("Tag", key: 2, [:])
         let query = RowQuery(entity: try open.entity("Tag"))
@@ -332,7 +332,11 @@ struct WritingTests {
         let memory = try OpenStore(at: URL(fileURLWithPath: "/dev/null"), model: libraryModel())
         try memory.insert("Writer", key: 1, ["portrait": .data(Data(count: 200_000))])
         #expect(try memory.value("portrait", of: "Writer", key: 1) as? Data == Data(count: 200_000))
-        #expect(try memory.store.pinGeneration() == nil)
+        let generation = try memory.store.pinGeneration()
+        let writers = RowQuery(entity: try memory.entity("Writer"))
+        #expect(try memory.store.count(matching: writers, generation: generation) == 1)
+        try memory.insert("Writer", key: 2, [:])
+        #expect(try memory.store.count(matching: writers, generation: generation) == 1)
 
         let folder = try StoreFolder()
         let open = try OpenStore(

@@ -16,20 +16,28 @@ package struct RowCheck {
 
     /// Everything that is wrong, the file first, then table by table.
     ///
+    /// - Parameter context: A context of a coordinator that has the store: what is checked is the state that it reads.
     /// - Parameter willCheck: Called before each entity with how many are done, of how many; throws to stop.
     /// - Throws: Errors of Core Data's where the store cannot be read at all.
-    package func problems(willCheck: (Int, Int) throws -> Void) throws -> [RowProblem] {
+    package func problems(
+        in context: NSManagedObjectContext, willCheck: (Int, Int) throws -> Void
+    ) throws -> [RowProblem] {
         do {
-            return try rowProblems(willCheck: willCheck)
-        } catch let error as CocoaError where error.code == .fileReadCorruptFile {
+            return try rowProblems(in: context, willCheck: willCheck)
+        } catch {
             // What is damaged so badly that even looking for damage fails.
-            let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String
-            return [Self.damage(reason ?? error.localizedDescription, count: 1)]
+            guard let problem = RowProblem(damage: error) else { throw error }
+            return [problem]
         }
     }
 
-    private func rowProblems(willCheck: (Int, Int) throws -> Void) throws -> [RowProblem] {
-        try SQLiteStore.withDatabase(at: url) { database in
+    private func rowProblems(
+        in context: NSManagedObjectContext, willCheck: (Int, Int) throws -> Void
+    ) throws -> [RowProblem] {
+        guard let store = context.coordinator?.persistentStore(for: url) as? SQLiteStore else {
+            throw CocoaError(.persistentStoreOperation, "The context does not have the store.", url: url)
+        }
+        return try store.reading(context.pinnedGenerations?.generation(of: store), consistently: true) { database in
             var problems = try Self.damages(in: database)
             // Other statements would only meet the damage again, as an error.
             guard problems.isEmpty else { return problems }
@@ -61,7 +69,7 @@ package struct RowCheck {
     /// - Throws: Errors of Core Data's; then nothing has changed.
     package func repair(_ problems: [RowProblem]) throws {
         do {
-            let connection = try SQLiteConnection(url: url, options: SQLiteOptions())
+            let connection = try SQLiteConnection(url: url, options: .keepingJournalMode)
             try connection.write { database in
                 for problem in problems {
                     for query in problem.repairs {
@@ -81,13 +89,7 @@ package struct RowCheck {
         let messages = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
             .flatMap { $0.split(separator: "\n").map(String.init) }
             .filter { $0 != "ok" && !$0.hasPrefix("***") }
-        return messages.first.map { [damage($0, count: messages.count)] } ?? []
-    }
-
-    private static func damage(_ message: String, count: Int) -> RowProblem {
-        RowProblem(
-            kind: .damagedFile, entity: "", count: count, examples: [],
-            message: "SQLite finds the file damaged: \(message).")
+        return messages.first.map { [RowProblem(damage: $0, count: messages.count)] } ?? []
     }
 
     private static func unusedFiles(in directory: URL, _ referenced: Set<String>) -> [RowProblem] {

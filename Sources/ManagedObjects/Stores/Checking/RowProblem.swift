@@ -1,3 +1,5 @@
+import Foundation
+
 /// Something that is wrong with the rows of a store, for all rows that it is wrong with.
 package struct RowProblem: Sendable {
     /// What can be wrong with rows.
@@ -22,4 +24,23 @@ package struct RowProblem: Sendable {
     var unusedFiles: [String] = []
 
     package var isRepairable: Bool { !repairs.isEmpty || !unusedFiles.isEmpty }
+}
+
+extension RowProblem {
+    /// What SQLite says about a damaged file.
+    init(damage message: String, count: Int) {
+        self.init(
+            kind: .damagedFile, entity: "", count: count, examples: [],
+            message: "SQLite finds the file damaged: \(message).")
+    }
+
+    /// The damage that an error of a store reports; nil where the error is about something else, such as another process that
+    /// is writing.
+    package init?(damage error: any Error) {
+        guard let error = error as? CocoaError, error.code == .fileReadCorruptFile,
+            error.userInfo[NSSQLiteErrorDomain] != nil
+        else { return nil }
+        let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String
+        self.init(damage: reason ?? error.localizedDescription, count: 1)
+    }
 }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A store that keeps its rows in memory, for as long as it lives: `NSInMemoryStoreType`.
 ///
-/// Readers take the content as it is and go on with that; a save changes it in one step. There are no query
-/// generations, as Core Data has none for stores of this type.
+/// Readers take the content as it is and go on with that; a save changes it in one step. So a generation is the content at
+/// one moment, which costs nothing to keep.
 final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its content lies behind a lock
     private let content = Mutex(MemoryContent())
     private let entities: [NSEntityDescription]
@@ -37,10 +37,10 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     // MARK: - Reading
 
-    func pinGeneration() throws -> StoreGeneration? { nil }
+    func pinGeneration() throws -> StoreGeneration { MemoryGeneration(currentContent) }
 
     func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult {
-        let content = currentContent
+        let content = content(of: generation)
         let selected = try select(query, from: content)
         var pages = MemoryPages(entities: entities, store: number)
         for key in selected { try pages.add(key, from: content) }
@@ -48,17 +48,17 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     }
 
     func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey] {
-        try select(query, from: currentContent)
+        try select(query, from: content(of: generation))
     }
 
     func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int {
         var unordered = query
         unordered.sortDescriptors = []
-        return try select(unordered, from: currentContent).count
+        return try select(unordered, from: content(of: generation)).count
     }
 
     func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]] {
-        let graph = graph(of: currentContent)
+        let graph = graph(of: content(of: generation))
         return try withExtendedLifetime(graph) {
             try ValueSelection(query).values(
                 of: graph.subjects(of: query.query.entity, includingSubentities: query.query.includesSubentities))
@@ -68,7 +68,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     func rows(
         withKeys keys: [Int64], entity: NSEntityDescription, generation: StoreGeneration?
     ) throws -> [RowPage] {
-        let content = currentContent
+        let content = content(of: generation)
         let root = entity.rootEntity.index
         var pages = MemoryPages(entities: entities, store: number)
         for key in keys {
@@ -82,7 +82,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
         includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
     ) throws -> MemberResult {
-        let content = currentContent
+        let content = content(of: generation)
         guard let toMany = ownerEntity.layout.toMany.first(where: { $0.name == relationship.name }) else {
             throw CocoaError(
                 .coreData, "“\(ownerEntity.name ?? "").\(relationship.name)” is not a to-many relationship.", url: url)
@@ -92,7 +92,11 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         switch toMany.storage {
         case .memberSlot(let slot, let position):
             let index = content.memberIndex(of: toMany, slot: slot, position: position)
-            self.content.withLock { $0.memberIndexes[MemberIndex.Name(toMany)] = index }
+            if let generation = generation as? MemoryGeneration {
+                generation.keep(index, as: MemberIndex.Name(toMany))
+            } else {
+                self.content.withLock { $0.memberIndexes[MemberIndex.Name(toMany)] = index }
+            }
             find = { index.members(of: $0).map { ($0, nil) } }
             hasPositions = false
         case .pairs:
@@ -117,6 +121,10 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     }
 
     private var currentContent: MemoryContent { content.withLock { $0 } }
+
+    private func content(of generation: StoreGeneration?) -> MemoryContent {
+        (generation as? MemoryGeneration)?.content ?? currentContent
+    }
 
     private func graph(of content: MemoryContent) -> MemoryRowGraph {
         let coordinator = persistentStoreCoordinator

@@ -66,10 +66,18 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         let file = SQLiteFile(url)
         try file.requireUsable(isReadOnly: isReadOnly)
         let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
-        let catalog = try connection.readConsistently { try SQLCatalog(in: $0) }
+        // Of one state, even where another process is about to change the file.
+        let (catalog, stored) = try connection.readConsistently { database in
+            let catalog = try SQLCatalog(in: database)
+            return (catalog, catalog.isEmpty && !isReadOnly ? nil : try StoreMetadata(in: database, url: url))
+        }
         let metadata: StoreMetadata
         let schema: SQLSchema
-        if catalog.isEmpty, !isReadOnly {
+        if let stored {
+            metadata = stored
+            schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
+            try schema.requireUsableNames()
+        } else {
             schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny)
             metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
             try schema.requireUsableNames()
@@ -78,10 +86,6 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
                 try metadata.write(to: database)
                 try CachedModel.write(model, to: database)
             }
-        } else {
-            metadata = try connection.readConsistently { try StoreMetadata(in: $0, url: url) }
-            schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
-            try schema.requireUsableNames()
         }
         let fits = model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
         var history: HistoryTables?
@@ -141,13 +145,21 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     // MARK: - Reading
 
-    func pinGeneration() throws -> (any StoreGeneration)? {
+    func pinGeneration() throws -> any StoreGeneration {
         let content = try content()
         do {
-            return try content.connection.makeSnapshot().map(SQLiteGeneration.init)
+            return try content.connection.pin()
         } catch {
             throw SQLiteError.translated(error, .reading, url: url)
         }
+    }
+
+    /// Runs work whose reads see one state: of a generation, else of a transaction that lasts as long as the work.
+    func withGeneration<Result>(
+        _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result
+    ) throws -> Result {
+        if let generation { return try body(generation) }
+        return try reading(nil, consistently: true) { try body(HeldTransaction($0)) }
     }
 
     /// Reads from the present state, or from a pinned one.
@@ -157,12 +169,27 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
     ) throws -> Result {
         do {
-            if let generation = generation as? SQLiteGeneration { return try generation.snapshot.read(body) }
+            switch generation {
+            case let generation as SQLiteGeneration: return try generation.read(body)
+            case let transaction as HeldTransaction: return try body(transaction.database)
+            default: break
+            }
             let connection = try content().connection
             return try consistently ? connection.readConsistently(body) : connection.read(body)
         } catch {
             throw SQLiteError.translated(error, .reading, url: url)
         }
+    }
+
+    /// Refuses rows of a held state that name files of large values which are gone, where another transaction may have removed
+    /// them since: the values would be missing without being missing in any state.
+    ///
+    /// - Throws: Code 134090.
+    func requireFiles(of pages: [RowPage], _ generation: (any StoreGeneration)?) throws {
+        guard pages.contains(where: \.missesFiles), let generation = generation as? SQLiteGeneration,
+            generation.isOutdated
+        else { return }
+        throw SQLiteError.translated(DatabaseError(resultCode: .SQLITE_BUSY_SNAPSHOT), .reading, url: url)
     }
 
     // MARK: - Without a coordinator
@@ -178,7 +205,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         }
         try file.requireUsable(isReadOnly: false)
         do {
-            let connection = try SQLiteConnection(url: url, options: SQLiteOptions())
+            let connection = try SQLiteConnection(url: url, options: .keepingJournalMode)
             try connection.write { database in
                 try StoreMetadata(in: database, url: url).replacing(with: metadata ?? [:]).write(to: database)
             }
@@ -197,13 +224,25 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         }
     }
 
-    /// Reads a store's database, changing no file.
+    /// Reads a store's database in one state, changing no file.
     static func withDatabase<Result>(at url: URL, _ body: (Database) throws -> Result) throws -> Result {
+        var isRecovered = false
+        return try withDatabase(at: url, isRecovered: &isRecovered, body)
+    }
+
+    /// Reads a store's database in one state, changing no file.
+    ///
+    /// - Parameter isRecovered: Is set where a transaction was left unfinished: the state is the one before it.
+    static func withDatabase<Result>(
+        at url: URL, isRecovered: inout Bool, _ body: (Database) throws -> Result
+    ) throws -> Result {
         do {
             try SQLiteFile(url).requireUsable(isReadOnly: true)
             var options = SQLiteOptions()
             options.isReadOnly = true
-            return try SQLiteConnection(url: url, options: options).readConsistently(body)
+            let connection = try SQLiteConnection(url: url, options: options)
+            isRecovered = connection.isRecovered
+            return try connection.readConsistently(body)
         } catch {
             throw SQLiteError.translated(error, .opening, url: url)
         }

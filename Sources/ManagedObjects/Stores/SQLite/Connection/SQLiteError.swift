@@ -37,8 +37,22 @@ enum SQLiteError {
             (.fileReadCorruptFile, "The store is damaged, or is not an SQLite database.")
         case .SQLITE_FULL:
             (.fileWriteOutOfSpace, "There is no space left for the store.")
+        case .SQLITE_BUSY where error.extendedResultCode == .SQLITE_BUSY_SNAPSHOT && activity != .saving:
+            (
+                .persistentStoreTimeout,
+                "Another process has changed the store while it was read. Nothing mixed is handed out: read it again."
+            )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            (.persistentStoreTimeout, "The store is locked by another connection.")
+            (
+                .persistentStoreTimeout,
+                "The store is locked by another connection, which is writing. Try again when that has ended."
+            )
+        case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
+            (
+                .persistentStoreOpen,
+                "A process ended in the middle of a transaction, and left its rollback journal. Open the store for writing "
+                    + "once, with its app or the program sqlite3, which takes the transaction back."
+            )
         case .SQLITE_READONLY:
             (.fileWriteNoPermission, "The store is opened for reading only, or must not be written.")
         case .SQLITE_PERM, .SQLITE_AUTH:

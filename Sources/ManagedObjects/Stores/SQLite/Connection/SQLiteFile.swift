@@ -1,63 +1,47 @@
 import Foundation
 
-/// The files of a store as they are before it is opened.
+/// The files of a store, at the place that symbolic links lead to.
 struct SQLiteFile: Sendable {
+    /// The location with links resolved.
     let url: URL
 
-    init(_ url: URL) { self.url = url }
+    init(_ url: URL) { self.url = url.resolvingLinks }
+
+    var path: String { url.path }
 
     /// Whether a location stands for a store in memory, as `/dev/null` does.
     static func isMemory(_ url: URL) -> Bool { url.isFileURL && url.path == "/dev/null" }
 
-    var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Whether another connection has the store open, or had when it crashed.
-    var hasSharedMemory: Bool { FileManager.default.fileExists(atPath: url.path + "-shm") }
+    /// Whether a connection has the store open in WAL mode, or had when its process ended: each has both files open.
+    var isShared: Bool { FileStamp(path + "-shm") != nil && FileStamp(path + "-wal") != nil }
 
     /// Whether the store has content that is only in its write-ahead log.
-    var hasLog: Bool { Self.size(atPath: url.path + "-wal") > 0 }
+    var hasLog: Bool { Self.size(atPath: path + "-wal") > 0 }
+
+    /// What the database, its log and its journal are like.
+    var stamps: [FileStamp?] { ["", "-wal", "-journal"].map { FileStamp(path + $0) } }
 
     /// The folder with large values, a file each.
     var externalDataDirectory: URL {
         StoreFiles(url: url).supportDirectory.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
     }
 
+    /// Whether there is a rollback journal: a process is in the middle of a transaction, or ended there.
+    var hasJournal: Bool { Self.size(atPath: path + "-journal") > 0 }
+
     /// One sentence about the store's journal, for people.
     var journalState: String {
         if hasLog {
-            return hasSharedMemory
+            return isShared
                 ? "The store has a write-ahead log, and is open elsewhere or was not closed."
                 : "The store has a write-ahead log that has not been merged into it."
         }
-        if Self.size(atPath: url.path + "-journal") > 0 {
-            return "The store has a rollback journal: a transaction was not finished."
+        if hasJournal {
+            return "The store has a rollback journal: a transaction is under way, or was not finished."
         }
         return "The store has no journal: everything is in the one file."
-    }
-
-    /// How a store is read without changing anything.
-    enum ReadOnlyAccess {
-        /// Beside others, who may write.
-        case shared
-        /// With its log, that nobody has open. SQLite must not share it, for which it would make a file.
-        case logAlone
-        /// As it is: there is no log, and none must be made.
-        case immutable
-
-        /// The parameters of the store's URI.
-        var parameters: String {
-            switch self {
-            case .shared: "mode=ro"
-            case .logAlone: "mode=ro&vfs=unix-none"
-            case .immutable: "mode=ro&immutable=1"
-            }
-        }
-    }
-
-    var readOnlyAccess: ReadOnlyAccess {
-        if hasSharedMemory { return .shared }
-        let hasJournal = ["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: url.path + $0) }
-        return hasJournal ? .logAlone : .immutable
     }
 
     private static func size(atPath path: String) -> UInt64 {
@@ -66,10 +50,10 @@ struct SQLiteFile: Sendable {
     }
 
     /// The location as SQLite takes it with parameters.
-    static func uri(of url: URL, parameters: String) -> String {
+    func uri(parameters: String) -> String {
         var allowed = CharacterSet.urlPathAllowed
         allowed.remove(charactersIn: "?#%;")
-        let path = url.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? url.path
+        let path = path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
         return "file:\(path)?\(parameters)"
     }
 
@@ -78,7 +62,7 @@ struct SQLiteFile: Sendable {
     /// Refuses what cannot be a store before SQLite sees it.
     ///
     /// - Throws: Code 260 where there is nothing to read, 257 where it must not be read, 513 where it must not be
-    ///   written, 259 where it is no database, 256 otherwise.
+    ///   written, 256 otherwise.
     func requireUsable(isReadOnly: Bool) throws {
         if Self.isMemory(url) { return }
         guard url.isFileURL else {
@@ -107,14 +91,6 @@ struct SQLiteFile: Sendable {
         }
         guard isReadOnly || manager.isWritableFile(atPath: url.path) else {
             throw CocoaError(.fileWriteNoPermission, "The store at \(url.path) must not be written.", url: url)
-        }
-        let handle = try FileHandle(forReadingFrom: url)
-        defer { try? handle.close() }
-        let start = try handle.read(upToCount: 16) ?? Data()
-        guard start.isEmpty || start == Data("SQLite format 3\0".utf8) else {
-            throw CocoaError(
-                .fileReadCorruptFile, "The file at \(url.path) is not an SQLite database.", url: url,
-                userInfo: [NSSQLiteErrorDomain: 26])
         }
     }
 }

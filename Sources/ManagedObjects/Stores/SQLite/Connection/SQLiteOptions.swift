@@ -6,12 +6,19 @@ struct SQLiteOptions: Sendable {
     /// How long a statement waits for other connections, in seconds.
     var timeout: TimeInterval = 30
     var maximumReaderCount = 5
-    /// In lower case: `wal` unless the options say otherwise.
-    var journalMode = "wal"
+    /// In lower case: `wal` unless the options say otherwise; nil for the mode that the file has.
+    var journalMode: String? = "wal"
     /// The other pragmas, in the order of their names.
     var pragmas: [(name: String, value: String)] = []
 
     init() {}
+
+    /// Options for work on a store that must not change its journal mode.
+    static var keepingJournalMode: SQLiteOptions {
+        var options = SQLiteOptions()
+        options.journalMode = nil
+        return options
+    }
 
     init(_ options: [AnyHashable: Any]?, isReadOnly: Bool) {
         self.isReadOnly = isReadOnly

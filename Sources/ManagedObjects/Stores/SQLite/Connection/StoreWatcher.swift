@@ -23,6 +23,7 @@ final class StoreWatcher: @unchecked Sendable {  // because only its queue touch
     private static let patience = DispatchTimeInterval.milliseconds(20)
 
     init(url: URL, connection: SQLiteConnection, post: @escaping @Sendable () -> Void) {
+        let url = url.resolvingLinks
         names = [url.lastPathComponent, url.lastPathComponent + "-wal"]
         self.connection = connection
         self.post = post

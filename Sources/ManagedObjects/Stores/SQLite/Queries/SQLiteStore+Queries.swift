@@ -80,7 +80,7 @@ extension SQLiteStore {
         guard let place = content.schema.entity(query.entity) else { return RowResult() }
         let reader = content.reader(of: place, includesSubentities: query.includesSubentities, store: number)
         let statement = try content.compiler.rows(query, selecting: reader.plan.qualifiedList, store: number)
-        return try reading(generation, consistently: false) { database in
+        let result = try reading(generation, consistently: false) { database in
             let statement = try SQLStatement(statement, in: database)
             defer { statement.finish() }
             var result = RowResult()
@@ -88,6 +88,8 @@ extension SQLiteStore {
             result.pages = reader.pages
             return result
         }
+        try requireFiles(of: result.pages, generation)
+        return result
     }
 
     private func valuesInMemory(
@@ -98,10 +100,11 @@ extension SQLiteStore {
         rows.offset = 0
         rows.limit = 0
         let division = try content.compiler.divide(rows, store: number)
-        let generation = try generation ?? pinGeneration()
-        let result = try storedRows(matching: division.stored, content: content, generation: generation)
-        guard let graph = rowGraph(generation) else { return [] }
-        return try ValueSelection(query).values(of: graph.subjects(of: result))
+        return try withGeneration(generation) { generation in
+            let result = try storedRows(matching: division.stored, content: content, generation: generation)
+            guard let graph = rowGraph(generation) else { return [] }
+            return try ValueSelection(query).values(of: graph.subjects(of: result))
+        }
     }
 
     /// The rows of what SQL can say, and then what it cannot: all of one state of the store.
@@ -109,10 +112,11 @@ extension SQLiteStore {
         matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
     ) throws -> RowResult {
         let division = try content.compiler.divide(query, store: number)
-        let generation = try generation ?? pinGeneration()
-        let result = try storedRows(matching: division.stored, content: content, generation: generation)
-        guard let remainder = division.remainder, let graph = rowGraph(generation) else { return result }
-        return try RowSelection(remainder).select(from: result, graph: graph)
+        return try withGeneration(generation) { generation in
+            let result = try storedRows(matching: division.stored, content: content, generation: generation)
+            guard let remainder = division.remainder, let graph = rowGraph(generation) else { return result }
+            return try RowSelection(remainder).select(from: result, graph: graph)
+        }
     }
 
     private func rowGraph(_ generation: (any StoreGeneration)?) -> StoreRowGraph? {

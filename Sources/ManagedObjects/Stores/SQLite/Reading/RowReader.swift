@@ -157,6 +157,7 @@ final class RowReader {
                 data.withUnsafeBytes { page.setBytes($0, kind: .blob, slot: slot) }
             } else {
                 page.setBytes(UnsafeRawBufferPointer(rebasing: bytes[1..<37]), kind: .null, slot: slot)
+                page.missesFiles = true
             }
         } else if bytes.first == ExternalData.Marker.inline {
             page.setBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), kind: .blob, slot: slot)

@@ -8,10 +8,12 @@ extension SQLiteStore {
     ) throws -> [RowPage] {
         let content = try content()
         guard let place = content.schema.entity(entity), !keys.isEmpty else { return [] }
-        return try reading(generation, consistently: keys.count > SQLParameters.limit) { database in
+        let pages = try reading(generation, consistently: keys.count > SQLParameters.limit) { database in
             try Self.rows(
                 withKeys: keys, place: place, reader: content.reader(of: place, store: self.number), database: database)
         }
+        try requireFiles(of: pages, generation)
+        return pages
     }
 
     /// Rows by their keys: one statement for up to 500.
@@ -55,7 +57,8 @@ extension SQLiteStore {
         }
         let query = MemberQuery(
             store: number, content: content, destination: destination, owners: owners, includesRows: includesRows)
-        return try reading(generation, consistently: owners.count > SQLParameters.limit || includesRows) { database in
+        let several = owners.count > SQLParameters.limit || includesRows
+        let result = try reading(generation, consistently: several) { database in
             switch toMany.storage {
             case .memberSlot(let slot, let position):
                 return try query.membersByReference(slot: slot, position: position, in: database)
@@ -64,5 +67,7 @@ extension SQLiteStore {
                 return try query.membersByPairs(pairs, isKnown: isKnown, in: database)
             }
         }
+        try requireFiles(of: result.pages, generation)
+        return result
     }
 }

@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A connection's database file, as SQLite has it open.
+struct DatabaseFile {
+    private let file: UnsafeMutablePointer<sqlite3_file>
+    private let methods: sqlite3_io_methods
+
+    init(_ database: Database) throws {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
+        }
+        self.file = file
+        self.methods = methods
+    }
+
+    var byteCount: Int64 {
+        get throws {
+            var size: sqlite3_int64 = 0
+            try check(methods.xFileSize(file, &size))
+            return size
+        }
+    }
+
+    /// Bytes of the file; fewer where it ends before.
+    func bytes(at offset: Int64, count: Int) throws -> Data {
+        let count = Int(min(Int64(count), max(0, try byteCount - offset)))
+        guard count > 0 else { return Data() }
+        var data = Data(count: count)
+        let code = data.withUnsafeMutableBytes { methods.xRead(file, $0.baseAddress, Int32(count), offset) }
+        try check(code)
+        return data
+    }
+
+    /// Runs work that no writer of a rollback journal can come between.
+    ///
+    /// - Throws: `SQLITE_BUSY` where a process is writing.
+    func lockedForReading(_ body: () throws -> Void) throws {
+        for attempt in 1... {
+            let code = methods.xLock(file, SQLITE_LOCK_SHARED)
+            if code & 0xFF == SQLITE_BUSY, attempt < 50 {
+                usleep(20_000)
+                continue
+            }
+            try check(code)
+            break
+        }
+        defer { _ = methods.xUnlock(file, SQLITE_LOCK_NONE) }
+        try body()
+    }
+
+    func copy(to url: URL) throws {
+        _ = FileManager.default.createFile(
+            atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        let handle = try FileHandle(forWritingTo: url)
+        defer { try? handle.close() }
+        var offset: Int64 = 0
+        while true {
+            let bytes = try bytes(at: offset, count: 1 << 20)
+            if bytes.isEmpty { return }
+            try handle.write(contentsOf: bytes)
+            offset += Int64(bytes.count)
+        }
+    }
+
+    private func check(_ code: Int32) throws {
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+}
+
+extension Database {
+    /// Whether the file is kept in WAL mode: byte 18 of its header is 2. A pragma would tell how this connection works, and
+    /// would read the database first.
+    var isWriteAheadLogged: Bool {
+        let header = try? DatabaseFile(self).bytes(at: 18, count: 1)
+        return header?.first == 2
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// A store's database, opened for reading only: every read is of one state, no file changes, and none is made.
+///
+/// How the database is opened depends on who else uses it, so it is opened anew when that has changed.
+final class ReadOnlyDatabase: Sendable {
+    /// How a database is read without changing anything.
+    private enum Access {
+        /// Together with the processes that have it open, through their shared memory.
+        case shared
+        /// In WAL mode, without shared memory, because no process has it open; see `UnsharedFileSystem`.
+        case unshared
+        /// With a rollback journal, under a shared lock, which keeps writers away while a transaction lasts.
+        case locked
+        /// From a private copy, in which an unfinished transaction was rolled back.
+        case recovered
+    }
+
+    private struct Opened {
+        let database: any DatabaseWriter
+        let access: Access
+        /// What the database, its log and its journal were like before they were opened.
+        let stamps: [FileStamp?]
+    }
+
+    /// What connections are opened with, but for what is prepared first.
+    private let configuration: Configuration
+    private let file: SQLiteFile
+    private let prepare: @Sendable (Database) throws -> Void
+    private let opened: Mutex<Opened>
+    /// For a database that is shared.
+    private let heldReaders: HeldReaders
+
+    /// Opens the database.
+    ///
+    /// - Parameter prepare: Makes each connection ready that is opened.
+    /// - Throws: Errors as GRDB has them; see `SQLiteError`.
+    init(
+        _ file: SQLiteFile, configuration: Configuration, prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws {
+        self.file = file
+        self.configuration = configuration
+        self.prepare = prepare
+        var shared = configuration
+        shared.prepareDatabase(prepare)
+        heldReaders = HeldReaders(path: file.uri(parameters: "mode=ro"), configuration: shared)
+        opened = Mutex(try Self.open(file, configuration, prepare))
+    }
+
+    /// The connection for a read that begins now.
+    func current() throws -> any DatabaseWriter { try currentlyOpened().database }
+
+    /// The present state of the store, for as long as it is held. Only a database with a rollback journal is copied for it,
+    /// when it is first read: elsewhere a held state keeps no writer waiting.
+    func pin() throws -> SQLiteGeneration {
+        let opened = try currentlyOpened()
+        switch opened.access {
+        case .shared:
+            return try SQLiteGeneration(heldReaders, of: file)
+        case .unshared, .recovered: return SQLiteGeneration(opened.database, of: file, stamps: opened.stamps)
+        case .locked:
+            var copied = configuration
+            copied.prepareDatabase(prepare)
+            return SQLiteGeneration(copying: opened.database, of: file, configuration: copied)
+        }
+    }
+
+    /// Whether what is read is a copy in which an unfinished transaction was rolled back.
+    var isRecovered: Bool { opened.withLock { $0.access == .recovered } }
+
+    func close() throws {
+        try heldReaders.close()
+        try opened.withLock { try $0.database.close() }
+    }
+
+    // MARK: - Opening
+
+    private func currentlyOpened() throws -> Opened {
+        try opened.withLock { opened in
+            // A state that is held keeps the connection before.
+            if !Self.isCurrent(opened, file) {
+                try heldReaders.close()
+                opened = try Self.open(file, configuration, prepare)
+            }
+            return opened
+        }
+    }
+
+    private static func isCurrent(_ opened: Opened, _ file: SQLiteFile) -> Bool {
+        let stamps = file.stamps
+        guard let before = opened.stamps[0], let now = stamps[0], before.isSameFile(as: now) else { return false }
+        switch opened.access {
+        case .shared: return true
+        case .locked: return !file.isShared
+        case .unshared, .recovered: return !file.isShared && stamps == opened.stamps
+        }
+    }
+
+    private static func open(
+        _ file: SQLiteFile, _ configuration: Configuration, _ prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws -> Opened {
+        for attempt in 1... {
+            do {
+                return file.isShared
+                    ? try openShared(file, configuration, prepare) : try openAlone(file, configuration, prepare)
+            } catch let error as DatabaseError where attempt < 5 && Self.isPassing(error) {
+                // Another process has opened or closed the store meanwhile, so that it is read in another way now.
+                usleep(20_000)
+            }
+        }
+        throw DatabaseError(resultCode: .SQLITE_BUSY)
+    }
+
+    private static func isPassing(_ error: DatabaseError) -> Bool {
+        [.SQLITE_BUSY_SNAPSHOT, .SQLITE_CANTOPEN].contains(error.extendedResultCode)
+    }
+
+    private static func openShared(
+        _ file: SQLiteFile, _ configuration: Configuration, _ prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws -> Opened {
+        let stamps = file.stamps
+        var shared = configuration
+        shared.readonly = true
+        shared.prepareDatabase(prepare)
+        let pool = try DatabasePool(path: file.uri(parameters: "mode=ro"), configuration: shared)
+        try pool.read(readSomething)
+        return Opened(database: pool, access: .shared, stamps: stamps)
+    }
+
+    private static func openAlone(
+        _ file: SQLiteFile, _ configuration: Configuration, _ prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws -> Opened {
+        let stamps = file.stamps
+        guard UnsharedFileSystem.isRegistered else {
+            throw DatabaseError(resultCode: .SQLITE_ERROR, message: "SQLite has no VFS for files of Unix")
+        }
+        var alone = configuration
+        alone.readonly = true
+        let isLogged = Flag()
+        alone.prepareDatabase { database in
+            // Before the first read: later SQLite would want shared memory.
+            isLogged.isSet = database.isWriteAheadLogged
+            if isLogged.isSet { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            try prepare(database)
+        }
+        let queue = try DatabaseQueue(
+            path: file.uri(parameters: "mode=ro&vfs=\(UnsharedFileSystem.name)"), configuration: alone)
+        do {
+            try queue.read(readSomething)
+            return Opened(database: queue, access: isLogged.isSet ? .unshared : .locked, stamps: stamps)
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            var copied = configuration
+            copied.prepareDatabase(prepare)
+            let recovered = try RecoveredCopy.make(of: file, through: queue, configuration: copied)
+            return Opened(database: recovered, access: .recovered, stamps: stamps)
+        }
+    }
+
+    /// Lets SQLite find out whether the database can be read in the way it was opened.
+    private static func readSomething(_ database: Database) throws {
+        _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+    }
+
+    /// Carries an answer out of a closure that GRDB calls while it opens a connection.
+    private final class Flag: @unchecked Sendable {  // because the closure has ended before the answer is read
+        var isSet = false
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import GRDB
+
+/// A private copy of a database with a hot rollback journal: a process ended in the middle of a transaction. SQLite rolls
+/// the transaction back in the copy; the files themselves stay as they are.
+enum RecoveredCopy {
+    /// Copies the database and its journal, and lets SQLite roll back what the journal holds.
+    ///
+    /// - Parameter connection: A connection to the database, through which it is locked and read: a file that is opened and
+    ///   closed besides would take SQLite's locks with it.
+    /// - Throws: Errors as GRDB has them, and what writing the copy throws. Cost: the database is copied.
+    static func make(
+        of file: SQLiteFile, through connection: DatabaseQueue, configuration: Configuration
+    ) throws -> DatabaseQueue {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        // Once it is open and recovered, SQLite needs the copy's name no more.
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = SQLiteFile(folder.appendingPathComponent("Store.sqlite"))
+        try connection.writeWithoutTransaction { database in
+            let original = try DatabaseFile(database)
+            try original.lockedForReading {
+                try original.copy(to: copy.url)
+                try FileManager.default.copyItem(atPath: file.path + "-journal", toPath: copy.path + "-journal")
+            }
+        }
+        let queue = try DatabaseQueue(path: copy.path, configuration: configuration)
+        try queue.writeWithoutTransaction { database in
+            _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+            try database.execute(sql: "PRAGMA query_only = 1")
+        }
+        return queue
+    }
+}

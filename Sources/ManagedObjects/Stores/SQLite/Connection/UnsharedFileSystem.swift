@@ -1,0 +1,192 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// An SQLite VFS that reads a database that no process has open, without making a file.
+///
+/// SQLite reads a database in WAL mode only with the shared memory of all its connections (`-shm`), or alone. This VFS
+/// lets it read alone: the index of the log stays in memory, the lock that is really taken is a shared one, and a missing log is
+/// an empty one. Nothing is written, and no file is deleted. Since a shared lock keeps no writer of a WAL database away, every
+/// page is followed by a look at the file: where the file has changed since the lock was taken, the page is not handed out, and
+/// SQLite reports `SQLITE_BUSY_SNAPSHOT`. So all that is read is of one state.
+///
+/// A database with a rollback journal is read under its ordinary shared lock.
+enum UnsharedFileSystem {
+    /// The name for the parameter `vfs` of a store's URI.
+    static let name = "coral-unshared"
+
+    /// Registers the VFS with SQLite, once.
+    ///
+    /// - Returns: False where SQLite has no `unix` VFS to build on.
+    static let isRegistered: Bool = {
+        guard let base else { return false }
+        let system = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)  // lives as long as the process
+        system.initialize(to: base.pointee)
+        system.pointee.zName = UnsafePointer(strdup(name))
+        system.pointee.pNext = nil
+        system.pointee.szOsFile = Int32(UnsharedFile.headSize) + base.pointee.szOsFile
+        system.pointee.xOpen = { _, path, file, flags, outFlags in
+            guard let file else { return SQLITE_MISUSE }
+            return UnsharedFileSystem.open(path, file, flags, outFlags)
+        }
+        // SQLite deletes a log that it takes to be its own.
+        system.pointee.xDelete = { _, _, _ in SQLITE_OK }
+        return sqlite3_vfs_register(system, 0) == SQLITE_OK
+    }()
+
+    /// What SQLite reports where a file has changed while it was read.
+    fileprivate static let changed = ResultCode.SQLITE_BUSY_SNAPSHOT.rawValue
+
+    /// SQLite's own VFS. It is never unregistered, so that the pointer stays valid.
+    nonisolated(unsafe) fileprivate static let base = sqlite3_vfs_find("unix")
+
+    private static func open(
+        _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
+        _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        guard let base, let openBase = base.pointee.xOpen else { return SQLITE_CANTOPEN }
+        let isLog = flags & SQLITE_OPEN_WAL != 0
+        guard isLog || flags & SQLITE_OPEN_MAIN_DB != 0, let path else {
+            // Temporary files of a sort are SQLite's own affair.
+            return openBase(base, path, file, flags, outFlags)
+        }
+        let head = UnsharedFile(file)
+        head.initialize(path: path)
+        let readFlags = flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY
+        if isLog, FileStamp(path) == nil {
+            head.state.pointee.isMissing = true
+        } else {
+            let code = openBase(base, path, head.base, readFlags, outFlags)
+            guard code == SQLITE_OK else { return code }
+        }
+        if isLog, !head.settle() {
+            _ = head.baseMethods?.xClose(head.base)
+            return changed
+        }
+        outFlags?.pointee = readFlags
+        file.pointee.pMethods = UnsharedFile.methods
+        return SQLITE_OK
+    }
+}
+
+/// A database or a log, as SQLite has it open through `UnsharedFileSystem`: SQLite's structure, what is known of the file, and
+/// the file of the VFS beneath.
+private struct UnsharedFile {
+    struct State {
+        /// The path, which SQLite keeps for as long as the file is open.
+        var path: UnsafePointer<CChar>
+        /// What the file was like when reading began; nil for a log that does not exist.
+        var stamp: FileStamp?
+        var isMissing = false
+        /// Whether pages are checked, because no lock keeps writers away.
+        var isChecked = false
+        var lock = SQLITE_LOCK_NONE
+    }
+
+    private static let stateOffset = 16
+    /// Where the file beneath begins: a multiple of 16, so that every type is aligned.
+    static let headSize = stateOffset + (MemoryLayout<State>.size + 15) / 16 * 16
+
+    let file: UnsafeMutableRawPointer
+
+    init(_ file: UnsafeMutablePointer<sqlite3_file>) { self.file = UnsafeMutableRawPointer(file) }
+
+    func initialize(path: UnsafePointer<CChar>) {
+        file.initializeMemory(as: UInt8.self, repeating: 0, count: Self.headSize)
+        (file + Self.stateOffset).bindMemory(to: State.self, capacity: 1).initialize(to: State(path: path))
+    }
+
+    var state: UnsafeMutablePointer<State> { (file + Self.stateOffset).assumingMemoryBound(to: State.self) }
+    var base: UnsafeMutablePointer<sqlite3_file> { (file + Self.headSize).assumingMemoryBound(to: sqlite3_file.self) }
+    var baseMethods: sqlite3_io_methods? { state.pointee.isMissing ? nil : base.pointee.pMethods?.pointee }
+
+    /// Takes the stamp that pages are checked by, once the file is at rest; false where it does not come to rest.
+    func settle() -> Bool {
+        for _ in 0..<20 {
+            state.pointee.stamp = FileStamp(state.pointee.path)
+            if state.pointee.stamp?.isSettled ?? true {
+                state.pointee.isChecked = true
+                return true
+            }
+            usleep(UInt32(FileStamp.settlingTime * 1e6 / 2))
+        }
+        return false
+    }
+
+    /// The code for what was just read: an error where the file has changed since reading began.
+    func checked(_ code: Int32) -> Int32 {
+        guard state.pointee.isChecked, FileStamp(state.pointee.path) != state.pointee.stamp else { return code }
+        return UnsharedFileSystem.changed
+    }
+
+    // MARK: - What SQLite calls
+
+    /// Version 1: without shared memory and memory mapping.
+    nonisolated(unsafe) static let methods: UnsafePointer<sqlite3_io_methods> = {  // because it is never changed
+        let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)  // lives as long as the process
+        var table = sqlite3_io_methods()
+        table.iVersion = 1
+        table.xClose = { file in
+            guard let file = file.map(UnsharedFile.init) else { return SQLITE_MISUSE }
+            return file.baseMethods?.xClose(file.base) ?? SQLITE_OK
+        }
+        table.xRead = { file, buffer, count, offset in
+            guard let file = file.map(UnsharedFile.init), let buffer else { return SQLITE_MISUSE }
+            guard let methods = file.baseMethods else {
+                memset(buffer, 0, Int(count))
+                return file.checked(ResultCode.SQLITE_IOERR_SHORT_READ.rawValue)
+            }
+            return file.checked(methods.xRead(file.base, buffer, count, offset))
+        }
+        table.xFileSize = { file, size in
+            guard let file = file.map(UnsharedFile.init) else { return SQLITE_MISUSE }
+            guard let methods = file.baseMethods else {
+                size?.pointee = 0
+                return file.checked(SQLITE_OK)
+            }
+            return file.checked(methods.xFileSize(file.base, size))
+        }
+        table.xLock = { file, level in
+            file.map(UnsharedFile.init)?.lock(level) ?? SQLITE_MISUSE
+        }
+        table.xUnlock = { file, level in
+            guard let file = file.map(UnsharedFile.init) else { return SQLITE_MISUSE }
+            file.state.pointee.lock = min(file.state.pointee.lock, level)
+            return file.baseMethods?.xUnlock(file.base, level) ?? SQLITE_OK
+        }
+        table.xCheckReservedLock = { file, result in
+            guard let file = file.map(UnsharedFile.init) else { return SQLITE_MISUSE }
+            return file.baseMethods?.xCheckReservedLock(file.base, result) ?? SQLITE_OK
+        }
+        table.xFileControl = { file, operation, argument in
+            guard let file = file.map(UnsharedFile.init) else { return SQLITE_MISUSE }
+            return file.baseMethods?.xFileControl(file.base, operation, argument) ?? SQLITE_NOTFOUND
+        }
+        table.xSectorSize = { file in
+            guard let file = file.map(UnsharedFile.init) else { return 4096 }
+            return file.baseMethods?.xSectorSize(file.base) ?? 4096
+        }
+        table.xDeviceCharacteristics = { file in
+            guard let file = file.map(UnsharedFile.init) else { return 0 }
+            return file.baseMethods?.xDeviceCharacteristics(file.base) ?? 0
+        }
+        table.xWrite = { _, _, _, _ in SQLITE_READONLY }
+        table.xTruncate = { _, _ in SQLITE_READONLY }
+        table.xSync = { _, _ in SQLITE_OK }
+        methods.initialize(to: table)
+        return UnsafePointer(methods)
+    }()
+
+    /// Takes a shared lock, and says yes to more: SQLite asks for an exclusive one when it is to read a log alone.
+    private func lock(_ level: Int32) -> Int32 {
+        guard let methods = baseMethods else { return SQLITE_OK }
+        if state.pointee.lock < SQLITE_LOCK_SHARED {
+            let code = methods.xLock(base, SQLITE_LOCK_SHARED)
+            guard code == SQLITE_OK else { return code }
+            state.pointee.lock = SQLITE_LOCK_SHARED
+        }
+        if level > SQLITE_LOCK_SHARED, !state.pointee.isChecked, !settle() { return UnsharedFileSystem.changed }
+        state.pointee.lock = max(state.pointee.lock, level)
+        return SQLITE_OK
+    }
+}
