@@ -27,9 +27,9 @@ var targets: [Target] = [
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     // Models as plain values, in every form that Apple's tools write. Apart because the build plugin reads models and
     // must not link SQLite.
-    .target(name: "ModelFiles", dependencies: ["KeyedArchives", "PredicateLanguage", "CZlib"]),
+    .target(name: "ModelFiles", dependencies: ["AtomicFiles", "KeyedArchives", "PredicateLanguage", "CZlib"]),
     // Graph records and the documents they are written to. Knows no objects.
-    .target(name: "GraphDocuments", dependencies: ["KeyedArchives"]),
+    .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "KeyedArchives"]),
     // A model's entity classes, as Swift text.
     .target(name: "ModelCodeGeneration", dependencies: ["ModelFiles"]),
     // What the build plugin runs: compiles a model and writes its classes. Knows no store.
@@ -57,7 +57,7 @@ if engineIsBuilt {
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "KeyedArchives", "PredicateLanguage", "ModelFiles",
+                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // What `import CoreData` means off Apple's platforms.
@@ -73,14 +73,16 @@ let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects"] : []
 
 targets += [
     // The toolkit, on Core Data's public API.
-    .target(name: "Coral", dependencies: coreData + engine + ["GraphDocuments", "KeyedArchives", "ModelFiles"]),
+    .target(
+        name: "Coral",
+        dependencies: coreData + engine + ["AtomicFiles", "GraphDocuments", "KeyedArchives", "ModelFiles"]),
     // Random graphs of any model, and what must be true of them: for the tests of those who use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
     // The command `coral`. Named apart from the library by more than case, which macOS would not tell apart.
     .executableTarget(
         name: "CoralCommand",
         dependencies: [
-            "Coral", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
+            "AtomicFiles", "Coral", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
 ]
@@ -118,7 +120,7 @@ targets += [
     .testTarget(name: "KeyedArchivesTests", dependencies: ["KeyedArchives"]),
     .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),
-    .testTarget(name: "GraphDocumentsTests", dependencies: ["GraphDocuments", "KeyedArchives"]),
+    .testTarget(name: "GraphDocumentsTests", dependencies: ["AtomicFiles", "GraphDocuments", "KeyedArchives"]),
     .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "ModelFiles"]),
     .testTarget(
         name: "CoralTests",
@@ -135,7 +137,9 @@ targets += [
 
 if engineIsBuilt {
     targets += [
-        .testTarget(name: "ManagedObjectsTests", dependencies: ["ManagedObjects"]),
+        .testTarget(
+            name: "ManagedObjectsTests",
+            dependencies: ["AtomicFiles", "ManagedObjects", .product(name: "GRDB", package: "GRDB.swift")]),
         // Core Data and nothing of ours, so that the same tests run on Apple's framework.
         .testTarget(name: "ParityTests", dependencies: ["CoreData"]),
         // Files that Apple's tools wrote.
@@ -176,3 +180,6 @@ let package = Package(
     targets: targets,
     swiftLanguageModes: [.v6]
 )
+
+// Files that take their place whole or not at all. Everything above writes its files by it.
+package.targets.append(.target(name: "AtomicFiles"))

@@ -16,13 +16,14 @@ let package = Package(
     name: "coral-fuzz",
     platforms: [.macOS(.v12)],
     targets: [
+        .target(name: "AtomicFiles"),
         .target(name: "KeyedArchives"),
         .target(name: "PredicateLanguage"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ModelFiles",
-            dependencies: ["KeyedArchives", "PredicateLanguage", "CZlib"]),
-        .target(name: "GraphDocuments", dependencies: ["KeyedArchives"]),
+            dependencies: ["AtomicFiles", "KeyedArchives", "PredicateLanguage", "CZlib"]),
+        .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "KeyedArchives"]),
         .target(name: "FuzzSupport", dependencies: ["GraphDocuments"]),
     ]
         + readers.map { reader in

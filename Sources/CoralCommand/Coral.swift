@@ -40,13 +40,19 @@ struct CoralCommand: ParsableCommand {
 
     /// Runs the command that the arguments name. What fails is one message on standard error; see `CommandStatus`.
     static func main() {
+        StandardStreams.occupyClosed()
         refuseUnknownCommand()
         do {
             var command = try parseAsRoot()
             try command.run()
         } catch let error as CocoaError where error.code == .userCancelled {
-            StandardError.write("coral: Interrupted. Nothing was written.\n")
-            Self.exit(withError: CommandStatus.interrupted.exitCode)
+            let status = Interruption.shared.status
+            let word = status == .terminated ? "Terminated" : "Interrupted"
+            StandardError.write("coral: \(word). Nothing was written.\n")
+            Self.exit(withError: status.exitCode)
+        } catch let error as UnreportedChange {
+            StandardError.write("\(TextStyle.red.text("coral:", on: .error)) \(error)\n")
+            Self.exit(withError: CommandStatus.unreported.exitCode)
         } catch let error where isOurs(error) {
             StandardError.write("\(TextStyle.red.text("coral:", on: .error)) \(ErrorText.text(of: error))\n")
             Self.exit(withError: CommandStatus.failure.exitCode)

@@ -24,18 +24,13 @@ extension ModelFile {
         return file
     }
 
-    /// Writes the compiled form: of a bundle a bundle, of a single model a single file.
+    /// Writes the compiled form: of a bundle a bundle, of a single model a single file. What is at the URL is replaced when all
+    /// is written.
     ///
     /// - Throws: `ModelError` when a model cannot be compiled or a file cannot be written.
     public func writeCompiled(to url: URL) throws {
         if kind == .sourceBundle || kind == .compiledBundle { return try writeCompiledBundle(to: url) }
-        do {
-            try ModelArchive.write(model).write(to: url, options: .atomic)
-        } catch let error as ModelError {
-            throw error
-        } catch {
-            throw ModelError(.unreadableFile, "The file cannot be written.", file: url.path)
-        }
+        try ModelReplacement.write(try ModelArchive.write(model), to: url)
     }
 }
 

@@ -3,17 +3,19 @@ import KeyedArchives
 
 extension ModelFile {
     /// Writes the versions as a compiled bundle, a `.momd`: a `.mom` for each, and `VersionInfo.plist` with their hashes.
-    /// What is at the URL is replaced file by file; files of other names stay.
+    /// A bundle that is at the URL is replaced when the new one is complete.
     ///
     /// Class names of the form `.Name` get the module's name in front, if there is one. Throws ``ModelError`` when a
     /// model cannot be compiled or a file cannot be written.
     public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws {
-        try Self.makeDirectory(url)
-        for version in versions {
-            let data = try ModelArchive.write(version.model, moduleName: moduleName)
-            try Self.write(data, to: url.appendingPathComponent(version.name + ".mom"))
+        try ModelReplacement.write(to: url) { url in
+            try Self.makeDirectory(url)
+            for version in versions {
+                let data = try ModelArchive.write(version.model, moduleName: moduleName)
+                try Self.write(data, to: url.appendingPathComponent(version.name + ".mom"))
+            }
+            try Self.write(try versionInfo(), to: url.appendingPathComponent("VersionInfo.plist"))
         }
-        try Self.write(try versionInfo(), to: url.appendingPathComponent("VersionInfo.plist"))
     }
 
     /// The binary property list `VersionInfo.plist` of a compiled bundle.
@@ -34,16 +36,31 @@ extension ModelFile {
         return try ModelArchive.reportingErrors(in: nil) { try BinaryPropertyList.write(.dictionary(info)) }
     }
 
-    /// Writes the versions as a source bundle, an `.xcdatamodeld`, with the name of the current one.
+    /// Writes the versions as a source bundle, an `.xcdatamodeld`, with the name of the current one. A bundle that is at the
+    /// URL is replaced when the new one is complete.
     ///
     /// Throws ``ModelError`` when a predicate cannot be spelled or a file cannot be written.
     public func writeSourceBundle(to url: URL) throws {
-        try Self.makeDirectory(url)
-        for version in versions {
-            let directory = url.appendingPathComponent(version.name + ".xcdatamodel")
-            try Self.makeDirectory(directory)
-            try Self.write(ModelSourceWriter.write(version.model), to: directory.appendingPathComponent("contents"))
+        try ModelReplacement.write(to: url) { url in
+            try Self.makeDirectory(url)
+            for version in versions {
+                try Self.writeSource(version.model, to: url.appendingPathComponent(version.name + ".xcdatamodel"))
+            }
+            try writeCurrentVersion(to: url)
         }
+    }
+
+    /// Writes the model of one version as an `.xcdatamodel`, a folder, which replaces one that is there when it is complete.
+    package static func writeSourceModel(_ model: Model, to url: URL) throws {
+        try ModelReplacement.write(to: url) { try writeSource(model, to: $0) }
+    }
+
+    private static func writeSource(_ model: Model, to directory: URL) throws {
+        try makeDirectory(directory)
+        try write(ModelSourceWriter.write(model), to: directory.appendingPathComponent("contents"))
+    }
+
+    private func writeCurrentVersion(to url: URL) throws {
         guard versions.count > 1 else { return }
         let name = SourceXML.escaped(current.name + ".xcdatamodel")
         let propertyList = """
@@ -68,11 +85,13 @@ extension ModelFile {
         }
     }
 
-    private static func write(_ data: Data, to url: URL) throws {
+    /// Writes a file of a bundle that is being made.
+    static func write(_ data: Data, to url: URL) throws {
         do {
-            try data.write(to: url, options: .atomic)
+            try data.write(to: url)
         } catch {
-            throw ModelError(.unreadableFile, "The file cannot be written.", file: url.path)
+            throw ModelError(
+                .unreadableFile, "The file cannot be written: \(error.localizedDescription)", file: url.path)
         }
     }
 }

@@ -38,8 +38,6 @@ struct ModelCompiler {
         let output = arguments.output
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         let compiled = output.appendingPathComponent(file.compiledName(name))
-        // A version that is gone from the source must not stay in the bundle.
-        try? FileManager.default.removeItem(at: compiled)
         try file.qualified(by: arguments.moduleName).writeCompiled(to: compiled)
         let text = Data(classes.text().utf8)
         let swift = output.appendingPathComponent(name + "+Classes.swift")

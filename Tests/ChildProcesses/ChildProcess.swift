@@ -43,7 +43,10 @@ package struct ChildProcess {
     }
 
     /// Ends the process at once, whatever it is doing.
-    package func kill() { _ = Foundation.kill(id, SIGKILL) }
+    package func kill() { send(SIGKILL) }
+
+    /// Sends the process a signal.
+    package func send(_ signal: Int32) { _ = Foundation.kill(id, signal) }
 
     /// Waits for the end. Gives what the process has ended with, or the signal that has ended it.
     @discardableResult

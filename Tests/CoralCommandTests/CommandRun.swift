@@ -8,7 +8,7 @@ struct CommandRun {
     let status: Int32
 
     /// The command, built beside the tests.
-    private static let tool: URL = {
+    static let tool: URL = {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return tests.deletingLastPathComponent().appendingPathComponent("coral")
     }()

@@ -44,22 +44,23 @@ public struct GraphSubset: Sendable {
             .plan(objects, into: SubsetContext(model: model, at: nil).context, progress: progress)
     }
 
-    /// Makes an SQLite store at a location where there is none, with the objects and what belongs to them, all of one state of
-    /// their store. Call it where the objects' context may be used.
+    /// Makes an SQLite store with the objects and what belongs to them, all of one state of their store. The new store takes its
+    /// place when it is complete. Call it where the objects' context may be used.
     ///
-    /// Throws as `GraphCopier.copy(_:into:store:progress:)` does, and `CocoaError` where there is a file already; then no
-    /// file is left. Cost: that of a copy in batches; memory holds one batch, and IDs.
+    /// Throws as `GraphCopier.copy(_:into:store:progress:)` and `StoreCreation.makeStore(at:model:replacing:_:)` do; then the place
+    /// is as it was. Cost: that of a copy in batches; memory holds one batch, and IDs.
     ///
+    /// - Parameter occupant: What may be replaced; by default that there is a file is an error.
     /// - Returns: What was taken, and where something is left out although no rule says so.
     @discardableResult
-    public func write(_ objects: [NSManagedObject], to url: URL, progress: Progress? = nil) throws -> CopyPlan {
-        guard !FileManager.default.fileExists(atPath: url.path) else {
-            throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: url.path])
-        }
+    public func write(
+        _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant = .nothing,
+        progress: Progress? = nil
+    ) throws -> CopyPlan {
         guard let source = objects.first?.managedObjectContext, let model = source.rootCoordinator?.managedObjectModel
         else { throw CopyError(.noContext, "Objects to copy must be of one context, and there must be one.") }
-        do {
-            let target = try SubsetContext(model: model, at: url)
+        return try StoreCreation.makeStore(at: url, model: model, replacing: occupant) { draft in
+            let target = try SubsetContext(model: model, at: draft)
             let copier = GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
             let plan = try copier.withSession(objects, into: target.context, store: nil, progress: progress) {
                 session, _ in
@@ -68,9 +69,6 @@ public struct GraphSubset: Sendable {
             }
             try target.close()
             return plan
-        } catch {
-            StoreCreation.removeStore(at: url, model: model)
-            throw error
         }
     }
 

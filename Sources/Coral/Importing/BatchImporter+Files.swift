@@ -5,42 +5,29 @@ extension BatchImporter {
     /// Imports a document of any length into a store file, all or nothing: the batches go into a copy of the store, which takes
     /// the store's place when all is done. Where there is no store, one is made.
     ///
-    /// Nobody else may write the store meanwhile, and coordinators that have it open must add it again. Cost: the store is
-    /// copied, so that its size is needed once more on the same volume.
+    /// Nobody else may write the store meanwhile. Cost: the store is copied, so that its size is needed once more on the same
+    /// volume.
     ///
-    /// Throws as `importDocument` does, and what copying and replacing a store throws; then the store is as before.
+    /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, also where a coordinator has the store
+    /// open; then the store is as before.
     @discardableResult
     public static func importDocument(
         _ source: ImportSource, intoStoreAt url: URL, model: NSManagedObjectModel, entity: String? = nil,
         options: ImportOptions = ImportOptions(), batchSize: Int = 5000, progress: Progress? = nil
     ) throws -> Result {
-        let copy = url.deletingLastPathComponent()
-            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        func remove() {
-            for store in coordinator.persistentStores { try? coordinator.remove(store) }
-            try? coordinator.destroyPersistentStore(at: copy, ofType: NSSQLiteStoreType, options: nil)
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
-        }
-        do {
-            if FileManager.default.fileExists(atPath: url.path) {
+        let isNew = !FileManager.default.fileExists(atPath: url.path)
+        return try StoreCreation.makeStore(at: url, model: model, replacing: isNew ? .nothing : .store) { copy in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            if !isNew {
                 try coordinator.replacePersistentStore(
                     at: copy, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
                     ofType: NSSQLiteStoreType)
             }
             let store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: copy, options: nil)
-            let importer = BatchImporter(into: coordinator, options: options, batchSize: batchSize)
-            let result = try importer.importDocument(source, entity: entity, progress: progress)
-            try coordinator.remove(store)
-            try coordinator.replacePersistentStore(
-                at: url, destinationOptions: nil, withPersistentStoreFrom: copy, sourceOptions: nil,
-                ofType: NSSQLiteStoreType)
-            remove()
-            return result
-        } catch {
-            remove()
-            throw error
+            defer { try? coordinator.remove(store) }
+            return try BatchImporter(into: coordinator, options: options, batchSize: batchSize)
+                .importDocument(source, entity: entity, progress: progress)
         }
     }
 }

@@ -20,7 +20,7 @@ public struct StoreRestorer {
     /// Restores into a new store, or into one that has the document's UUID; objects that are there are updated. Objects are
     /// not checked against the model's rules: a store is restored as it was. Returns the plan, which is applied and saved.
     ///
-    /// On any error a new store is removed again, and an old one has not changed. Transformable values are restored byte for
+    /// A new store takes its place when it is complete. On any error there is none, and an old one has not changed. Transformable values are restored byte for
     /// byte; no class of the document's choosing is instantiated.
     ///
     /// Throws `ImportError` where the document does not name its store and all records by their keys, `DocumentError`, and
@@ -35,13 +35,12 @@ public struct StoreRestorer {
                 throw ImportError(
                     .misuse, "The document does not say which store it comes from; it can be imported, not restored.")
             }
-            let isNew = !FileManager.default.fileExists(atPath: url.path)
-            do {
-                if isNew { try StoreCreation.createStore(at: url, model: model, header: header) }
-                return try fill(url, uuid: uuid, from: source, progress)
-            } catch {
-                if isNew { StoreCreation.removeStore(at: url, model: model) }
-                throw error
+            guard !FileManager.default.fileExists(atPath: url.path) else {
+                return try fill(url, uuid: uuid, from: source, isDraft: false, progress)
+            }
+            return try StoreCreation.makeStore(at: url, model: model) { draft in
+                try StoreCreation.fillStore(at: draft, model: model, header: header)
+                return try fill(draft, uuid: uuid, from: source, isDraft: true, progress)
             }
         #else
             throw ImportError(
@@ -51,7 +50,7 @@ public struct StoreRestorer {
 
     #if !canImport(Darwin) && !CORAL_PUBLIC_API
         private func fill(
-            _ url: URL, uuid: String, from source: ImportSource, _ progress: Progress?
+            _ url: URL, uuid: String, from source: ImportSource, isDraft: Bool, _ progress: Progress?
         ) throws -> ImportPlan<NSManagedObject> {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
             let store = try coordinator.addPersistentStore(
@@ -66,6 +65,8 @@ public struct StoreRestorer {
             context.persistentStoreCoordinator = coordinator
             context.undoManager = nil
             ChosenKeys.stopValidating(context)
+            // A draft is closed before it takes its place.
+            defer { if isDraft { try? coordinator.remove(store) } }
             return try context.performAndWait {
                 let session = try ImportSession(context, options: options(store), progress: progress)
                 try session.read(source, rootEntity: nil)

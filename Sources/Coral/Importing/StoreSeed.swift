@@ -22,24 +22,18 @@ public enum StoreSeed: Sendable {
         at url: URL, model: NSManagedObjectModel, options: ImportOptions = ImportOptions(), progress: Progress? = nil
     ) throws -> Bool {
         guard !FileManager.default.fileExists(atPath: url.path) else { return false }
-        let folder = url.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        switch self {
-        case .documents(let documents):
-            // Beside it, so that nobody finds a store that is half filled.
-            let draft = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
-            defer { StoreCreation.removeStore(at: draft, model: model) }
-            try fill(draft, model, documents, options, progress)
-            try move(from: draft, to: url, model)
-        case .store(let source):
-            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-                ofType: NSSQLiteStoreType, at: source, options: [NSReadOnlyPersistentStoreOption: true])
-            guard model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else {
-                throw ImportError(
-                    .misuse, "The store at \(source.path) was made with another version of the model: migrate it first."
-                )
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        do {
+            try StoreCreation.makeStore(at: url, model: model) { draft in
+                switch self {
+                case .documents(let documents): try fill(draft, model, documents, options, progress)
+                case .store(let source): try copy(source, to: draft, model)
+                }
             }
-            try move(from: source, to: url, model)
+        } catch let error as CocoaError where error.code == .fileWriteFileExists {
+            // Another process has made the store meanwhile.
+            return false
         }
         return true
     }
@@ -66,14 +60,15 @@ public enum StoreSeed: Sendable {
         try coordinator.remove(store)
     }
 
-    private func move(from source: URL, to url: URL, _ model: NSManagedObjectModel) throws {
-        do {
-            try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
-                at: url, destinationOptions: nil, withPersistentStoreFrom: source,
-                sourceOptions: [NSReadOnlyPersistentStoreOption: true], ofType: NSSQLiteStoreType)
-        } catch {
-            StoreCreation.removeStore(at: url, model: model)
-            throw error
+    private func copy(_ source: URL, to url: URL, _ model: NSManagedObjectModel) throws {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: source, options: [NSReadOnlyPersistentStoreOption: true])
+        guard model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else {
+            throw ImportError(
+                .misuse, "The store at \(source.path) was made with another version of the model: migrate it first.")
         }
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: url, destinationOptions: nil, withPersistentStoreFrom: source,
+            sourceOptions: [NSReadOnlyPersistentStoreOption: true], ofType: NSSQLiteStoreType)
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import GraphDocuments
 
 /// Writes keyed archives of any object graph that contains managed objects: each is replaced by a
 /// `ManagedObjectReference`.
@@ -40,9 +41,12 @@ extension Collection where Element: NSManagedObject {
         return try ObjectArchiver.archivedData(references as NSArray)
     }
 
-    /// Writes references to the objects to a file, which is replaced when all is written.
+    /// Writes references to the objects to a file, which is replaced when all is written. Throws as `archivedReferences()`
+    /// does, and `DocumentError` where the file cannot be written.
     public func writeReferences(to url: URL) throws {
-        try archivedReferences().write(to: url, options: .atomic)
+        let sink = try AtomicFile(path: url.path)
+        try archivedReferences().withUnsafeBytes { try sink.write($0) }
+        try sink.finish()
     }
 }
 

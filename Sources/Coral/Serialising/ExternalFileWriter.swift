@@ -1,9 +1,13 @@
+import AtomicFiles
 import Foundation
 import GraphDocuments
+import ModelFiles
 
 /// Puts large values into files beside the document, and names the files in it. Everything else goes on to another writer.
 ///
-/// Files are called by their numbers, in the order in which they are met, so that the same data give the same files.
+/// A file is named by the SHA-256 of its content, so that the same data give the same files, and a document never names a file
+/// that has another content: files are added before the document takes its place, and those that it does not name are
+/// removed afterwards. Equal values have one file.
 struct ExternalFileWriter: GraphWriter {
     private var writer: any GraphWriter
     private let threshold: Int
@@ -40,53 +44,85 @@ struct ExternalFileWriter: GraphWriter {
         try writer.attribute(name, .file(try folder.add(bytes)), declaredAs: type)
     }
 
-    /// The files take their place first: a document never names what is not there.
     mutating func finish() throws {
-        try folder.finish()
-        try writer.finish()
+        do {
+            try folder.addFiles()
+            try writer.finish()
+        } catch {
+            folder.removeAddedFiles()
+            throw error
+        }
+        folder.removeOtherFiles()
     }
 }
 
-/// The folder of a document's files while they are written: one of its own, which takes its place when all are there.
+/// The folder of a document's files. While the document is written they are in a `PartialFolder`.
 final class ExternalFileFolder {
     private let url: URL
-    private let partial: URL
-    private var count = 0
+    private var partial: PartialFolder?
+    /// The names of the files that the document has.
+    private var names: Set<String> = []
+    /// The names of the files that an earlier document does not have.
+    private var added: [String] = []
 
     /// - Parameter document: The document's file. `notes.json` has its files in `notes.json.files`.
-    init(for document: URL) {
-        url = document.appendingPathExtension("files")
-        partial = document.deletingLastPathComponent()
-            .appendingPathComponent(".\(document.lastPathComponent).files-\(UUID().uuidString)")
-    }
+    init(for document: URL) { url = document.withoutLinks.appendingPathExtension("files") }
 
     /// Writes a file, and gives its path beside the document. Throws `DocumentError`.
     func add(_ bytes: Data) throws -> ExternalFile {
-        count += 1
-        do {
-            if count == 1 { try FileManager.default.createDirectory(at: partial, withIntermediateDirectories: true) }
-            try bytes.write(to: partial.appendingPathComponent(String(count)))
-        } catch {
-            throw DocumentError(.file, "A file beside the document cannot be written: \(error.localizedDescription)")
+        let name = SecureHash.sha256(bytes).map { String(format: "%02x", $0) }.joined()
+        if names.insert(name).inserted {
+            try reporting {
+                let folder = try partial ?? PartialFolder(for: url)
+                if partial == nil {
+                    try FileManager.default.createDirectory(at: folder.item, withIntermediateDirectories: true)
+                }
+                partial = folder
+                try bytes.write(to: folder.item.appendingPathComponent(name))
+            }
         }
-        return ExternalFile(path: "\(url.lastPathComponent)/\(count)", byteCount: Int64(bytes.count))
+        return ExternalFile(path: "\(url.lastPathComponent)/\(name)", byteCount: Int64(bytes.count))
     }
 
-    /// Puts the files in the place of those of an earlier document.
-    func finish() throws {
-        do {
-            let manager = FileManager.default
-            if manager.fileExists(atPath: url.path) { try manager.removeItem(at: url) }
-            if count > 0 { try manager.moveItem(at: partial, to: url) }
-            count = 0
-        } catch {
-            throw DocumentError(
-                .file, "The files beside the document cannot be put there: \(error.localizedDescription)")
+    /// Puts the files beside the document, where those of an earlier one stay.
+    fileprivate func addFiles() throws {
+        guard let partial else { return }
+        try reporting {
+            try FileSystem.synchronizeTree(partial.item.path)
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            for name in names.sorted() {
+                let (source, target) = (partial.item.appendingPathComponent(name), url.appendingPathComponent(name))
+                let isNew = FileStatus(target.path, followingLinks: false) == nil
+                try FileSystem.rename(source.path, to: target.path)
+                if isNew { added.append(name) }
+            }
+            try FileSystem.synchronize(url.path)
+            try FileSystem.synchronize(url.deletingLastPathComponent().path)
         }
+        partial.remove()
     }
 
-    deinit {
-        // What was not finished is nobody's.
-        if count > 0 { try? FileManager.default.removeItem(at: partial) }
+    /// Removes the files of a document that could not take its place.
+    fileprivate func removeAddedFiles() {
+        for name in added { try? FileSystem.remove(url.appendingPathComponent(name).path) }
+        rmdir(url.path)
+    }
+
+    /// Removes the files of earlier documents, and the folder where none is left. Files of other names stay.
+    fileprivate func removeOtherFiles() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
+            guard !names.contains(name), name.utf8.count == 64, name.allSatisfy(\.isHexDigit) else { continue }
+            try? FileSystem.remove(url.appendingPathComponent(name).path)
+        }
+        rmdir(url.path)
+    }
+
+    private func reporting(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            let reason = (error as? FileError)?.description ?? error.localizedDescription
+            throw DocumentError(.file, "The files beside the document cannot be written: \(reason)")
+        }
     }
 }

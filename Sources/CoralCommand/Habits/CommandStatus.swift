@@ -8,8 +8,12 @@ enum CommandStatus: Int32 {
     case failure = 1
     /// It was done, and its answer is that there are differences or problems.
     case findings = 2
-    /// Somebody interrupted it.
+    /// It was done, and its report could not be written.
+    case unreported = 3
+    /// It was interrupted, by ctrl-C (SIGINT).
     case interrupted = 130
+    /// It was asked to end (SIGTERM).
+    case terminated = 143
 
     /// The status as an error: the way a command ends with one that is not 0.
     var exitCode: ExitCode { ExitCode(rawValue) }
@@ -20,7 +24,9 @@ enum CommandStatus: Int32 {
           0    Done.
           1    It could not be done; standard error says why, and nothing was changed.
           2    There are findings: differences (diff, model diff), or problems (check, model check, model port, verify).
+          3    It was done, but what standard output should say about it could not be written: do not repeat it.
           64   The arguments cannot be understood.
-          130  Interrupted.
+          130  Interrupted (SIGINT): nothing was changed.
+          143  Terminated (SIGTERM): nothing was changed.
         """
 }

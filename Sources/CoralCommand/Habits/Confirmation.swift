@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 
 /// Questions to the person at the terminal.
@@ -9,20 +10,33 @@ enum Confirmation {
         return ["y", "yes"].contains((readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased())
     }
 
+    /// What a command writes.
+    enum Output {
+        case document
+        /// A store, with what stands beside it.
+        case store
+        /// A model, which may be a folder, as bundles are.
+        case model
+    }
+
     /// Asks before a file is replaced, unless that is forced.
     ///
     /// - Parameter inputs: What is being read, and must stay.
-    /// - Parameter isModel: Whether a folder may be replaced that is a model by its name, as bundles are folders.
-    /// Throws `CommandError` where there is a file that nobody allows to replace, and for any other folder.
+    /// Throws `CommandError` where what is read would be replaced, where there is a file and nobody allows to replace it, and for
+    /// a folder that is no model.
     static func requireFree(
-        _ path: String, reading inputs: [URL?] = [], isForced: Bool, isModel: Bool = false
+        _ path: String, for output: Output = .document, reading inputs: [URL?] = [], isForced: Bool
     ) throws {
-        guard let status = FileStatus(path) else { return }
-        for case let input? in inputs where FileStatus(input.path)?.isSame(as: status) == true {
+        let url = URL(fileURLWithPath: path)
+        guard !ReadFiles(inputs).wouldBeReplaced(by: url, isStore: output == .store) else {
             throw CommandError("What is written to \(path) would replace what is read from it. Name another file.")
         }
-        if status.isFolder, !isModel || !ModelSource.isModelFile(URL(fileURLWithPath: path)) {
+        guard let status = FileStatus(path) else { return }
+        if status.isFolder, output != .model || !ModelSource.isModelFile(url) {
             throw CommandError("There is a folder at \(path). Name a file to write, in it or elsewhere.")
+        }
+        if output != .document, !status.isFolder, !status.isRegular {
+            throw CommandError("There is a device or a pipe at \(path). Name a file to write.")
         }
         // Nothing is lost where a device or a pipe is written to.
         guard !isForced, status.isFolder || status.isRegular else { return }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// A document as the command line names it: a file, or `-` for standard input.
@@ -16,6 +17,9 @@ struct InputDocument: ExpressibleByArgument {
 
     /// The file; nil for standard input.
     var url: URL? { isStandardInput ? nil : URL(fileURLWithPath: name) }
+
+    /// The folder that the document is in, where files beside it are looked for; nil for standard input.
+    var folder: URL? { url?.withoutLinks.deletingLastPathComponent() }
 
     /// Whether the file is a store.
     var isStore: Bool {

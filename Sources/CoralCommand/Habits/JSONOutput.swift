@@ -3,9 +3,14 @@ import Coral
 /// What `--json` prints.
 enum JSONOutput {
     /// Writes a value as JSON with sorted keys, and a line break.
-    static func write(_ value: some Encodable) throws {
+    static func write(_ value: some Encodable) throws { try StandardOutput.write(try text(of: value)) }
+
+    /// Writes the report of a change that has been made; throws `UnreportedChange` where it cannot be written.
+    static func report(_ value: some Encodable) throws { try StandardOutput.report(try text(of: value)) }
+
+    private static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try StandardOutput.write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
+        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
     }
 }

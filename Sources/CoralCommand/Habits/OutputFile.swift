@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// Where a command writes what it makes: `--output`, and `--force` to replace a file.
@@ -26,17 +27,17 @@ struct OutputFile: ParsableArguments {
     /// Asks, before any work is done, whether a file that is there may be replaced. Everything else here replaces it.
     ///
     /// - Parameter inputs: What is being read, and must not be replaced.
-    /// - Parameter isModel: Whether what is written may be a model's folder.
-    /// Throws `CommandError` where there is a file that nobody allows to replace.
-    func requireFree(reading inputs: URL?..., isModel: Bool = false) throws {
+    /// Throws as `Confirmation.requireFree` does.
+    func requireFree(for kind: Confirmation.Output = .document, reading inputs: URL?...) throws {
         guard url != nil, let output else { return }
-        try Confirmation.requireFree(output, reading: inputs, isForced: force, isModel: isModel)
+        try Confirmation.requireFree(output, for: kind, reading: inputs, isForced: force)
     }
 
     /// Where the bytes go. A file is there whole or not at all.
     func sink() throws -> any ByteSink {
         guard let url else { return StandardOutput.sink }
-        return try AtomicFile(path: url.path)
+        // That a file which is there may be replaced has been asked before; one that comes later is not.
+        return try AtomicFile(path: url.path, replacing: force || FileStatus(url.path) != nil)
     }
 
     /// Writes text that is made at once.

@@ -44,8 +44,9 @@ struct ModelCompileCommand: ParsableCommand {
         guard target.pathExtension == ending else {
             throw CommandError("What is compiled of \(model) must have a name that ends with .\(ending).")
         }
-        try Confirmation.requireFree(target.path, reading: [source], isForced: force, isModel: true)
-        try ModelReplacement.write(to: target) { try file.qualified(by: module).writeCompiled(to: $0) }
-        try StandardOutput.write("\(target.path): \(Quantity.count(file.versions.count, "version"))\n")
+        try Confirmation.requireFree(target.path, for: .model, reading: [source], isForced: force)
+        try StandardOutput.requireOpen()
+        try file.qualified(by: module).writeCompiled(to: target)
+        try StandardOutput.report("\(target.path): \(Quantity.count(file.versions.count, "version"))\n")
     }
 }

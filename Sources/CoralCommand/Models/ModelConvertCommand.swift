@@ -34,8 +34,8 @@ struct ModelConvertCommand: ParsableCommand {
         }
         if modelVersion != nil { model = try ModelFile(kind: model.kind, versions: [chosen]) }
         let write = try writer(of: model, chosen)
-        try file.requireFree(reading: URL(fileURLWithPath: path), isModel: true)
-        try ModelReplacement.write(to: url, write)
+        try file.requireFree(for: .model, reading: URL(fileURLWithPath: path))
+        try write(url)
         let versions = file.fileExtension.hasSuffix("d") ? model.versions.count : 1
         file.report("\(Quantity.count(versions, "version")), \(Quantity.count(chosen.model.entities.count, "entity"))")
     }
@@ -44,12 +44,8 @@ struct ModelConvertCommand: ParsableCommand {
         switch file.fileExtension {
         case "xcdatamodeld": { try model.writeSourceBundle(to: $0) }
         case "momd": { try model.writeCompiledBundle(to: $0) }
-        case "mom": { try ModelArchive.write(chosen.model).write(to: $0) }
-        case "xcdatamodel":
-            { url in
-                try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-                try ModelSourceWriter.write(chosen.model).write(to: url.appendingPathComponent("contents"))
-            }
+        case "mom": { try ModelReplacement.write(ModelArchive.write(chosen.model), to: $0) }
+        case "xcdatamodel": { try ModelFile.writeSourceModel(chosen.model, to: $0) }
         default:
             throw CommandError(
                 "The file's name must end with .xcdatamodeld, .xcdatamodel, .momd or .mom, not as \(file.output ?? "")."

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 import ModelCodeGeneration
 import ModelFiles
@@ -50,17 +51,22 @@ struct ModelGenerateCommand: ParsableCommand {
             throw CommandError("There is a file at \(directory). Name a folder for the classes.")
         }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try StandardOutput.requireOpen()
+        var lines: [String] = []
         for file in classes.files() where wanted.contains(file.entityName) {
             let url = folder.appendingPathComponent(file.name)
             if file.isEditable, !force, FileManager.default.fileExists(atPath: url.path) {
-                try StandardOutput.write("\(file.name): kept\n")
+                lines.append("\(file.name): kept\n")
                 continue
             }
             if let old = try? String(contentsOf: url, encoding: .utf8), !GeneratedFile.isGenerated(old) {
-                try Confirmation.requireFree(url.path, isForced: force)
+                try Confirmation.requireFree(url.path, reading: [source], isForced: force)
             }
-            try Data(file.text.utf8).write(to: url, options: .atomic)
-            try StandardOutput.write("\(file.name)\n")
+            let sink = try AtomicFile(path: url.path)
+            try Data(file.text.utf8).withUnsafeBytes { try sink.write($0) }
+            try sink.finish()
+            lines.append("\(file.name)\n")
         }
+        try StandardOutput.report(lines.joined())
     }
 }

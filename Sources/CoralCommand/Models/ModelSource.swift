@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// Where a command takes a store's model from.
@@ -10,6 +11,9 @@ struct ModelSource: ParsableArguments {
             valueName: "path"), completion: Completion.models)
     var model: String?
 
+    /// The file that was given; nil where none was.
+    var url: URL? { model.map { URL(fileURLWithPath: $0) } }
+
     /// The model of a file: of a model file of any kind, or the one that a store keeps of itself.
     ///
     /// Throws `CommandError` or an error of Core Data's, with the file and the reason.
@@ -18,7 +22,10 @@ struct ModelSource: ParsableArguments {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CommandError("There is no model or store at \(path).")
         }
-        guard isModelFile(url) else { return try ownModel(of: url) }
+        guard isModelFile(url) else {
+            try OpenStore.requireFile(url)
+            return try ownModel(of: url.withoutLinks)
+        }
         #if canImport(Darwin) || CORAL_PUBLIC_API
             guard let model = NSManagedObjectModel(contentsOf: url) else {
                 throw CommandError("\(path) is no compiled model that can be read.")

@@ -81,7 +81,7 @@ struct QueryCommand: ParsableCommand {
         if let limit { request.fetchLimit = limit }
         request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
         if limit == 0 { request.predicate = NSPredicate(value: false) }
-        try file.requireFree(reading: open.url)
+        try file.requireFree(reading: open.url, source.url)
         try open.context.performAndWait {
             var objects = try open.context.fetch(request)
             if sort == nil { objects = StoredName.sorted(objects) }

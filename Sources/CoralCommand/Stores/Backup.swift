@@ -11,6 +11,7 @@ struct BackupOption: ParsableArguments {
     /// - Parameter isNew: Whether the store was just made, and there is nothing to keep.
     func save(_ open: OpenStore, isNew: Bool = false) throws {
         guard open.context.hasChanges else { return }
+        try StandardOutput.requireOpen()
         let save = {
             try Work.run("Saving", noun: nil) { progress in
                 // Once begun, it runs to its end.
@@ -24,6 +25,7 @@ struct BackupOption: ParsableArguments {
     /// Runs what changes a store, with a backup from before, and says where that is. Where it fails, nothing has changed and
     /// the backup goes.
     func protecting<Result>(_ open: OpenStore, _ body: () throws -> Result) throws -> Result {
+        try StandardOutput.requireOpen()
         guard !noBackup else { return try body() }
         let copy = Self.place(beside: open.url)
         do {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// `coral check`: what is wrong with a store.
@@ -56,21 +57,31 @@ struct CheckCommand: ParsableCommand {
             throw CommandError(
                 "On this system the rows of a store cannot be reached: it can be checked, not put right.")
         #else
-            let copy = URL(fileURLWithPath: path)
             if let place = FileStatus(path), FileStatus(open.url.path)?.isSame(as: place) == true {
                 throw CommandError("--repair wants the place of a copy, not the store itself.")
             }
-            try Confirmation.requireFree(path, isForced: force)
-            try open.coordinator.replacePersistentStore(
-                at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
-                ofType: NSSQLiteStoreType)
-            return try Work.run("Repairing") { try StoreCheck(url: copy, model: open.model).repair(progress: $0) }
+            try Confirmation.requireFree(path, for: .store, reading: [open.url, source.url], isForced: force)
+            try StandardOutput.requireOpen()
+            // That a file which is there may be replaced has been asked; one that comes later is not.
+            let occupant: StoreCreation.Occupant = force || FileStatus(path) != nil ? .file : .nothing
+            return try Work.run("Repairing") { progress in
+                try StoreCreation.makeStore(
+                    at: URL(fileURLWithPath: path), model: open.model, replacing: occupant
+                ) { copy in
+                    try open.coordinator.replacePersistentStore(
+                        at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
+                        ofType: NSSQLiteStoreType)
+                    return try StoreCheck(url: copy, model: open.model).repair(progress: progress)
+                }
+            }
         #endif
     }
 
     private func show(_ report: CheckReport) throws {
-        if json { return try JSONOutput.write(report) }
-        try StandardOutput.write(report.text)
+        guard report.copy != nil else {
+            return try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
+        }
+        try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
     }
 }
 

@@ -118,10 +118,11 @@ struct CopyCommand: ParsableCommand {
 
     private func show(_ report: CopyReport) throws {
         StandardError.warn(report.omissions.map(StoredName.shortened), of: report.omissionCount)
-        guard !json else { return try JSONOutput.write(report) }
+        if json { return try report.isSaved ? JSONOutput.report(report) : JSONOutput.write(report) }
         var lines = report.copies.map { pair in pair.copy.map { "\(pair.original) -> \($0)" } ?? pair.original }
         lines.append(report.isSaved ? report.summary : "Would copy \(report.summary)")
-        try StandardOutput.write(lines.map { $0 + "\n" }.joined())
+        let text = lines.map { $0 + "\n" }.joined()
+        try report.isSaved ? StandardOutput.report(text) : StandardOutput.write(text)
     }
 }
 

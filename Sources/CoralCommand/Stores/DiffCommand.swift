@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// `coral diff`: what differs between two stores or documents, object by object.
@@ -63,8 +64,8 @@ struct DiffCommand: ParsableCommand {
         comparison.identity = try keys.identity(in: model)
         let exclusion = try DeltaExclusion(exclude, in: model)
         for name in exclude { comparison.shape.exclude(name) }
-        comparison.folder = (old.url ?? new.url)?.deletingLastPathComponent()
-        try file.requireFree(reading: old.url, new.url)
+        comparison.folder = old.folder ?? new.folder
+        try file.requireFree(reading: old.url, new.url, source.url)
         let (before, after) = (try state(old, model), try state(new, model))
         let delta = try Work.run("Comparing", noun: nil) {
             exclusion.applied(to: try comparison.delta(from: before, to: after, progress: $0))
@@ -93,7 +94,7 @@ struct DiffCommand: ParsableCommand {
         guard let store = [old, new].first(where: \.isStore)?.url else {
             throw CommandError("Neither side is a store: give the model of the documents with --model.")
         }
-        return try ModelSource.ownModel(of: store).keepingStoredArchives()
+        return try ModelSource.ownModel(of: store.withoutLinks).keepingStoredArchives()
     }
 
     private func state(_ side: InputDocument, _ model: NSManagedObjectModel) throws -> GraphState {

@@ -90,7 +90,7 @@ struct ExportCommand: ParsableCommand {
         let chosen = chosenFormat
         let request = try request(open)
         let shape = try chosenShape(chosen)
-        try file.requireFree(reading: open.url)
+        try file.requireFree(reading: open.url, source.url)
         let sink = try filesFrom == nil ? file.sink() : nil
         var exporter = GraphExporter(layout: shape, shape: chosenPart)
         exporter.identity = try meaning.keys.identity(in: open.coordinator.managedObjectModel)

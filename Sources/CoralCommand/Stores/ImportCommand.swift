@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// `coral import`: a document into a store.
@@ -72,11 +73,20 @@ struct ImportCommand: ParsableCommand {
         restore ? try restoreStore(from: document) : try importDocument(document)
     }
 
+    /// Where the store is or will be, without symbolic links, and whether it is new.
+    private func place() throws -> (store: URL, isNew: Bool) {
+        let store = URL(fileURLWithPath: into).withoutLinks
+        try OpenStore.requireFile(store)
+        guard !ReadFiles([file.url]).wouldBeReplaced(by: store, isStore: true) else {
+            throw CommandError("The store at \(into) and the document \(file.name) are one file. Name another store.")
+        }
+        return (store, !FileManager.default.fileExists(atPath: store.path))
+    }
+
     // MARK: - Importing
 
     private func importDocument(_ document: ImportSource) throws {
-        let store = URL(fileURLWithPath: into)
-        let isNew = !FileManager.default.fileExists(atPath: store.path)
+        let (store, isNew) = try place()
         let model = try storeModel(store, isNew: isNew)
         let importer = try options(model)
         if isNew, dryRun {
@@ -84,31 +94,57 @@ struct ImportCommand: ParsableCommand {
             let open = try ImportTarget(inMemoryWith: model)
             return try open.context.performAndWait { try show(try plan(document, into: open.context, importer)) }
         }
-        if isNew { try StoreCreation.createStore(at: store, model: model) }
-        do {
-            let open = try OpenStore(url: store, model: model, isReadOnly: dryRun)
-            // A document of 32 MB and more is better imported in batches. A new store is removed on any error, so that there
-            // too it is all or nothing.
-            if isNew, file.byteCount >= 32_000_000, !importer.skipsInvalid, importer.deletionScopes.isEmpty {
-                return try report(
-                    try Work.run("Importing", noun: "byte") { progress in
-                        var batches = BatchImporter(into: open.coordinator, options: importer)
-                        // Nobody's classes are here to be asked.
-                        batches.rowImporting = .always
-                        return try batches.importDocument(document, entity: entity, progress: progress)
-                    })
-            }
-            try open.context.performAndWait {
-                let plan = try plan(document, into: open.context, importer)
-                guard !dryRun else { return try show(plan) }
-                try plan.apply()
-                try backup.save(open, isNew: isNew)
-                try report(plan)
-            }
-        } catch {
-            if isNew { StoreCreation.removeStore(at: store, model: model) }
-            throw error
+        if isNew { return try importIntoNewStore(at: store, document, model, importer) }
+        let open = try OpenStore(url: store, model: model, isReadOnly: dryRun)
+        try open.context.performAndWait {
+            let plan = try plan(document, into: open.context, importer)
+            guard !dryRun else { return try show(plan) }
+            try plan.apply()
+            try backup.save(open)
+            try report(plan)
         }
+    }
+
+    /// Imports into a store that takes its place when everything is in it.
+    private func importIntoNewStore(
+        at store: URL, _ document: ImportSource, _ model: NSManagedObjectModel, _ options: ImportOptions
+    ) throws {
+        try StandardOutput.requireOpen()
+        // A document of 32 MB and more is better imported in batches.
+        if file.byteCount >= 32_000_000, !options.skipsInvalid, options.deletionScopes.isEmpty {
+            return try report(
+                try StoreCreation.makeStore(at: store, model: model) { draft in
+                    try importInBatches(document, into: draft, model, options)
+                })
+        }
+        try report(
+            try StoreCreation.makeStore(at: store, model: model) { draft in
+                try StoreCreation.createStore(at: draft, model: model)
+                let open = try OpenStore(url: draft, model: model, isReadOnly: false)
+                let imported = try open.context.performAndWait {
+                    let plan = try plan(document, into: open.context, options)
+                    try plan.apply()
+                    try backup.save(open, isNew: true)
+                    return plan
+                }
+                try open.close()
+                return imported
+            })
+    }
+
+    private func importInBatches(
+        _ document: ImportSource, into draft: URL, _ model: NSManagedObjectModel, _ options: ImportOptions
+    ) throws -> BatchImporter.Result {
+        try StoreCreation.createStore(at: draft, model: model)
+        let open = try OpenStore(url: draft, model: model, isReadOnly: false)
+        let result = try Work.run("Importing", noun: "byte") { progress in
+            var batches = BatchImporter(into: open.coordinator, options: options)
+            // The classes of the app are not here, so that none of them has a say.
+            batches.rowImporting = .always
+            return try batches.importDocument(document, entity: entity, progress: progress)
+        }
+        try open.close()
+        return result
     }
 
     private func plan(
@@ -123,7 +159,7 @@ struct ImportCommand: ParsableCommand {
 
     private func options(_ model: NSManagedObjectModel) throws -> ImportOptions {
         var options = ImportOptions()
-        options.folder = file.url?.deletingLastPathComponent()
+        options.folder = file.folder
         options.isStrict = strict
         options.skipsInvalid = skipInvalid
         options.identity = try meaning.keys.identity(in: model)
@@ -149,15 +185,17 @@ struct ImportCommand: ParsableCommand {
     // MARK: - Restoring
 
     private func restoreStore(from document: ImportSource) throws {
-        let store = URL(fileURLWithPath: into)
-        let isNew = !FileManager.default.fileExists(atPath: store.path)
+        let (store, isNew) = try place()
         let model = try storeModel(store, isNew: isNew)
         var restorer = StoreRestorer(model: model)
-        restorer.folder = file.url?.deletingLastPathComponent()
+        restorer.folder = file.folder
         let restore = {
             try Work.run("Restoring", noun: nil) { try restorer.restore(document, to: store, progress: $0) }
         }
-        if isNew { return try report(try restore()) }
+        if isNew {
+            try StandardOutput.requireOpen()
+            return try report(try restore())
+        }
         try report(try backup.protecting(OpenStore(url: store, model: model), restore))
     }
 
@@ -166,14 +204,14 @@ struct ImportCommand: ParsableCommand {
     private func report(_ plan: ImportPlan<NSManagedObject>) throws {
         StandardError.warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
         StandardError.warn(plan.errors.kept.map { "Left out: \($0)" }, of: plan.errors.count)
-        if json { return try JSONOutput.write(ImportSummary(plan, isSaved: true)) }
-        try StandardOutput.write("\(plan.summary)\n")
+        if json { return try JSONOutput.report(ImportSummary(plan, isSaved: true)) }
+        try StandardOutput.report("\(plan.summary)\n")
     }
 
     private func report(_ result: BatchImporter.Result) throws {
         StandardError.warn(result.conflicts.map(\.description), of: result.conflictCount)
-        if json { return try JSONOutput.write(ImportSummary(result)) }
-        try StandardOutput.write(
+        if json { return try JSONOutput.report(ImportSummary(result)) }
+        try StandardOutput.report(
             "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n")
     }
 

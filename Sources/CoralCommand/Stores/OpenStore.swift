@@ -1,3 +1,4 @@
+import AtomicFiles
 import Coral
 
 /// A store that a command has opened.
@@ -24,10 +25,25 @@ struct OpenStore {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CommandError("There is no store at \(path).")
         }
-        try self.init(url: url, model: source.model(for: url), isReadOnly: isReadOnly)
+        try Self.requireFile(url)
+        try self.init(url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly)
+    }
+
+    /// Refuses what is no file, such as a pipe, from which no store can be read. Throws `CommandError`.
+    static func requireFile(_ url: URL) throws {
+        guard let status = FileStatus(url.path), !status.isRegular, !status.isFolder else { return }
+        throw CommandError("\(url.path) is a device or a pipe, and no store.")
+    }
+
+    /// Closes the store. What was fetched of it cannot be used any more.
+    func close() throws {
+        context.performAndWait { context.reset() }
+        try coordinator.remove(store)
     }
 
     init(url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true) throws {
+        // What belongs to a store stands beside the file, not beside a link to it.
+        let url = url.withoutLinks
         self.url = url
         let model = model.keepingStoredArchives()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// `coral subset`: a part of a store as a new store.
@@ -87,13 +88,12 @@ struct SubsetCommand: ParsableCommand {
                 return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) })
             }
             let url = URL(fileURLWithPath: output)
-            try Confirmation.requireFree(output, reading: [open.url], isForced: force)
-            if FileManager.default.fileExists(atPath: url.path) {
-                // What cannot be written shall not cost what is there.
-                _ = try subset.plan(roots)
-                StoreCreation.removeStore(at: url, model: open.model)
-            }
-            try show(try Work.run("Writing") { try subset.write(roots, to: url, progress: $0) })
+            try Confirmation.requireFree(output, for: .store, reading: [open.url, source.url], isForced: force)
+            try StandardOutput.requireOpen()
+            // That a file which is there may be replaced has been asked; one that comes later is not.
+            let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
+            try show(
+                try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) })
         }
     }
 
@@ -117,10 +117,11 @@ struct SubsetCommand: ParsableCommand {
     private func show(_ plan: CopyPlan) throws {
         StandardError.warn(plan.omissions.map { StoredName.shortened($0.description) }, of: plan.omissionCount)
         if json {
-            return try JSONOutput.write(
-                SubsetReport(isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissionCount))
+            let report = SubsetReport(isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissionCount)
+            return try dryRun ? JSONOutput.write(report) : JSONOutput.report(report)
         }
-        try StandardOutput.write("\(dryRun ? "Would write" : "Wrote") \(plan.summary)\n")
+        try dryRun
+            ? StandardOutput.write("Would write \(plan.summary)\n") : StandardOutput.report("Wrote \(plan.summary)\n")
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// `coral verify`: whether a store survives being exported and imported.
@@ -27,9 +28,11 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let open = try OpenStore(path: store, model: source)
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        // What a killed process has left of another verification goes too.
+        let partial = try PartialFolder(
+            for: FileManager.default.temporaryDirectory.appendingPathComponent("coral-verify"))
+        let folder = partial.url
+        defer { partial.remove() }
         let document = folder.appendingPathComponent("document")
         let result = try Work.run("Exporting") {
             try GraphExporter(format: format.format).exportStore(of: open.snapshot(), to: document, progress: $0)

@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 
 /// A sink that writes to an open file descriptor: standard output, a pipe, a file. Does not close it.
@@ -27,29 +28,33 @@ public final class FileDescriptorSink: ByteSink {
     public func finish() throws {}
 }
 
-/// A file that is there whole or not at all: bytes go to a temporary file beside it, which takes its name when finished.
+/// A file that takes its place whole or not at all: bytes go to a file in a `PartialFolder`, which is renamed when it is
+/// finished.
 ///
-/// Dropped before `finish`, it leaves nothing behind, and whatever stood under the name is unchanged. A device or a pipe is
-/// written to as it is.
+/// Released before `finish`, it leaves nothing behind, and what is at the path is unchanged. Where the path is a symbolic link,
+/// the file that it leads to is replaced. A device or a pipe is written to as it is.
 public final class AtomicFile: ByteSink {
     /// Where the file will be.
     public let path: String
     /// Nil where the bytes go to their place at once.
-    private let temporaryPath: String?
+    private let folder: PartialFolder?
+    private let replacing: Bool
     private var descriptor: Int32
     private var sink: FileDescriptorSink
 
     /// Opens the temporary file beside `path`. Throws `DocumentError` where the folder cannot be written to.
-    public init(path: String) throws {
+    ///
+    /// - Parameter replacing: Whether a file that is there when this one is finished is replaced, or is an error.
+    public init(path: String, replacing: Bool = true) throws {
         self.path = path
+        self.replacing = replacing
         if Self.isStream(path) {
-            temporaryPath = nil
+            folder = nil
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
-            // A name of its own for every writer, so that two at once do not write into each other's file.
-            let temporary = "\(path).\(UUID().uuidString).partial"
-            temporaryPath = temporary
-            descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            let folder = try Self.translated { try PartialFolder(for: URL(fileURLWithPath: path)) }
+            self.folder = folder
+            descriptor = open(folder.item.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         }
         guard descriptor >= 0 else {
             throw DocumentError(.file, "Cannot write \(path): \(systemMessage()).")
@@ -58,16 +63,12 @@ public final class AtomicFile: ByteSink {
     }
 
     deinit {
-        guard descriptor >= 0 else { return }
-        close(descriptor)
-        if let temporaryPath { unlink(temporaryPath) }
+        if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Whether there is something that is no file and no folder: to put a file in its place would end it.
+    /// Whether there is a device or a pipe, which a file must not replace.
     private static func isStream(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return false }
-        return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+        FileStatus(path).map { !$0.isRegular && !$0.isFolder } ?? false
     }
 
     public func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -78,17 +79,15 @@ public final class AtomicFile: ByteSink {
     /// Forces the bytes to disk and gives the file its name.
     public func finish() throws {
         guard descriptor >= 0 else { return }
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
-            throw DocumentError(.file, "Cannot write \(path): \(systemMessage()).")
-        }
-        close(descriptor)
+        // A disk over a network may report only now that it is full.
+        let isClosed = close(descriptor) == 0
         descriptor = -1
-        guard let temporaryPath else { return }
-        guard rename(temporaryPath, path) == 0 else {
-            let message = systemMessage()
-            unlink(temporaryPath)
-            throw DocumentError(.file, "Cannot write \(path): \(message).")
-        }
+        guard isClosed else { throw DocumentError(.file, "Cannot write \(path): \(systemMessage()).") }
+        try Self.translated { try folder?.commit(replacing: replacing) }
+    }
+
+    private static func translated<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as FileError { throw DocumentError(.file, error.description) }
     }
 }
 

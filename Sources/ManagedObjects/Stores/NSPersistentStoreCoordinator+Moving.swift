@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 
 // Stores as a whole: moved to another place or type, replaced, destroyed.
@@ -27,7 +28,9 @@ extension NSPersistentStoreCoordinator {
         let copiesFiles =
             store.type == NSSQLiteStoreType && storeType == NSSQLiteStoreType
             && ![store.url, URL].contains { $0.map(SQLiteFile.isMemory) ?? true }
-        if copiesFiles, let origin = store.url { try StoreFiles(url: URL).replace(with: StoreFiles(url: origin)) }
+        if copiesFiles, let origin = store.url {
+            try StoreFiles(url: URL).replace(with: StoreFiles(url: origin.withoutLinks))
+        }
         let target = storeClass.init(
             persistentStoreCoordinator: self, configurationName: store.configurationIfAny, at: URL, options: options)
         do {
@@ -63,17 +66,18 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Puts a copy of one store in the place of another, whether there is one or not. UUID and primary keys are those
-    /// of the copied store. Cost for SQLite: every page of the file is copied.
+    /// of the copied store. The copy is made beside its place, which it takes when it is complete; the replaced store is locked
+    /// while it does. Cost for SQLite: every page of the file is copied.
     ///
-    /// - Throws: Code 134000 for a type without a class, 134070 for one whose stores cannot be replaced, and what
-    ///   reading and writing the files throws; the replaced store is then as it was.
+    /// - Throws: Code 134000 for a type without a class, 134070 for one whose stores cannot be replaced and where the store to
+    ///   be replaced is open, and what reading and writing the files throws; the replaced store is then as it was.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         try requireFiles(type: storeType, url: destinationURL)
-        if Self.isSame(destinationURL, sourceURL) { return }
-        try StoreFiles(url: destinationURL).replace(with: StoreFiles(url: sourceURL))
+        if Self.isSame(destinationURL.withoutLinks, sourceURL.withoutLinks) { return }
+        try StoreFiles(url: destinationURL).replace(with: StoreFiles(url: sourceURL.withoutLinks))
     }
 
     /// Puts a copy of one store in the place of another.
@@ -98,7 +102,7 @@ extension NSPersistentStoreCoordinator {
         // Stores in memory have no files; what is left of them is let go by removing them.
         if storeType == NSInMemoryStoreType { return }
         try requireFiles(type: storeType, url: url)
-        try StoreFiles(url: url)
+        try StoreFiles(url: url.withoutLinks)
             .destroy(forced: NSPersistentStore.flag(NSPersistentStoreForceDestroyOption, in: options))
     }
 

@@ -1,0 +1,68 @@
+import AtomicFiles
+import CoreData
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import ManagedObjects
+
+    /// A store on its way to its place: the engine's own replacement, which links and renames files.
+    struct StoreDraft {
+        private let replacement: StoreReplacement
+        /// Where the store is made.
+        var url: URL { replacement.url }
+        /// Where it will be, without symbolic links.
+        var place: URL { replacement.place }
+
+        init(at place: URL, model: NSManagedObjectModel) throws { replacement = try StoreReplacement(at: place) }
+
+        func commit(replacing occupant: StoreCreation.Occupant) throws {
+            try replacement.commit(
+                replacing: {
+                    switch occupant {
+                    case .nothing: .nothing
+                    case .store: .store
+                    case .file: .file
+                    }
+                }())
+        }
+    }
+#else
+    /// A store on its way to its place, which Core Data copies it to: it alone may replace stores that it keeps.
+    struct StoreDraft {
+        private let folder: PartialFolder
+        private let model: NSManagedObjectModel
+        /// Where the store is made.
+        var url: URL { folder.item }
+        /// Where it will be, without symbolic links.
+        var place: URL { folder.place }
+
+        init(at place: URL, model: NSManagedObjectModel) throws {
+            self.model = model
+            do {
+                folder = try PartialFolder(for: place)
+            } catch let error as FileError {
+                throw CocoaError(
+                    .fileWriteUnknown,
+                    userInfo: [NSLocalizedDescriptionKey: error.description, NSFilePathErrorKey: place.path])
+            }
+        }
+
+        func commit(replacing occupant: StoreCreation.Occupant) throws {
+            if occupant == .nothing, FileStatus(place.path) != nil {
+                throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: place.path])
+            }
+            if occupant == .file, FileStatus(place.path)?.isRegular == true, !isStore(place) {
+                try FileManager.default.removeItem(at: place)
+            }
+            try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+                at: place, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
+                ofType: NSSQLiteStoreType)
+            folder.remove()
+        }
+
+        private func isStore(_ url: URL) -> Bool {
+            let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: NSSQLiteStoreType, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+            return metadata != nil
+        }
+    }
+#endif

@@ -1,0 +1,43 @@
+import AtomicFiles
+import Foundation
+
+/// The files that a command reads, which what it writes must not replace.
+struct ReadFiles {
+    /// Without symbolic links.
+    private let urls: [URL]
+
+    /// - Parameter urls: Stores, documents and models. Whatever may stand beside one is read too: a store's log and its folder of
+    ///   large values, a document's files.
+    init(_ urls: [URL?]) { self.urls = urls.compactMap { $0?.withoutLinks } }
+
+    /// Whether a file that is written would replace one that is read, or a part of it.
+    ///
+    /// - Parameter isStore: Whether a store is written, which replaces the log of the one that is there.
+    func wouldBeReplaced(by place: URL, isStore: Bool) -> Bool {
+        let place = place.withoutLinks
+        let written = isStore ? Self.databaseFiles(of: place) : [place.path]
+        return urls.contains { url in written.contains { Self.isRead($0, with: url) } }
+    }
+
+    private static func isRead(_ path: String, with url: URL) -> Bool {
+        let files = databaseFiles(of: url)
+        if files.contains(path) || url.path.hasPrefix(path + "/") { return true }
+        if folders(of: url).contains(where: { path == $0 || path.hasPrefix($0 + "/") }) { return true }
+        // A file may have several names.
+        guard let status = FileStatus(path) else { return false }
+        return files.contains { FileStatus($0)?.isSame(as: status) == true }
+    }
+
+    private static func databaseFiles(of url: URL) -> [String] {
+        ["", "-wal", "-shm", "-journal"].map { url.path + $0 }
+    }
+
+    /// What is in a bundle, the large values of a store, and the files of a document.
+    private static func folders(of url: URL) -> [String] {
+        let name = ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"
+        return [
+            url.path, url.deletingLastPathComponent().appendingPathComponent(name).path,
+            url.appendingPathExtension("files").path,
+        ]
+    }
+}

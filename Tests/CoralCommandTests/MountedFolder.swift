@@ -1,0 +1,47 @@
+import ChildProcesses
+import Foundation
+
+/// A folder on a file system of its own, in memory: small, or for reading only.
+final class MountedFolder {
+    let url: URL
+
+    /// Nil where this process may not mount anything, which is said.
+    init?(kilobytes: Int) throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("mounted-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        guard try Self.run("mount -t tmpfs -o size=\(kilobytes)k tmpfs '\(url.path)'") else {
+            print("Skipped: no file system can be mounted here.")
+            return nil
+        }
+    }
+
+    deinit {
+        _ = try? Self.run("umount '\(url.path)'")
+        rmdir(url.path)
+    }
+
+    func file(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    func makeReadOnly() throws { _ = try Self.run("mount -o remount,ro '\(url.path)'") }
+
+    /// Fills the file system, but for some kilobytes.
+    func fill(leaving kilobytes: Int) throws {
+        _ = try Self.run("cat /dev/zero > '\(file("filler"))'; truncate -s -\(kilobytes)K '\(file("filler"))'")
+    }
+
+    /// The bytes of all files but the filler, by name.
+    func contents() throws -> [String: Data] {
+        var contents: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: url.path) where name != "filler" {
+            contents[name] = FileManager.default.contents(atPath: file(name)) ?? Data()
+        }
+        return contents
+    }
+
+    private static func run(_ line: String) throws -> Bool {
+        let null = URL(fileURLWithPath: "/dev/null")
+        return try ChildProcess(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", line], input: null, output: null, errors: null
+        ).wait() == 0
+    }
+}
