@@ -26,11 +26,15 @@ extension ModelFile {
 
     /// Writes the compiled form: of a bundle a bundle, of a single model a single file.
     ///
-    /// - Throws: `ModelError` when a model cannot be compiled or a file cannot be written.
+    /// - Throws: `ModelError` when a model cannot be compiled, when that would change its version hashes, or when a file
+    ///   cannot be written.
     public func writeCompiled(to url: URL) throws {
-        if kind == .sourceBundle || kind == .compiledBundle { return try writeCompiledBundle(to: url) }
+        if kind == .sourceBundle || kind == .compiledBundle {
+            try writeCompiledBundle(to: url)
+            return
+        }
         do {
-            try ModelArchive.write(model).write(to: url, options: .atomic)
+            try ModelConversion.compiled(of: model).data.write(to: url, options: .atomic)
         } catch let error as ModelError {
             throw error
         } catch {

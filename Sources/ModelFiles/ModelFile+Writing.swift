@@ -6,14 +6,18 @@ extension ModelFile {
     /// What is at the URL is replaced file by file; files of other names stay.
     ///
     /// Class names of the form `.Name` get the module's name in front, if there is one. Throws ``ModelError`` when a
-    /// model cannot be compiled or a file cannot be written.
-    public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws {
+    /// model cannot be compiled, when that would change its version hashes, or when a file cannot be written.
+    ///
+    /// - Returns: What the form has no place for, and what is left out therefore.
+    @discardableResult
+    public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws -> [ModelDifference.Change] {
+        let conversions = try versions.map { try ModelConversion.compiled(of: $0.model, moduleName: moduleName) }
         try Self.makeDirectory(url)
-        for version in versions {
-            let data = try ModelArchive.write(version.model, moduleName: moduleName)
-            try Self.write(data, to: url.appendingPathComponent(version.name + ".mom"))
+        for (version, conversion) in zip(versions, conversions) {
+            try Self.write(conversion.data, to: url.appendingPathComponent(version.name + ".mom"))
         }
         try Self.write(try versionInfo(), to: url.appendingPathComponent("VersionInfo.plist"))
+        return conversions.flatMap(\.omissions)
     }
 
     /// The binary property list `VersionInfo.plist` of a compiled bundle.
@@ -36,15 +40,21 @@ extension ModelFile {
 
     /// Writes the versions as a source bundle, an `.xcdatamodeld`, with the name of the current one.
     ///
-    /// Throws ``ModelError`` when a predicate cannot be spelled or a file cannot be written.
-    public func writeSourceBundle(to url: URL) throws {
+    /// Throws ``ModelError`` when a predicate cannot be spelled, when version hashes would change, or when a file cannot be
+    /// written.
+    ///
+    /// - Returns: What the form has no place for, and what is left out therefore.
+    @discardableResult
+    public func writeSourceBundle(to url: URL) throws -> [ModelDifference.Change] {
+        let conversions = try versions.map { try ModelConversion.source(of: $0.model) }
         try Self.makeDirectory(url)
-        for version in versions {
+        for (version, conversion) in zip(versions, conversions) {
             let directory = url.appendingPathComponent(version.name + ".xcdatamodel")
             try Self.makeDirectory(directory)
-            try Self.write(ModelSourceWriter.write(version.model), to: directory.appendingPathComponent("contents"))
+            try Self.write(conversion.data, to: directory.appendingPathComponent("contents"))
         }
-        guard versions.count > 1 else { return }
+        let omissions = conversions.flatMap(\.omissions)
+        guard versions.count > 1 else { return omissions }
         let name = SourceXML.escaped(current.name + ".xcdatamodel")
         let propertyList = """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -58,6 +68,7 @@ extension ModelFile {
 
             """
         try Self.write(Data(propertyList.utf8), to: url.appendingPathComponent(".xccurrentversion"))
+        return omissions
     }
 
     private static func makeDirectory(_ url: URL) throws {
