@@ -57,9 +57,7 @@ struct StoreFiles {
     /// The files of large values, by their paths within the folder.
     private var largeValues: Set<String> {
         Set(FileManager.default.subpaths(atPath: supportDirectory.path) ?? []).filter { path in
-            var isDirectory: ObjCBool = false
-            let file = supportDirectory.appendingPathComponent(path).path
-            return FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) && !isDirectory.boolValue
+            ExternalData.isFile(atPath: supportDirectory.appendingPathComponent(path).path)
         }
     }
 
