@@ -19,7 +19,8 @@ enum CommandStatus: Int32 {
         EXIT CODES:
           0    Done.
           1    It could not be done; standard error says why, and nothing was changed.
-          2    There are findings: differences (diff, model diff), or problems (check, model check, model port, verify).
+          2    There are findings: differences (diff, model diff), problems (check, model check, model port, verify), values
+               whose files do not exist (export, import, verify), or what a form has no place for (model convert).
           64   The arguments cannot be understood.
           130  Interrupted.
         """
