@@ -23,7 +23,7 @@ public struct ObjectContents: Sendable, Hashable, CustomStringConvertible {
         var values: [String: String] = [:]
         for (key, attribute) in object.entity.attributesByName where !excluding.contains(key) {
             if attribute.isTransient || attribute is NSDerivedAttributeDescription { continue }
-            values[key] = object.value(forKey: key).map(ObjectContents.text)
+            values[key] = object.value(forKey: key).map(ValueContents.text)
         }
         for (key, relationship) in object.entity.relationshipsByName where !excluding.contains(key) {
             let value = object.value(forKey: key)
@@ -39,14 +39,6 @@ public struct ObjectContents: Sendable, Hashable, CustomStringConvertible {
             if !text.isEmpty { values[key] = text }
         }
         self.values = values
-    }
-
-    private static func text(_ value: Any) -> String {
-        switch value {
-        case let data as Data: data.base64EncodedString()
-        case let date as Date: "\(date.timeIntervalSinceReferenceDate)"
-        default: "\(value)"
-        }
     }
 
     /// Where two objects differ, as one line for each property; empty where they do not.

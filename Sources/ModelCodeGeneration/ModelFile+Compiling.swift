@@ -27,10 +27,14 @@ extension ModelFile {
     /// Writes the compiled form: of a bundle a bundle, of a single model a single file. What is at the URL is replaced when all
     /// is written.
     ///
-    /// - Throws: `ModelError` when a model cannot be compiled or a file cannot be written.
+    /// - Throws: `ModelError` when a model cannot be compiled, when that would change its version hashes, or when a file
+    ///   cannot be written.
     public func writeCompiled(to url: URL) throws {
-        if kind == .sourceBundle || kind == .compiledBundle { return try writeCompiledBundle(to: url) }
-        try ModelReplacement.write(try ModelArchive.write(model), to: url)
+        if kind == .sourceBundle || kind == .compiledBundle {
+            try writeCompiledBundle(to: url)
+        } else {
+            try ModelFile.writeCompiledModel(model, to: url)
+        }
     }
 }
 

@@ -6,16 +6,29 @@ extension ModelFile {
     /// A bundle that is at the URL is replaced when the new one is complete.
     ///
     /// Class names of the form `.Name` get the module's name in front, if there is one. Throws ``ModelError`` when a
-    /// model cannot be compiled or a file cannot be written.
-    public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws {
+    /// model cannot be compiled, when that would change its version hashes, or when a file cannot be written.
+    ///
+    /// - Returns: What the form has no place for, and what is left out therefore.
+    @discardableResult
+    public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws -> [ModelDifference.Change] {
+        let conversions = try versions.map { try ModelConversion.compiled(of: $0.model, moduleName: moduleName) }
         try ModelReplacement.write(to: url) { url in
             try Self.makeDirectory(url)
-            for version in versions {
-                let data = try ModelArchive.write(version.model, moduleName: moduleName)
-                try Self.write(data, to: url.appendingPathComponent(version.name + ".mom"))
+            for (version, conversion) in zip(versions, conversions) {
+                try Self.write(conversion.data, to: url.appendingPathComponent(version.name + ".mom"))
             }
             try Self.write(try versionInfo(), to: url.appendingPathComponent("VersionInfo.plist"))
         }
+        return conversions.flatMap(\.omissions)
+    }
+
+    /// Writes one model as a `.mom`, which replaces one that is there when it is complete. Throws and returns as
+    /// ``writeCompiledBundle(to:moduleName:)`` does.
+    @discardableResult
+    package static func writeCompiledModel(_ model: Model, to url: URL) throws -> [ModelDifference.Change] {
+        let conversion = try ModelConversion.compiled(of: model)
+        try ModelReplacement.write(conversion.data, to: url)
+        return conversion.omissions
     }
 
     /// The binary property list `VersionInfo.plist` of a compiled bundle.
@@ -39,25 +52,34 @@ extension ModelFile {
     /// Writes the versions as a source bundle, an `.xcdatamodeld`, with the name of the current one. A bundle that is at the
     /// URL is replaced when the new one is complete.
     ///
-    /// Throws ``ModelError`` when a predicate cannot be spelled or a file cannot be written.
-    public func writeSourceBundle(to url: URL) throws {
+    /// Throws ``ModelError`` when a predicate cannot be spelled, when version hashes would change, or when a file cannot be
+    /// written.
+    ///
+    /// - Returns: What the form has no place for, and what is left out therefore.
+    @discardableResult
+    public func writeSourceBundle(to url: URL) throws -> [ModelDifference.Change] {
+        let conversions = try versions.map { try ModelConversion.source(of: $0.model) }
         try ModelReplacement.write(to: url) { url in
             try Self.makeDirectory(url)
-            for version in versions {
-                try Self.writeSource(version.model, to: url.appendingPathComponent(version.name + ".xcdatamodel"))
+            for (version, conversion) in zip(versions, conversions) {
+                try Self.write(conversion, to: url.appendingPathComponent(version.name + ".xcdatamodel"))
             }
             try writeCurrentVersion(to: url)
         }
+        return conversions.flatMap(\.omissions)
     }
 
-    /// Writes the model of one version as an `.xcdatamodel`, a folder, which replaces one that is there when it is complete.
-    package static func writeSourceModel(_ model: Model, to url: URL) throws {
-        try ModelReplacement.write(to: url) { try writeSource(model, to: $0) }
+    /// Writes one model as an `.xcdatamodel`, a folder, which replaces one that is there when it is complete. Throws and
+    /// returns as ``writeSourceBundle(to:)`` does.
+    package static func writeSourceModel(_ model: Model, to url: URL) throws -> [ModelDifference.Change] {
+        let conversion = try ModelConversion.source(of: model)
+        try ModelReplacement.write(to: url) { try write(conversion, to: $0) }
+        return conversion.omissions
     }
 
-    private static func writeSource(_ model: Model, to directory: URL) throws {
+    private static func write(_ source: ModelConversion, to directory: URL) throws {
         try makeDirectory(directory)
-        try write(ModelSourceWriter.write(model), to: directory.appendingPathComponent("contents"))
+        try write(source.data, to: directory.appendingPathComponent("contents"))
     }
 
     private func writeCurrentVersion(to url: URL) throws {

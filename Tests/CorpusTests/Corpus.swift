@@ -7,7 +7,7 @@ enum Corpus {
 
     /// The SQLite stores, by path.
     static let stores: [URL] = files {
-        ["sqlite", "moody"].contains($0.pathExtension) && !$0.path.contains("corrupted")
+        ["sqlite", "moody", "graphdb"].contains($0.pathExtension) && !$0.path.contains("corrupted")
     }
     /// A file that looks like a store and is none.
     static let damaged: URL? = files { $0.lastPathComponent == "db_corrupted.sqlite" }.first

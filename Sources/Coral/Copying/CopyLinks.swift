@@ -24,6 +24,9 @@ final class CopyLinks {
         self.rules = rules
     }
 
+    /// Notes an omission that is no link.
+    func note(_ omission: CopyOmission) { omissions.note(omission) }
+
     /// The object that a copy is linked to in place of an original's neighbour that is not copied.
     func object(for id: NSManagedObjectID, by relationship: RelationshipCopy) -> NSManagedObject? {
         relationship.permitsLinks ? found[id].map(target.object(with:)) : nil

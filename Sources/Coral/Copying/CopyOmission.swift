@@ -1,6 +1,6 @@
 import CoreData
 
-/// A place where a copy is not related to what its original is related to, although no rule says so.
+/// A place where a copy is not related to what its original is related to, or lacks a value, although no rule says so.
 public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
     /// Why. A struct, so that a new kind breaks no `switch`.
     public struct Reason: Sendable, Hashable, RawRepresentable {
@@ -16,18 +16,25 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
         /// The object lives in another store, and nothing there stands for it; or it is not saved, and the copies are
         /// made in another context.
         public static let unreachable = Reason(rawValue: "unreachable")
+        /// The file beside the store that holds the attribute's value does not exist.
+        public static let missingFile = Reason(rawValue: "missingFile")
     }
 
-    /// The original that has the relationship.
+    /// The original that has the relationship or the attribute.
     public var original: NSManagedObjectID
-    /// The relationship as `Entity.name`.
+    /// The relationship, or the attribute of a missing file, as `Entity.name`.
     public var relationship: String
-    /// The object that the copy is not related to.
+    /// The object that the copy is not related to; of a missing file the original.
     public var object: NSManagedObjectID
     /// Why the link was left out.
     public var reason: Reason
 
     public var description: String {
+        if reason == .missingFile {
+            return
+                "\(relationship) of \(original.uriRepresentation().absoluteString) is not copied: the file that holds the "
+                + "value does not exist."
+        }
         let what =
             switch reason {
             case .exclusive: "is not copied, and a link would take it away from the original"

@@ -151,6 +151,7 @@ final class CopySession {
                     at: node.entity.name)
             }
             drafts.append(try CopyDraft(original, node: number, entity: node.entity, now: now))
+            noteMissingFiles(of: original, node.entity)
         }
         try unique.settle(drafts, followed: false)
         let parents = ParentValues(graph: graph, drafts: drafts) { [unowned self] in copy(at: $0) }
@@ -158,6 +159,21 @@ final class CopySession {
         try unique.settle(drafts, followed: true)
         for draft in drafts { try make(draft) }
         progress?.completedUnitCount += Int64(portion.count)
+    }
+
+    /// Notes the values that cannot be copied because their files do not exist.
+    private func noteMissingFiles(of original: NSManagedObject, _ entity: EntityCopy) {
+        for attribute in entity.attributes {
+            guard case .original = attribute.source,
+                original.entity.attributesByName[attribute.name]?.allowsExternalBinaryDataStorage == true,
+                original.value(forKey: attribute.name) == nil,
+                MissingFileReference.name(of: original, attribute.name) != nil
+            else { continue }
+            links.note(
+                CopyOmission(
+                    original: original.objectID, relationship: "\(entity.name).\(attribute.name)",
+                    object: original.objectID, reason: .missingFile))
+        }
     }
 
     private func make(_ draft: CopyDraft) throws {

@@ -91,7 +91,7 @@ struct GraphStateReader {
         while var record = try reader.next() {
             // Whether a value stands beside the document or in it is no difference.
             for index in record.attributes.indices {
-                guard case .file(let file) = record.attributes[index].value else { continue }
+                guard case .file(let file) = record.attributes[index].value, !file.isMissing else { continue }
                 let isArchive = schema.entity(record.entity)?.attribute(record.attributes[index].name)?.type
                 let bytes = try files.contents(of: file)
                 record.attributes[index].value =

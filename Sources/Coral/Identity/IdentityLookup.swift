@@ -29,6 +29,8 @@ struct IdentityLookup {
             !key.parts.contains { if case .node = $0 { true } else { false } }
         }
         var found: [(IdentityKey, [NSManagedObject])] = []
+        // Without an index each fetch looks at all rows: then as many keys at once as a statement can have.
+        let batchSize = isIndexed(rule) ? batchSize : max(batchSize, Self.largestBatch / max(rule.parts.count, 1))
         for start in stride(from: 0, to: stored.count, by: batchSize) {
             let batch = stored[start..<min(start + batchSize, stored.count)]
             let wanted = Set(batch)
@@ -43,6 +45,22 @@ struct IdentityLookup {
             }
         }
         return found
+    }
+
+    /// SQLite takes 32,766 values in a statement where nobody has raised that.
+    private static let largestBatch = 30_000
+
+    /// Whether the model declares an index, or a uniqueness constraint, that begins with a part of the key. Relationships always
+    /// have one.
+    private func isIndexed(_ rule: IdentityRule) -> Bool {
+        guard rule.relationships.isEmpty, let entity = model.entity(rule.entity)?.entity else { return true }
+        let names = Set(rule.parts.map(\.name))
+        return sequence(first: entity, next: \.superentity).contains { entity in
+            let constraints = entity.uniquenessConstraints.compactMap { $0.first }
+                .compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
+            let indexes = entity.indexes.compactMap { $0.elements.first?.property?.name }
+            return names.contains { (constraints + indexes).contains($0) }
+        }
     }
 
     /// A predicate that the objects of all the keys fulfil; of compound keys others may too.

@@ -14,6 +14,8 @@ final class IdentityMatcher {
     private let conversion: ValueConversion
     private let lookup: IdentityLookup
     private var index: [IdentityKey: ImportNode] = [:]
+    /// The nodes that were matched by the store's own ids, where these decide before keys.
+    private var nodesByURI: [NSManagedObjectID: ImportNode] = [:]
     private(set) var conflicts: [ImportConflict] = []
     private(set) var errors: [ImportError] = []
 
@@ -138,14 +140,17 @@ final class IdentityMatcher {
         for node in nodes {
             let keys = keys(of: node)
             node.keys = keys
-            if keys.isEmpty, !node.isBound {
+            if keys.isEmpty || options.identity.prefersObjectURIs, !node.isBound {
                 if let id = objectID(of: node) {
                     byURI[id, default: []].append(node)
-                } else if options.identity.matchesContent, !node.isReference, node.entity.rules.isEmpty {
+                } else if keys.isEmpty, options.identity.matchesContent, !node.isReference, node.entity.rules.isEmpty {
                     byContent.append(node)
                 }
             }
-            for key in keys {
+        }
+        if !byURI.isEmpty { try matchURIs(byURI) }
+        for node in nodes {
+            for key in node.keys {
                 if let known = index[key]?.resolved {
                     if known !== node.resolved { merge(node.resolved, into: known) }
                     continue
@@ -160,7 +165,7 @@ final class IdentityMatcher {
             let found = try lookup.objects(with: byRule[rule] ?? [], of: rule)
             for (key, objects) in found { adopt(objects, for: key) }
         }
-        if !byURI.isEmpty { try matchURIs(byURI) }
+        try noteOtherIDs(nodes)
         if !byContent.isEmpty { try matchContent(byContent) }
         for node in nodes { node.resolved.isSettled = true }
     }
@@ -180,7 +185,10 @@ final class IdentityMatcher {
             )
         }
         if let known = node.matchedID, known != object.objectID {
-            return ambiguous(node, known, object.objectID)
+            guard nodesByURI[known] === node else { return ambiguous(node, known, object.objectID) }
+            // Where the other object is in the document too, it may get another key there.
+            if nodesByURI[object.objectID] == nil { noteOtherObject(node, object.objectID, keyDecides: false) }
+            return
         }
         node.matchedID = object.objectID
         node.object = object
@@ -217,7 +225,50 @@ final class IdentityMatcher {
             }
             first?.matchedID = object.objectID
             first?.object = object
+            if options.identity.prefersObjectURIs { nodesByURI[object.objectID] = first }
         }
+    }
+
+    /// Notes which nodes have the id of a stored object that their key does not belong to. Cost: a fetch for those nodes whose
+    /// key has found another object or none.
+    private func noteOtherIDs(_ nodes: [ImportNode]) throws {
+        guard !options.identity.prefersObjectURIs else { return }
+        var named: [NSManagedObjectID: ImportNode] = [:]
+        for node in nodes where !node.keys.isEmpty && !node.resolved.isReference && !node.resolved.isBound {
+            guard let id = objectID(of: node), id != node.resolved.matchedID else { continue }
+            named[id] = node
+        }
+        guard !named.isEmpty else { return }
+        for object in try lookup.objects(with: Array(named.keys)) {
+            guard let node = named[object.objectID] else { continue }
+            noteOtherObject(node, object.objectID, keyDecides: true)
+        }
+    }
+
+    /// Notes that a node's id and its key belong to two objects. Two records with one key are one node by now; the conflict is
+    /// about the record that has the id.
+    private func noteOtherObject(_ node: ImportNode, _ other: NSManagedObjectID, keyDecides: Bool) {
+        func name(_ id: NSManagedObjectID) -> String {
+            "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
+        }
+        let known = node.resolved.matchedID.map(name)
+        let message: String
+        if !keyDecides {
+            message =
+                "The record has the id of \(known ?? "") and the key of \(name(other)). \(known ?? "") is updated, as the id "
+                + "says, and has the same key then."
+        } else if let known {
+            message =
+                "The record has the id of \(name(other)) and the key of \(known). \(known) is updated, as the key says."
+        } else {
+            message = "The record has the id of \(name(other)) and another key. A new object is made, as the key says."
+        }
+        var subject = node.resolved.subject
+        subject.record = node.id
+        subject.place = node.resolved.records.first { $0.record.id == node.id }?.place ?? subject.place
+        subject.label = node.id?.text ?? subject.label
+        conflicts.append(
+            ImportConflict(subject: subject, property: node.keys.first?.rule.parts.first?.name, message: message))
     }
 
     // MARK: - Content

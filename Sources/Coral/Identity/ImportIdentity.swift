@@ -7,6 +7,9 @@ import GraphDocuments
 /// user info (`coral.identity` of an entity: names of attributes and to-one relationships, with commas between); the model's
 /// uniqueness constraints; the id, where the document comes from the very store; the content, where `matchesContent` says
 /// so. A record that nothing identifies is a new object. What an entity declares holds for those that inherit from it.
+///
+/// Where a record has both a key and an id of the very store, and these do not belong to one object, the plan has a conflict
+/// that says so. The key decides, or the id where `prefersObjectURIs` says so.
 public struct ImportIdentity: Sendable, Hashable {
     /// The key of the directive in the user info of entities.
     public static let userInfoKey = "coral.identity"
@@ -19,6 +22,10 @@ public struct ImportIdentity: Sendable, Hashable {
     public var usesUniquenessConstraints: Bool
     /// Whether ids of the store's own (`Note/p12`, `x-coredata://…`) identify objects.
     public var usesObjectURIs: Bool
+    /// Whether an id of the store's own decides before keys do: a record with the id of a stored object and another key
+    /// changes that object's key. Off unless said otherwise, because a copy of a store has its UUID, and its ids may be those
+    /// of other objects.
+    public var prefersObjectURIs = false
     /// Whether a record of an entity without a key is the object that has all the same attributes. Off unless said otherwise.
     public var matchesContent: Bool
     /// Whether keys declared in the model's user info count.

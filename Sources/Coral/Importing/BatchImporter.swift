@@ -50,6 +50,10 @@ public struct BatchImporter {
         public internal(set) var deletionCount = 0
         /// What policies have settled.
         public internal(set) var conflictCount = 0
+        /// Values whose files did not exist when the document was written.
+        public internal(set) var missingFileCount = 0
+        /// The first of these.
+        public internal(set) var missingFiles: [ImportMissingFile] = []
         /// The first conflicts.
         public internal(set) var conflicts: [ImportConflict] = []
         /// The first records that were left out, where `skipsInvalid` says so.
@@ -159,6 +163,7 @@ private final class BatchRun {
                 context, options: importer.options, progress: nil, part: part, model: model)
             session.untouchedRecords = untouched
             session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
+            if part == .values { session.payload.isKnownOutside = { [unowned self] id in ids[id] != nil } }
             session.payload.begin(header)
             for record in batch { session.payload.add(record) }
             if part == .links { try loadTogether(batch) }
@@ -198,7 +203,9 @@ private final class BatchRun {
         result.deletionCount += changes.deletions.count
         result.conflictCount += changes.conflicts.count
         result.errorCount += changes.errors.count
+        result.missingFileCount += changes.missingFiles.count
         let limit = importer.options.entryLimit
+        result.missingFiles += changes.missingFiles.kept.prefix(max(0, limit - result.missingFiles.count))
         result.conflicts += changes.conflicts.kept.prefix(max(0, limit - result.conflicts.count))
         result.errors += changes.errors.kept.prefix(max(0, limit - result.errors.count))
         if !importer.options.skipsInvalid, var error = changes.errors.kept.first {

@@ -42,6 +42,11 @@ public struct ImportSubject: Sendable, Hashable {
     public var place: DocumentPlace?
     /// What people may call it: the record's id, else its key, else its place.
     public var label: String
+
+    /// The end of an object's URI, which tells it from others of one store: `Note/p12`.
+    static func shortName(_ uri: String) -> String {
+        uri.split(separator: "/").suffix(2).joined(separator: "/")
+    }
 }
 
 /// An object that is to be made.
@@ -104,6 +109,20 @@ public struct ImportDeletion: Sendable, Hashable {
     }
 }
 
+/// A value whose file did not exist when the document was written.
+public struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
+    /// The record, and its object.
+    public var subject: ImportSubject
+    /// The attribute's name.
+    public var attribute: String
+    /// The name that the store which the document comes from has for the file.
+    public var name: String
+
+    public var description: String {
+        "The file of \(subject.label).\(attribute) did not exist when the document was written (\(name))."
+    }
+}
+
 /// Something that was settled by a policy, and that somebody may want to know.
 public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
     /// The record, and its object.
@@ -113,5 +132,9 @@ public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
     /// What was found and what becomes of it, as a sentence.
     public var message: String
 
-    public var description: String { subject.place.map { "\(message) (\($0))" } ?? message }
+    public var description: String {
+        // Without a place the object says which of many it is about.
+        let name = subject.place.map { "\($0)" } ?? subject.object.map(ImportSubject.shortName) ?? subject.label
+        return name.isEmpty ? message : "\(message) (\(name))"
+    }
 }

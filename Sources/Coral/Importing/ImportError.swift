@@ -54,6 +54,10 @@ public struct ImportError: Error, Sendable, Hashable {
         public static let invalidObject = Code(rawValue: "invalidObject")
         /// Identities that lead through each other in a circle, or a key that several objects have.
         public static let ambiguousIdentity = Code(rawValue: "ambiguousIdentity")
+        /// A value whose file did not exist when the document was written.
+        public static let missingFile = Code(rawValue: "missingFile")
+        /// Two records of a document state one id.
+        public static let repeatedID = Code(rawValue: "repeatedID")
         /// A file beside the document that is not there, or may not be read.
         public static let file = Code(rawValue: "file")
         /// Something that only stores of this package's engine can do.
@@ -63,7 +67,9 @@ public struct ImportError: Error, Sendable, Hashable {
 
 extension ImportError: CustomStringConvertible {
     public var description: String {
-        let text = place.map { "\(message) (\($0))" } ?? message
+        // Without a place the object says which of many it is about.
+        let subject = place.map { "\($0)" } ?? record?.text ?? object.map(ImportSubject.shortName)
+        let text = subject.map { "\(message) (\($0))" } ?? message
         switch others.count {
         case 0: return text
         case 1: return "\(text) There is one more error."

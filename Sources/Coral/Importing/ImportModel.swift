@@ -177,6 +177,8 @@ struct AttributeImport {
     let type: GraphSchema.Attribute
     /// Whether the store derives the value itself.
     let isDerived: Bool
+    /// Whether large values are kept in files beside the store.
+    let mayHaveFile: Bool
     /// What reads and makes the values of a transformable attribute.
     let transformable: (reader: TransformableReader, writer: TransformableWriter)?
 
@@ -184,6 +186,7 @@ struct AttributeImport {
         name = attribute.name
         type = GraphSchema.Attribute(attribute)
         isDerived = attribute is NSDerivedAttributeDescription
+        mayHaveFile = attribute.allowsExternalBinaryDataStorage
         transformable =
             type.type == .transformable ? (TransformableReader(attribute), TransformableWriter(attribute)) : nil
     }

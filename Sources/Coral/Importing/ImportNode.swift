@@ -12,6 +12,8 @@ final class ImportNode {
     var records: [PlacedRecord] = []
     /// For each record and each of its relationships the nodes that it leads to, once they are linked.
     var targets: [[[ImportNode]]] = []
+    /// Those of the records that state an id which another record has stated before.
+    var repeatedRecords: [PlacedRecord] = []
     /// The id that messages and results use.
     var id: RecordID?
     /// For each key of the entity the values, once they are known.
@@ -61,6 +63,7 @@ final class ImportNode {
     /// Takes over what another node knows, which from now on is this one.
     func absorb(_ other: ImportNode) {
         records += other.records
+        repeatedRecords += other.repeatedRecords
         targets += other.targets
         id = id ?? other.id
         if other.entity !== entity, other.entity.isKind(of: entity) { entity = other.entity }

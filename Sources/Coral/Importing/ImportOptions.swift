@@ -61,6 +61,10 @@ public struct ImportOptions {
     public var reading = ReadingOptions()
     /// The folder of files that stand beside the document; nil refuses them.
     public var folder: URL?
+    /// What becomes of values whose files did not exist when the document was written. An import leaves what an object has, or
+    /// refuses the record; a restored store refers to the file again where the policy is to keep the reference. The plan's
+    /// `missingFiles` tell of all.
+    public var missingFiles = MissingFilePolicy.keep
     /// How many entries of each kind a plan keeps; beyond that it counts.
     public var entryLimit = 100_000
     /// The number of objects that are looked up with one statement.
@@ -70,6 +74,11 @@ public struct ImportOptions {
     var insertsAbstractEntities = false
     /// Whether objects are checked against the model's rules. Only a restore takes a store as it was.
     var validates = true
+    /// Whether a one-to-one relationship is set on its own side alone. A restore does so: each side is what the document
+    /// says of it, also where the store that it comes from had one side only.
+    var keepsSidesApart = false
+    /// Whether references to missing files are written to the store. Only a restore does so: elsewhere they are another store's.
+    var restoresMissingFiles = false
     /// Makes the object of a record that is new.
     var makesObject: (NSEntityDescription, RecordID?, NSManagedObjectContext) throws -> NSManagedObject = {
         NSEntityDescription.insertNewObject(forEntityName: $0.name ?? "", into: $2)

@@ -15,6 +15,8 @@ final class ImportPayload {
     private var lastArray: (pointer: String, isTop: Bool)?
     /// Finds the object of a record that an earlier part of the document had; nil where there are no parts.
     var objectOutside: ((RecordID) -> NSManagedObject?)?
+    /// Whether an earlier part of the document had a record with that id, while its records are read for the first time.
+    var isKnownOutside: ((RecordID) -> Bool)?
 
     private struct Reference: Hashable {
         var destination: String
@@ -48,8 +50,10 @@ final class ImportPayload {
         recordCount += 1
         guard let entity = model.entity(record.record.entity) else { return }
         let node: ImportNode
+        let isRepeated: Bool
         if let known = nodesByID[record.record.id] {
             node = known
+            isRepeated = true
             // A record that names its entity knows better than the relationship it stands in.
             if entity !== node.entity, record.hasOwnEntity, entity.isKind(of: node.entity) { node.entity = entity }
         } else {
@@ -57,7 +61,9 @@ final class ImportPayload {
             node.id = record.hasOwnID ? record.record.id : nil
             nodesByID[record.record.id] = node
             bindOutside(node, record.record.id)
+            isRepeated = isKnownOutside?(record.record.id) ?? false
         }
+        if isRepeated, record.hasStatedID { node.repeatedRecords.append(record) }
         node.records.append(record)
         if let details = record.details { take(details, of: node) }
         if isRoot ?? record.details?.isTop ?? isTop(record.place) {

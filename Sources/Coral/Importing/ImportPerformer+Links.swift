@@ -72,7 +72,7 @@ extension ImportPerformer {
         guard let id else {
             if isHooked(relationship, of: object, node, []) { return }
             guard let old else { return }
-            object.setValue(nil, forKey: relationship.name)
+            set(relationship, of: object, to: nil)
             note(node, relationship.name, added: [], removed: [old])
             return
         }
@@ -81,8 +81,17 @@ extension ImportPerformer {
         if isHooked(relationship, of: object, node, [target]) { return }
         claim(relationship.name, of: node, for: targetNode)
         guard old !== target else { return }
-        object.setValue(target, forKey: relationship.name)
+        set(relationship, of: object, to: target)
         note(node, relationship.name, added: [targetNode], removed: old.map { [$0] } ?? [])
+    }
+
+    private func set(_ relationship: RelationshipImport, of object: NSManagedObject, to target: NSManagedObject?) {
+        guard options.keepsSidesApart, relationship.inverse?.isToMany == false else {
+            return object.setValue(target, forKey: relationship.name)
+        }
+        object.willChangeValue(forKey: relationship.name)
+        object.setPrimitiveValue(target, forKey: relationship.name)
+        object.didChangeValue(forKey: relationship.name)
     }
 
     // MARK: - To many

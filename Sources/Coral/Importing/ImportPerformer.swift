@@ -82,6 +82,12 @@ struct ImportPerformer {
 
     /// Makes the object of a node that is new; settles whether one that was found is to be changed.
     private mutating func prepare(_ node: ImportNode) throws {
+        for record in node.repeatedRecords {
+            refuse(
+                node, .repeatedID,
+                "Another record has the id \(record.record.id) already; an id is that of one record.",
+                at: record.place)
+        }
         guard !node.isTombstone else { return }
         checkUnknownKeys(of: node)
         for record in node.records {
@@ -137,20 +143,24 @@ struct ImportPerformer {
     private mutating func checkUnknownKeys(of node: ImportNode) {
         let policy = unknownKeys
         guard policy != .ignore else { return }
+        let properties = node.entity.entity.propertiesByName.keys
         for record in node.records {
             for member in record.unknownMembers {
-                let message =
-                    "\(node.entity.name) has no property \"\(member.name)\"."
-                    + NameSuggestion.question(for: member.name, in: node.entity.entity.propertiesByName.keys)
+                // Made for those that are kept alone: a document may have a million such members.
+                func message() -> String {
+                    let name = member.name.count > 100 ? "\(member.name.prefix(100))…" : member.name
+                    return "\(node.entity.name) has no property \"\(name)\"."
+                        + NameSuggestion.question(for: member.name, in: properties)
+                }
                 if keepsLeftovers {
                     changes.leftovers.add(
                         ImportLeftover(subject: node.subject, member: member.name, value: member.value))
                 }
                 if policy == .fail {
-                    refuse(node, .unknownKey, message, at: member.place, property: member.name)
+                    refuse(node, .unknownKey, message(), at: member.place, property: member.name)
                 } else {
                     changes.conflicts.add(
-                        ImportConflict(subject: node.subject, property: member.name, message: message))
+                        ImportConflict(subject: node.subject, property: member.name, message: message()))
                 }
             }
         }
@@ -216,6 +226,9 @@ struct ImportPerformer {
         _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [ImportUpdate.Change]
     ) {
         guard !attribute.isDerived else { return }
+        if case .file(let file) = given, file.isMissing {
+            return settleMissingFile(file.path, of: attribute, of: object, node, record)
+        }
         guard var value = conversion.convert(given, to: attribute.type) else {
             return refuse(
                 node, .wrongValue,
@@ -245,6 +258,25 @@ struct ImportPerformer {
                 node, (error as? ImportError)?.code ?? .wrongValue, message, at: record.place(of: attribute.name),
                 property: attribute.name)
         }
+    }
+
+    /// Does with a value whose file did not exist as the policy says. What an object has is never cleared for it.
+    private mutating func settleMissingFile(
+        _ name: String, of attribute: AttributeImport, of object: NSManagedObject, _ node: ImportNode,
+        _ record: PlacedRecord
+    ) {
+        guard options.missingFiles != .refuse else {
+            return refuse(
+                node, .missingFile,
+                "The file of \(node.entity.name).\(attribute.name) did not exist when the document was written (\(name)).",
+                at: record.place(of: attribute.name), property: attribute.name)
+        }
+        if options.missingFiles == .keep, options.restoresMissingFiles,
+            (try? values.current(object, attribute))?.isNull == true
+        {
+            _ = MissingFileReference.set(name, of: object, attribute.name)
+        }
+        changes.missingFiles.add(ImportMissingFile(subject: node.subject, attribute: attribute.name, name: name))
     }
 
     /// The values that records and references give a node, the last of each attribute, in the order of the first mention.
@@ -310,14 +342,17 @@ struct ImportPerformer {
     // MARK: - Errors
 
     mutating func refuse(
-        _ node: ImportNode, _ code: ImportError.Code, _ message: String, at place: DocumentPlace? = nil,
-        property: String? = nil, rule: Int? = nil
+        _ node: ImportNode, _ code: ImportError.Code, _ message: @autoclosure () -> String,
+        at place: @autoclosure () -> DocumentPlace? = nil, property: String? = nil, rule: Int? = nil
     ) {
         refused.insert(node.number)
-        var error = ImportError(
-            code, message, at: place ?? node.place, record: node.id, entity: node.entity.name, property: property,
-            object: node.matchedID?.uriRepresentation().absoluteString)
-        error.ruleCode = rule
-        changes.errors.add(error)
+        func error() -> ImportError {
+            var error = ImportError(
+                code, message(), at: place() ?? node.place, record: node.id, entity: node.entity.name,
+                property: property, object: node.matchedID?.uriRepresentation().absoluteString)
+            error.ruleCode = rule
+            return error
+        }
+        changes.errors.add(error())
     }
 }

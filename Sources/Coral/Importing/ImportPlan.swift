@@ -30,6 +30,8 @@ public final class ImportPlan<Root: NSManagedObject> {
     public var errors: ImportEntries<ImportError> { session.changes.errors }
     /// What the model has no place for, where `ImportOptions.otherModel` says that it is kept.
     public var leftovers: ImportEntries<ImportLeftover> { session.changes.leftovers }
+    /// Values whose files did not exist when the document was written: see `ImportOptions.missingFiles`.
+    public var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }
     /// How the document's model differs from the one that it is imported into; empty where it does not, or says nothing of it.
     public var modelDifferences: [DocumentModelDifference] { session.modelDifferences }
     /// What the document says of itself.
@@ -41,6 +43,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     public var summary: String {
         var parts = [count(inserts.count, "insert"), count(updates.count, "update"), count(links.count, "link")]
         if !deletions.isEmpty { parts.append(count(deletions.count, "deletion")) }
+        if !missingFiles.isEmpty { parts.append(count(missingFiles.count, "missing file")) }
         if !conflicts.isEmpty { parts.append(count(conflicts.count, "conflict")) }
         parts.append(count(errors.count, "error"))
         return parts.joined(separator: ", ")

@@ -131,6 +131,7 @@ struct ImportChanges {
     var conflicts: ImportEntries<ImportConflict>
     var errors: ImportEntries<ImportError>
     var leftovers: ImportEntries<ImportLeftover>
+    var missingFiles: ImportEntries<ImportMissingFile>
 
     init(limit: Int) {
         inserts = ImportEntries(limit: limit)
@@ -140,6 +141,7 @@ struct ImportChanges {
         conflicts = ImportEntries(limit: limit)
         errors = ImportEntries(limit: limit)
         leftovers = ImportEntries(limit: limit)
+        missingFiles = ImportEntries(limit: limit)
     }
 
     mutating func take(_ conflicts: [ImportConflict], _ errors: [ImportError]) {

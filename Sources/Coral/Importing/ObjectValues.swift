@@ -48,7 +48,10 @@ struct ObjectValues {
     }
 
     private func contents(of file: ExternalFile) throws -> Data {
-        try DocumentFolder(folder).contents(of: file)
+        guard !file.isMissing else {
+            throw ImportError(.missingFile, "The file of the value did not exist when the document was written.")
+        }
+        return try DocumentFolder(folder).contents(of: file)
     }
 
     private func transformed(_ value: TransformableValue, for attribute: AttributeImport) throws -> Any? {
@@ -74,6 +77,11 @@ struct ObjectValues {
     /// What an object has for an attribute now.
     func current(_ object: NSManagedObject, _ attribute: AttributeImport) throws -> GraphValue {
         let value = object.value(forKey: attribute.name)
+        if value == nil, attribute.mayHaveFile,
+            let name = MissingFileReference.name(of: object, attribute.name)
+        {
+            return .file(ExternalFile(missing: name))
+        }
         if let reader = attribute.transformable?.reader { return try reader.value(value) }
         return GraphValue(value, declaredAs: attribute.type)
     }

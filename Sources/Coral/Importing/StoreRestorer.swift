@@ -14,6 +14,10 @@ public struct StoreRestorer {
     /// The folder of files that stand beside the document; nil refuses them.
     public var folder: URL?
 
+    /// What becomes of values whose files did not exist when the document was written: by default the store refers to them
+    /// again.
+    public var missingFiles = MissingFilePolicy.keep
+
     /// A restorer of stores of a model.
     public init(model: NSManagedObjectModel) { self.model = model }
 
@@ -86,6 +90,9 @@ public struct StoreRestorer {
             options.identity.usesDeclaredKeys = false
             options.isStrict = true
             options.validates = false
+            options.keepsSidesApart = true
+            options.missingFiles = missingFiles
+            options.restoresMissingFiles = true
             options.makesObject = { entity, id, context in
                 guard let id, let number = id.primaryKey, id.entity == entity.name else {
                     throw ImportError(

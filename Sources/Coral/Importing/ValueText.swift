@@ -13,16 +13,14 @@ public enum ValueText {
         case .float(let value): value.description
         case .decimal(let value): value.description
         case .string(let value): quoted(value)
-        case .date(let value):
-            value.isFinite && abs(value) < 1e11
-                ? Date(timeIntervalSinceReferenceDate: value).formatted(.iso8601) : "date \(value)"
+        case .date: TextValue.text(of: value) ?? ""
         case .data(let value): "\(value.count) bytes"
         case .uuid(let value): value.uuidString
         case .uri(let value): quoted(value)
         case .composite(let elements):
             "{\(elements.prefix(8).map { "\($0.name): \(text($0.value))" }.joined(separator: ", "))}"
         case .transformable(let value): "an archive of \(value.archive?.count ?? 0) bytes"
-        case .file(let file): "the file \(file.path)"
+        case .file(let file): file.isMissing ? "the missing file \(file.path)" : "the file \(file.path)"
         }
     }
 

@@ -13,6 +13,8 @@ import GraphDocuments
 public struct StorePage: Sendable {
     /// Which part of the graph is shown.
     public var shape: GraphShape
+    /// What becomes of values whose files beside the store do not exist.
+    public var missingFiles = MissingFilePolicy.keep
     /// The page's title.
     public var title = "Store"
     /// The most characters that are shown of a text.
@@ -60,7 +62,11 @@ public struct StorePage: Sendable {
         }
     }
 
-    private var exporter: GraphExporter { GraphExporter(layout: .flat, shape: shape) }
+    private var exporter: GraphExporter {
+        var exporter = GraphExporter(layout: .flat, shape: shape)
+        exporter.missingFiles = missingFiles
+        return exporter
+    }
 
     private func write(
         to sink: any ByteSink, _ progress: Progress?,

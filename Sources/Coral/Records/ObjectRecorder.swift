@@ -23,7 +23,8 @@ final class ObjectRecorder {
 
     /// Reads an object: its row, and its to-many relationships, from the store where they are not loaded yet.
     ///
-    /// Throws `ExportError` where a transformable value cannot be archived.
+    /// Throws `ExportError` where a transformable value cannot be archived. A value whose file does not exist is a reference to
+    /// that file.
     func draft(of object: NSManagedObject) throws -> Draft {
         let entity = try plan.plan(for: object.entity)
         let attributes = try attributes(of: object, by: entity)
@@ -34,6 +35,11 @@ final class ObjectRecorder {
     private func attributes(of object: NSManagedObject, by entity: EntityPlan) throws -> [GraphAttribute] {
         try entity.attributes.map { attribute in
             let value = object.value(forKey: attribute.name)
+            if value == nil, attribute.mayHaveFile,
+                let name = MissingFileReference.name(of: object, attribute.name)
+            {
+                return GraphAttribute(name: attribute.name, value: .file(ExternalFile(missing: name)))
+            }
             let plain = try attribute.transformable?.value(value) ?? GraphValue(value, declaredAs: attribute.type)
             return GraphAttribute(name: attribute.name, value: plain)
         }

@@ -25,8 +25,7 @@ struct TransformableReader {
     /// What an archive holds, as a tree: objects of other classes are dictionaries with their classes. Nil for bytes that are
     /// no archive, and for archives with cycles.
     static func readable(_ archive: Data) -> GraphDocuments.ReadableValue? {
-        guard let tree = try? KeyedArchives.ReadableValue(archive: archive) else { return nil }
-        return GraphDocuments.ReadableValue(tree)
+        GraphDocuments.ReadableValue(archive: archive)
     }
 
     /// Whether an archive holds plain values only: no objects of other classes, no cycles, text as keys.
@@ -34,6 +33,12 @@ struct TransformableReader {
 }
 
 extension GraphDocuments.ReadableValue {
+    /// What an archive holds; nil for bytes that are no archive, and for archives with cycles.
+    package init?(archive: Data) {
+        guard let tree = try? KeyedArchives.ReadableValue(archive: archive) else { return nil }
+        self.init(tree)
+    }
+
     /// Nil for a cycle. The archive's reader has limited the depth.
     fileprivate init?(_ value: KeyedArchives.ReadableValue) {
         switch value {

@@ -16,7 +16,7 @@ struct AttributeSchema {
     /// A value of the type, or null where the attribute is optional, or a file beside the document for large data.
     var json: JSON {
         var choices = [value]
-        if type == .binaryData || type == .transformable { choices.append(Self.file) }
+        if type == .binaryData || type == .transformable { choices += [Self.file, Self.missingFile] }
         // A required attribute may be null too until the object is saved; a document of such objects is written as they are.
         choices.append(["type": "null"])
         var schema: JSON = ["anyOf": choices]
@@ -61,6 +61,13 @@ struct AttributeSchema {
             ]
         case .undefined: [:]
         }
+    }
+
+    private static var missingFile: JSON {
+        [
+            "type": "object", "required": ["$missing"], "additionalProperties": false,
+            "properties": ["$missing": ["type": "string"]] as JSON,
+        ]
     }
 
     private static var file: JSON {

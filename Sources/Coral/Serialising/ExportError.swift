@@ -9,6 +9,10 @@ public struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let missingTransformer = Code(rawValue: "missingTransformer")
         /// An object belongs to no context any more, or the objects belong to several.
         public static let noContext = Code(rawValue: "noContext")
+        /// A file that holds a value does not exist.
+        public static let missingFile = Code(rawValue: "missingFile")
+        /// Objects stand inside each other deeper than the shape's limit, and what is written can have one at the top only.
+        public static let depthLimit = Code(rawValue: "depthLimit")
         /// A format and a shape that do not go together.
         public static let unsupported = Code(rawValue: "unsupported")
     }

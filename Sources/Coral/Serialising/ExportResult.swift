@@ -9,11 +9,21 @@ public struct ExportResult: Sendable, Hashable {
     /// The first hundred of these references, in the document's order.
     public internal(set) var danglingReferences: [DanglingReference] = []
 
-    /// How many of the references that lead nowhere are kept.
+    /// The number of values whose files do not exist: see `GraphExporter.missingFiles`.
+    public internal(set) var missingFileCount = 0
+    /// The first hundred of these values, in the document's order.
+    public internal(set) var missingFiles: [MissingFile] = []
+
+    /// How many of the references that lead nowhere, and of the missing files, are kept.
     static let danglingLimit = 100
 
     /// The records written.
     public var recordCount: Int { counts.values.reduce(0, +) }
+
+    mutating func note(_ file: MissingFile) {
+        missingFileCount += 1
+        if missingFiles.count < Self.danglingLimit { missingFiles.append(file) }
+    }
 
     mutating func note(_ reference: DanglingReference) {
         danglingCount += 1

@@ -247,7 +247,8 @@ final class ExportSession {
 
     /// The records of loaded objects, their dangling references noted and left out.
     func records(of objects: [NSManagedObject], with loader: ObjectLoader) throws -> [GraphRecord] {
-        let drafts = try objects.map(recorder.draft(of:))
+        var drafts = try objects.map(recorder.draft(of:))
+        for index in drafts.indices { try settleMissingFiles(of: &drafts[index]) }
         let missing = try loader.missing(among: drafts.lazy.flatMap { $0.targets.lazy.flatMap { $0 } })
         if let keys = recorder.names.keys {
             let targets = drafts.flatMap { $0.targets.flatMap { $0 } }.filter { !missing.contains($0.objectID) }
@@ -256,6 +257,21 @@ final class ExportSession {
         return drafts.map { draft in
             if !missing.isEmpty { noteMissing(missing, in: draft) }
             return recorder.record(of: draft, missing: missing)
+        }
+    }
+
+    /// Counts the values of an object whose files do not exist, and does with them as the exporter's policy says.
+    private func settleMissingFiles(of draft: inout ObjectRecorder.Draft) throws {
+        for index in draft.attributes.indices {
+            guard case .file(let file) = draft.attributes[index].value, file.isMissing else { continue }
+            let missing = MissingFile(
+                id: recorder.names.name(of: draft.id), attribute: draft.attributes[index].name, name: file.path)
+            switch exporter.missingFiles {
+            case .keep: break
+            case .skip: draft.attributes[index].value = .null
+            case .refuse: throw ExportError(.missingFile, missing.description)
+            }
+            result.note(missing)
         }
     }
 

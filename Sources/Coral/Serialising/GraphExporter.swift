@@ -23,10 +23,13 @@ public struct GraphExporter: Sendable {
     /// What ids are made from, in documents of ours: by default the store's keys. With `.key` an object that has a declared
     /// identity is called by it, as `Tag/=home`, and is so in every store.
     public var idScheme = IDScheme.stored
-    /// How dates are written in the plain shape.
-    public var plainDates = PlainLayout.DateForm.milliseconds
+    /// How dates are written in the plain shape: with all their digits, unless said otherwise.
+    public var plainDates = PlainLayout.DateForm.exact
     /// How decimals are written in the plain shape.
     public var plainDecimals = PlainLayout.DecimalForm.string
+    /// What becomes of values whose files beside the store do not exist. The result counts and names them. The plain shape
+    /// and documents of a mapping have no place for a reference, and have null.
+    public var missingFiles = MissingFilePolicy.keep
     /// The number of objects that are loaded together, and at most held in memory by a flat or line export.
     public var batchSize: Int
     /// The size in bytes from which binary and transformable values stand in files of their own, in a folder beside the

@@ -19,11 +19,20 @@ extension NSManagedObject {
     /// stored objects are their URIs, since a dictionary has no header that says the store: `populate(from:)` and
     /// `NSManagedObjectContext.importObject(from:as:options:)` read it back.
     ///
-    /// Throws as `GraphExporter.export(_:to:progress:)` does. Serialising an object again gives the same again.
+    /// Throws as `GraphExporter.export(_:to:progress:)` does, and `ExportError` where objects stand inside each other deeper
+    /// than `shape.depthLimit`: one dictionary cannot hold them. Serialising an object again gives the same again.
     public func dictionary(
         style: DictionaryStyle = .native, shape: GraphShape = .ownership
     ) throws -> [String: Any] {
-        try GraphExporter(layout: .nested, shape: shape).separateDictionaries([self], style: style).first ?? [:]
+        let found = try GraphExporter(layout: .nested, shape: shape).separateDictionaries([self], style: style)
+        guard found.count <= 1 else {
+            throw ExportError(
+                .depthLimit,
+                "\(entity.name ?? "") holds objects inside each other deeper than \(shape.depthLimit) levels. "
+                    + "Use a greater depthLimit, a shape that embeds less, or a document, which can have several "
+                    + "objects at the top.")
+        }
+        return found.first ?? [:]
     }
 }
 
@@ -35,7 +44,8 @@ extension Collection where Element: NSManagedObject {
         try GraphExporter(format: format, layout: layout, shape: shape).data(Array(self))
     }
 
-    /// The objects as dictionaries, in their order; what several of them lead to stands in the first that does. See
+    /// The objects as dictionaries, in their order; what several of them lead to stands in the first that does. What lies
+    /// deeper than `shape.depthLimit` follows as dictionaries of its own, and is referenced. See
     /// `NSManagedObject.dictionary(style:shape:)`.
     public func dictionaries(
         style: DictionaryStyle = .native, shape: GraphShape = .ownership

@@ -48,7 +48,10 @@ final class ShapePlan {
         for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
             guard isIncluded(attribute, of: entity), let type = described?.attribute(key) else { continue }
             let reader = type.type == .transformable ? TransformableReader(attribute) : nil
-            attributes.append(EntityPlan.Attribute(name: key, type: type, transformable: reader))
+            attributes.append(
+                EntityPlan.Attribute(
+                    name: key, type: type, transformable: reader,
+                    mayHaveFile: attribute.allowsExternalBinaryDataStorage))
         }
         var relationships: [EntityPlan.Relationship] = []
         for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
@@ -112,6 +115,8 @@ struct EntityPlan {
         var type: GraphSchema.Attribute
         /// What reads the value of a transformable attribute.
         var transformable: TransformableReader?
+        /// Whether large values are kept in files beside the store.
+        var mayHaveFile = false
     }
 
     struct Relationship {

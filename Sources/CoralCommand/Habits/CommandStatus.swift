@@ -23,7 +23,8 @@ enum CommandStatus: Int32 {
         EXIT CODES:
           0    Done.
           1    It could not be done; standard error says why, and nothing was changed.
-          2    There are findings: differences (diff, model diff), or problems (check, model check, model port, verify).
+          2    There are findings: differences (diff, model diff), problems (check, model check, model port, verify), values
+               whose files do not exist (export, import, verify), or what a form has no place for (model convert).
           3    It was done, but what standard output should say about it could not be written: do not repeat it.
           64   The arguments cannot be understood.
           130  Interrupted (SIGINT): nothing was changed.

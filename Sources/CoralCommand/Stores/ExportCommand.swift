@@ -21,6 +21,11 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
+    /// How dates are written in the plain shape.
+    enum PlainDates: String, ExpressibleByArgument, CaseIterable {
+        case exact, milliseconds
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes a store, or part of one, to a document.",
         discussion: """
@@ -29,6 +34,9 @@ struct ExportCommand: ParsableCommand {
 
             The format html is one page to look at in a browser or to send to somebody: the objects with links along \
             their relationships. It cannot be imported again; the others can.
+
+            Large values may be in files in a hidden folder beside the store. Where such a file does not exist, the \
+            document has its name, and the exit code is 2: see --missing-files.
 
             EXAMPLES:
               coral export Notes.sqlite -o notes.json
@@ -69,6 +77,11 @@ struct ExportCommand: ParsableCommand {
             valueName: "bytes"))
     var filesFrom: Int?
 
+    @OptionGroup var missing: MissingFilesOption
+
+    @Option(name: .long, help: "How dates are written in the plain shape: exact or milliseconds.")
+    var dates: PlainDates = .exact
+
     @OptionGroup var meaning: DocumentMeaning
 
     @OptionGroup var source: ModelSource
@@ -97,6 +110,8 @@ struct ExportCommand: ParsableCommand {
         exporter.mapping = try meaning.mapping(of: open.coordinator.managedObjectModel)
         if case .graph(let format) = chosen { exporter.format = format }
         exporter.externalFileThreshold = filesFrom
+        exporter.missingFiles = missing.missingFiles
+        exporter.plainDates = dates == .exact ? .exact : .milliseconds
         let result = try Work.run("Exporting") { [exporter] progress in
             guard let sink else { return try writeWithFiles(open, with: exporter, progress) }
             return switch chosen {
@@ -105,6 +120,7 @@ struct ExportCommand: ParsableCommand {
             }
         }
         report(result)
+        try missing.report(result)
     }
 
     /// What `--entity` and `--where` ask for; nil for the whole store.
@@ -140,6 +156,7 @@ struct ExportCommand: ParsableCommand {
     ) throws -> ExportResult {
         var page = StorePage(shape: chosenPart)
         page.title = open.url.lastPathComponent
+        page.missingFiles = missing.missingFiles
         guard let request else { return try page.writeStore(of: open.snapshot(), to: sink, progress: progress) }
         return try open.context.performAndWait {
             try page.write(request, in: open.context, to: sink, progress: progress)

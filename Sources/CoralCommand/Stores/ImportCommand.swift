@@ -51,6 +51,8 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup(title: "What does not fit") var policies: ImportPolicies
 
+    @OptionGroup(title: "What does not fit") var missing: MissingFilesOption
+
     @Flag(name: .long, help: "Refuse values that are not of their declared type.")
     var strict = false
 
@@ -161,6 +163,7 @@ struct ImportCommand: ParsableCommand {
         var options = ImportOptions()
         options.folder = file.folder
         options.isStrict = strict
+        options.missingFiles = missing.missingFiles
         options.skipsInvalid = skipInvalid
         options.identity = try meaning.keys.identity(in: model)
         if shape == .plain { options.reading.shape = .plain }
@@ -189,6 +192,7 @@ struct ImportCommand: ParsableCommand {
         let model = try storeModel(store, isNew: isNew)
         var restorer = StoreRestorer(model: model)
         restorer.folder = file.folder
+        restorer.missingFiles = missing.missingFiles
         let restore = {
             try Work.run("Restoring", noun: nil) { try restorer.restore(document, to: store, progress: $0) }
         }
@@ -204,15 +208,24 @@ struct ImportCommand: ParsableCommand {
     private func report(_ plan: ImportPlan<NSManagedObject>) throws {
         StandardError.warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
         StandardError.warn(plan.errors.kept.map { "Left out: \($0)" }, of: plan.errors.count)
-        if json { return try JSONOutput.report(ImportSummary(plan, isSaved: true)) }
-        try StandardOutput.report("\(plan.summary)\n")
+        if json {
+            try JSONOutput.report(ImportSummary(plan, isSaved: true))
+        } else {
+            try StandardOutput.report("\(plan.summary)\n")
+        }
+        try missing.report(plan.missingFiles.kept.map(\.description), of: plan.missingFiles.count)
     }
 
     private func report(_ result: BatchImporter.Result) throws {
         StandardError.warn(result.conflicts.map(\.description), of: result.conflictCount)
-        if json { return try JSONOutput.report(ImportSummary(result)) }
-        try StandardOutput.report(
-            "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n")
+        if json {
+            try JSONOutput.report(ImportSummary(result))
+        } else {
+            try StandardOutput.report(
+                "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n"
+            )
+        }
+        try missing.report(result.missingFiles.map(\.description), of: result.missingFileCount)
     }
 
     private func show(_ plan: ImportPlan<NSManagedObject>) throws {

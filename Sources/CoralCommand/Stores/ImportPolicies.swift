@@ -40,6 +40,19 @@ struct ImportPolicies: ParsableArguments {
     @Flag(name: .long, help: "Objects of entities without a key are those that have all the same attributes.")
     var byContent = false
 
+    /// What decides which object a record is about, where its key and its id belong to two.
+    enum Identity: String, ExpressibleByArgument, CaseIterable {
+        case key
+        case storedID = "stored-id"
+    }
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Which object a record is about where its key and its id in this very store belong to two: key, or stored-id, which changes the object's key.",
+            valueName: "what"))
+    var identity: Identity = .key
+
     @Flag(name: .long, help: "Accept a comma after the last element, as Apple's reader of JSON does.")
     var trailingCommas = false
 
@@ -49,6 +62,7 @@ struct ImportPolicies: ParsableArguments {
         if let unknownKeys { options.unknownKeys = unknownKeys }
         if let otherModel { options.otherModel = otherModel }
         if byContent { options.identity.matchesContent = true }
+        options.identity.prefersObjectURIs = identity == .storedID
         if trailingCommas { options.reading.allowsTrailingCommas = true }
         for text in relationship {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)

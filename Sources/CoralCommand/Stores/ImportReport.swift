@@ -24,6 +24,7 @@ enum ImportReport {
         }
         for deletion in plan.deletions { lines.append("- \(name(deletion.subject)) (\(reason(deletion.reason)))") }
         for difference in plan.modelDifferences { lines.append("? \(difference)") }
+        for file in plan.missingFiles { lines.append("? \(file)") }
         for conflict in plan.conflicts { lines.append("? \(conflict)") }
         for error in plan.errors { lines.append("! \(error)") }
         lines.append(plan.summary)
@@ -54,6 +55,7 @@ struct ImportSummary: Encodable {
     var updateCount: Int
     var linkCount: Int
     var deletionCount: Int
+    var missingFileCount: Int
     var conflicts: [String]
     var errors: [String]
     /// What is to be done, a line each as without `--json`; only of a plan.
@@ -65,6 +67,7 @@ struct ImportSummary: Encodable {
         updateCount = plan.updates.count
         linkCount = plan.links.count
         deletionCount = plan.deletions.count
+        missingFileCount = plan.missingFiles.count
         conflicts = plan.conflicts.map(\.description)
         errors = plan.errors.map { "\($0)" }
         if !isSaved { steps = ImportReport.text(of: plan).split(separator: "\n").dropLast().map(String.init) }
@@ -76,6 +79,7 @@ struct ImportSummary: Encodable {
         updateCount = result.updateCount
         linkCount = result.linkCount
         deletionCount = result.deletionCount
+        missingFileCount = result.missingFileCount
         conflicts = result.conflicts.map(\.description)
         errors = result.errors.map { "\($0)" }
     }

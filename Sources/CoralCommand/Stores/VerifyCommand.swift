@@ -8,7 +8,8 @@ struct VerifyCommand: ParsableCommand {
         commandName: "verify", abstract: "Exports a store, makes a new one of the document, and compares the two.",
         discussion: """
             The store itself is only read. The document and the new store are made in a temporary folder, and removed. \
-            Compared are the documents of both stores, byte by byte. Exit code 2 says that they differ.
+            Compared are the documents of both stores, byte by byte. Exit code 2 says that they differ, or that values \
+            are missing, because the files that hold them do not exist.
 
             EXAMPLES:
               coral verify Notes.sqlite
@@ -42,11 +43,13 @@ struct VerifyCommand: ParsableCommand {
             try StoreRestorer(model: open.model).restore(.file(document), to: copy, progress: $0)
         }
         let report = try VerifyReport(
-            store: store, objectCount: result.recordCount, format: format.rawValue,
+            store: store, objectCount: result.recordCount, missingFileCount: result.missingFileCount,
+            format: format.rawValue,
             before: lines(of: open, folder.appendingPathComponent("before")),
             after: lines(of: OpenStore(url: copy, model: open.model), folder.appendingPathComponent("after")))
         if json { try JSONOutput.write(report) } else { try StandardOutput.write(report.text) }
-        if !report.isEqual { throw CommandStatus.findings.exitCode }
+        StandardError.warn(result.missingFiles.map(\.description), of: result.missingFileCount)
+        if !report.isEqual || report.missingFileCount > 0 { throw CommandStatus.findings.exitCode }
     }
 
     /// The store as lines, an object each.
@@ -82,12 +85,15 @@ private struct VerifyReport: Encodable {
     var store: String
     var format: String
     var objectCount: Int
+    /// The values whose files do not exist: they cannot be compared.
+    var missingFileCount: Int
     var isEqual: Bool
     /// The first lines that only one side has: `-` as it was, `+` as it came back.
     var differences: [String]
 
-    init(store: String, objectCount: Int, format: String, before: Data, after: Data) {
+    init(store: String, objectCount: Int, missingFileCount: Int, format: String, before: Data, after: Data) {
         self.store = store
+        self.missingFileCount = missingFileCount
         self.format = format
         self.objectCount = objectCount
         isEqual = before == after
@@ -103,8 +109,11 @@ private struct VerifyReport: Encodable {
 
     var text: String {
         guard !isEqual else {
+            let missing =
+                missingFileCount == 0
+                ? "" : ", but for \(Quantity.count(missingFileCount, "value")) whose files do not exist"
             return "\(Quantity.count(objectCount, "object")) exported as \(format) and restored: "
-                + "the new store holds the same, byte for byte.\n"
+                + "the new store holds the same, byte for byte\(missing).\n"
         }
         return "The new store does not hold the same.\n" + differences.map { $0 + "\n" }.joined()
     }

@@ -15,6 +15,8 @@ public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unrelated = Code(rawValue: "unrelated")
         /// The delta was made since a token, and does not know what was.
         public static let oneWay = Code(rawValue: "oneWay")
+        /// A state that is compared has two records with one entity and id.
+        public static let repeated = Code(rawValue: "repeated")
         /// Both sides of a merge have changed the same, and the policy is to fail.
         public static let conflict = Code(rawValue: "conflict")
     }
@@ -34,4 +36,8 @@ public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { message }
+
+    static func repeated(_ subject: RecordSubject) -> DeltaError {
+        DeltaError(.repeated, "Two records have the id \(subject.id).", subject)
+    }
 }

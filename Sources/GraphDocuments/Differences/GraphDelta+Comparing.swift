@@ -1,5 +1,5 @@
 extension GraphDelta {
-    /// What has changed between two lists of records.
+    /// What has changed between two lists of records. Of records with one entity and id the last counts.
     public init(from old: some Sequence<GraphRecord>, to new: some Sequence<GraphRecord>) {
         var before = Dictionary(
             old.lazy.filter { !$0.isDeleted }.map { ($0.subject, $0.canonical) }, uniquingKeysWith: { $1 })
@@ -21,22 +21,30 @@ extension GraphDelta {
     ///
     /// Each function hands its state's records to what it is given. The old state is read twice, the new one once. Memory
     /// holds the ids and a fingerprint of each record of the old state, and the changes.
+    ///
+    /// Throws what the functions throw, and `DeltaError` where a state has two records with one entity and id.
     public init(
         from old: ((GraphRecord) throws -> Void) throws -> Void, to new: ((GraphRecord) throws -> Void) throws -> Void
     ) throws {
         var fingerprints: [RecordSubject: Fingerprint] = [:]
         try old { record in
-            if !record.isDeleted { fingerprints[record.subject] = Fingerprint(record.canonical) }
+            guard !record.isDeleted else { return }
+            guard fingerprints.updateValue(Fingerprint(record.canonical), forKey: record.subject) == nil else {
+                throw DeltaError.repeated(record.subject)
+            }
         }
+        var inserted: Set<RecordSubject> = []
         var changed: [RecordSubject: GraphRecord] = [:]
         var changes: [RecordChange] = []
         try new { record in
             guard !record.isDeleted else { return }
             let record = record.canonical
             guard let known = fingerprints[record.subject] else {
+                guard inserted.insert(record.subject).inserted else { throw DeltaError.repeated(record.subject) }
                 changes.append(.inserted(record))
                 return
             }
+            guard !known.isUnchanged, changed[record.subject] == nil else { throw DeltaError.repeated(record.subject) }
             if known == Fingerprint(record) {
                 fingerprints[record.subject]?.isUnchanged = true
             } else {

@@ -83,7 +83,7 @@ struct PropertyPrint {
             add(byte: 13)
             if let archive = value.archive { add(archive) } else if let tree = value.readable { add(tree) }
         case .file(let file):
-            add(byte: 14)
+            add(byte: file.isMissing ? 18 : 14)
             add(file.path)
         }
     }

@@ -6,7 +6,7 @@ extension JSONWriter {
         case .transformable(let value): return try transformable(value)
         case .file(let file):
             try beginObject()
-            try key(ValueTag.file.rawValue)
+            try key(value.tag.rawValue)
             try string(file.path)
             if let byteCount = file.byteCount {
                 try key(ValueTag.size.rawValue)

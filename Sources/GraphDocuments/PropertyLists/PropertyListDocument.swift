@@ -11,7 +11,7 @@ public enum PropertyListEncoding: Sendable, Hashable {
 
 /// Writes a graph as a property list, flat or nested.
 ///
-/// Null is `{"$null": true}`, which property lists have no word for. The document is built in memory before it is written:
+/// Null is `{"$nil": true}`, which property lists have no word for. The document is built in memory before it is written:
 /// count on several times its size.
 public struct PropertyListGraphWriter: ForwardingGraphWriter {
     var target: TreeGraphWriter

@@ -105,17 +105,27 @@ public indirect enum ReadableValue: Sendable, Hashable {
     }
 }
 
-/// A reference to a file that stands beside the document and holds a large binary value.
+/// A reference to a file that stands beside the document and holds a large binary value, or to one that did not exist when the
+/// document was written.
 public struct ExternalFile: Sendable, Hashable {
-    /// The path, relative to the document's folder, with `/` between its parts.
+    /// The path, relative to the document's folder, with `/` between its parts. Of a missing file the name that the store has
+    /// for it.
     public var path: String
     /// The file's size in bytes, where known.
     public var byteCount: Int64?
+    /// Whether the store refers to the file and the file did not exist: the value is lost, the reference is not.
+    public var isMissing = false
 
     /// A reference to a file.
     public init(path: String, byteCount: Int64? = nil) {
         self.path = path
         self.byteCount = byteCount
+    }
+
+    /// A reference to a file that a store names and that does not exist.
+    public init(missing name: String) {
+        path = name
+        isMissing = true
     }
 }
 

@@ -15,6 +15,9 @@ public struct PlacedRecord: Sendable, Hashable {
     public var place: DocumentPlace { box.place }
     /// Whether the document gives the id; otherwise the reader made one up, which no other record refers to by name.
     public var hasOwnID: Bool { box.hasOwnID }
+    /// Whether the document states the id (`$id`), so that no other record may have it. An id that follows from the record's
+    /// key may be that of several records of one object.
+    public var hasStatedID: Bool { box.hasStatedID }
     /// Whether the document gives the entity; otherwise it follows from where the record stands.
     public var hasOwnEntity: Bool { box.hasOwnEntity }
     /// Members that the schema's entity does not have, in the document's order.
@@ -37,6 +40,7 @@ public struct PlacedRecord: Sendable, Hashable {
         var record: GraphRecord
         var place: DocumentPlace
         var hasOwnID: Bool
+        var hasStatedID: Bool
         var hasOwnEntity: Bool
         var unknownMembers: [UnknownMember]
         var details: MappedDetails?
@@ -44,13 +48,14 @@ public struct PlacedRecord: Sendable, Hashable {
         var relationshipMarks: [PlaceMark]
 
         init(
-            record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasOwnEntity: Bool,
+            record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasStatedID: Bool, hasOwnEntity: Bool,
             unknownMembers: [UnknownMember], details: MappedDetails?, attributeMarks: [PlaceMark],
             relationshipMarks: [PlaceMark]
         ) {
             self.record = record
             self.place = place
             self.hasOwnID = hasOwnID
+            self.hasStatedID = hasStatedID
             self.hasOwnEntity = hasOwnEntity
             self.unknownMembers = unknownMembers
             self.details = details
@@ -60,7 +65,7 @@ public struct PlacedRecord: Sendable, Hashable {
 
         func copy() -> Box {
             Box(
-                record: record, place: place, hasOwnID: hasOwnID, hasOwnEntity: hasOwnEntity,
+                record: record, place: place, hasOwnID: hasOwnID, hasStatedID: hasStatedID, hasOwnEntity: hasOwnEntity,
                 unknownMembers: unknownMembers, details: details, attributeMarks: attributeMarks,
                 relationshipMarks: relationshipMarks)
         }
@@ -85,12 +90,12 @@ public struct PlacedRecord: Sendable, Hashable {
     }
 
     init(
-        record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasOwnEntity: Bool = true,
+        record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasStatedID: Bool = false, hasOwnEntity: Bool = true,
         unknownMembers: [UnknownMember] = [], attributeMarks: [PlaceMark] = [], relationshipMarks: [PlaceMark] = [],
         details: MappedDetails? = nil
     ) {
         box = Box(
-            record: record, place: place, hasOwnID: hasOwnID, hasOwnEntity: hasOwnEntity,
+            record: record, place: place, hasOwnID: hasOwnID, hasStatedID: hasStatedID, hasOwnEntity: hasOwnEntity,
             unknownMembers: unknownMembers, details: details, attributeMarks: attributeMarks,
             relationshipMarks: relationshipMarks)
     }

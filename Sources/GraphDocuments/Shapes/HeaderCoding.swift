@@ -27,28 +27,45 @@ extension DocumentHeader {
         }
         self.init()
         for member in members {
-            switch (member.name, member.value) {
-            case ("format", .value(.string(let text))): format = text
-            case ("version", .value(.integer(let number))): version = Int(clamping: number)
-            case ("shape", .value(.string(let text))):
-                guard let shape = DocumentShape(rawValue: text) else {
-                    throw DocumentError(.unsupported, "There is no document shape \"\(text)\".", at: place)
+            let value = member.value
+            func wrong(_ wanted: String) -> DocumentError {
+                DocumentError(.wrongType, "The header's `\(member.name)` is \(wanted).", at: place)
+            }
+            func text() throws -> String {
+                guard case .value(.string(let text)) = value else { throw wrong("no text") }
+                return text
+            }
+            switch member.name {
+            case "format": format = try text()
+            case "version":
+                guard case .value(.integer(let number)) = value, number > 0 else {
+                    throw wrong("no whole number above zero")
+                }
+                version = Int(clamping: number)
+            case "shape":
+                guard let shape = DocumentShape(rawValue: try text()) else {
+                    throw DocumentError(.unsupported, "There is no document shape \"\(try text())\".", at: place)
                 }
                 self.shape = shape
-            case ("ids", .value(.string(let text))): idScheme = IDScheme(rawValue: text) ?? .mixed
-            case ("store", .value(.string(let text))): storeUUID = text
-            case ("modelIdentifiers", .array(let values)):
-                modelVersionIdentifiers = values.compactMap { value in
-                    if case .value(.string(let text)) = value { text } else { nil }
+            case "ids": idScheme = IDScheme(rawValue: try text()) ?? .mixed
+            case "store": storeUUID = try text()
+            case "modelIdentifiers":
+                guard case .array(let values) = value else { throw wrong("no array") }
+                modelVersionIdentifiers = try values.map { identifier in
+                    guard case .value(.string(let text)) = identifier else { throw wrong("no array of texts") }
+                    return text
                 }
-            case ("entityHashes", .dictionary(let hashes)):
+            case "entityHashes":
+                guard case .dictionary(let hashes) = value else { throw wrong("no object") }
                 for hash in hashes {
                     guard case .value(.string(let text)) = hash.value, let data = Data(base64Encoded: text) else {
                         throw DocumentError(.wrongType, "The hash of \(hash.name) is no Base64.", at: place)
                     }
                     entityVersionHashes[hash.name] = data
                 }
-            case ("metadata", .dictionary(let values)): metadata = values
+            case "metadata":
+                guard case .dictionary(let values) = value else { throw wrong("no object") }
+                metadata = values
             default: break
             }
         }

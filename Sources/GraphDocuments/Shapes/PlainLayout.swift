@@ -10,7 +10,7 @@ public struct PlainLayout: Sendable, Hashable {
 
     /// How dates are written. Any ISO 8601 date is read.
     public enum DateForm: Sendable, Hashable {
-        /// `2024-02-29T12:30:00.123Z`, rounded to milliseconds.
+        /// `2024-02-29T12:30:00.123Z`, rounded to milliseconds: for readers that take three digits and no more.
         case milliseconds
         /// With as many digits as give back the very same date.
         case exact
@@ -46,7 +46,7 @@ public struct PlainLayout: Sendable, Hashable {
     }
 
     /// A layout.
-    public init(entities: [Entity], dates: DateForm = .milliseconds, decimals: DecimalForm = .string) {
+    public init(entities: [Entity], dates: DateForm = .exact, decimals: DecimalForm = .string) {
         self.entities = entities
         self.dates = dates
         self.decimals = decimals

@@ -160,7 +160,8 @@ extension TokenRecordReader {
             id: id, entity: members.entity, attributes: frame.attributes, relationships: frame.relationships,
             isDeleted: frame.isDeleted)
         finished = PlacedRecord(
-            record: record, place: frame.place, hasOwnID: hasOwnID, hasOwnEntity: frame.hasOwnEntity,
+            record: record, place: frame.place, hasOwnID: hasOwnID, hasStatedID: frame.id != nil,
+            hasOwnEntity: frame.hasOwnEntity,
             unknownMembers: frame.unknownMembers, attributeMarks: frame.attributeMarks,
             relationshipMarks: frame.relationshipMarks)
         closeFrame()

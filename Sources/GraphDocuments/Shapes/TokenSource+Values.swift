@@ -82,7 +82,7 @@ extension TokenSource {
                 throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
             }
         }
-        if case .file(let file) = tagged { tagged = .file(ExternalFile(path: file.path, byteCount: size)) }
+        if case .file(let file) = tagged { tagged = .file(file.with(byteCount: size)) }
         if let tagged { return tagged }
         if attribute.type == .composite { return .composite(elements) }
         if attribute.type == .transformable {
@@ -109,10 +109,11 @@ extension TokenSource {
         }
         let value = try value(token, as: tag.type)
         switch (tag, value) {
-        case (.null, .bool(true)): return .null
+        case (.null, .bool(true)), (.formerNull, .bool(true)): return .null
         case (.archive, .data(let data)): return .transformable(TransformableValue(archive: data))
         case (.file, .string(let path)): return .file(ExternalFile(path: path))
-        case (.null, _), (.archive, _), (.file, _), (.utf8, _): throw mistagged(tag)
+        case (.missing, .string(let name)): return .file(ExternalFile(missing: name))
+        case (.null, _), (.formerNull, _), (.archive, _), (.file, _), (.missing, _), (.utf8, _): throw mistagged(tag)
         default:
             guard value.fits(tag.type), !value.isNull else { throw mistagged(tag) }
             return value
@@ -160,12 +161,20 @@ extension TokenSource {
                     members.append(.init(name: keepsKeys ? name : ReadableValue.unescaped(name), value: value))
                 }
             }
-            if case .file(let file) = tagged { tagged = .file(ExternalFile(path: file.path, byteCount: size)) }
+            if case .file(let file) = tagged { tagged = .file(file.with(byteCount: size)) }
             if let tagged { return .value(tagged) }
             return .dictionary(members)
         default:
             return .value(try value(token, as: .undefined))
         }
+    }
+}
+
+extension ExternalFile {
+    fileprivate func with(byteCount: Int64?) -> ExternalFile {
+        var file = self
+        file.byteCount = byteCount
+        return file
     }
 }
 

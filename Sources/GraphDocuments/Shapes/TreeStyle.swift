@@ -6,7 +6,7 @@ public enum DictionaryStyle: Sendable, Hashable, CaseIterable {
     case native
     /// What `JSONSerialization` takes as it is: the same strings and numbers that JSON documents hold.
     case json
-    /// What `PropertyListSerialization` takes as it is: `Date` and `Data`, and `["$null": true]` for null.
+    /// What `PropertyListSerialization` takes as it is: `Date` and `Data`, and `["$nil": true]` for null.
     case propertyList
 }
 
@@ -26,7 +26,7 @@ struct TreeStyle {
             if let readable = value.readable { members.append(member(.readable, tree(readable))) }
             return .dictionary(members)
         case .file(let file):
-            var members = [member(.file, .value(.string(file.path)))]
+            var members = [member(value.tag, .value(.string(file.path)))]
             if let byteCount = file.byteCount { members.append(member(.size, .value(.integer(byteCount)))) }
             return .dictionary(members)
         default: break

@@ -64,7 +64,9 @@ struct TreeTokens: TokenSource {
             try push(Frame(values: values, isDictionary: false))
             return .beginArray
         case .dictionary(let members):
-            if members.count == 1, members[0].name == ValueTag.null.rawValue, members[0].value == .value(.bool(true)) {
+            if members.count == 1, [ValueTag.null.rawValue, ValueTag.formerNull.rawValue].contains(members[0].name),
+                members[0].value == .value(.bool(true))
+            {
                 leaf = .null
                 return .null
             }

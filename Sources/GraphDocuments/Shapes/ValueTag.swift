@@ -11,7 +11,9 @@ enum ValueTag: String, CaseIterable {
     case uuid = "$uuid"
     case uri = "$uri"
     /// `true`: a null where the format has none.
-    case null = "$null"
+    case null = "$nil"
+    /// The same, as earlier versions wrote it. Keyed archives take the text `$null` for a missing value.
+    case formerNull = "$null"
     /// An object of elements, each with its own tag where it needs one.
     case composite = "$composite"
     /// The bytes of a transformable attribute; `$readable` may follow.
@@ -20,6 +22,8 @@ enum ValueTag: String, CaseIterable {
     case readable = "$readable"
     /// The path of a file beside the document; `$size` may follow.
     case file = "$file"
+    /// The name that the store has for a file that holds the value and did not exist.
+    case missing = "$missing"
     /// A file's size in bytes.
     case size = "$size"
     /// A string as its UTF-8 in Base64, where the format cannot hold its characters.
@@ -28,12 +32,12 @@ enum ValueTag: String, CaseIterable {
     /// The declared type by which the tagged value is read.
     var type: GraphValueType {
         switch self {
-        case .bool, .null: .boolean
+        case .bool, .null, .formerNull: .boolean
         case .integer, .size: .integer64
         case .double: .double
         case .float: .float
         case .decimal: .decimal
-        case .string, .file: .string
+        case .string, .file, .missing: .string
         case .date: .date
         case .data, .archive, .utf8: .binaryData
         case .uuid: .uuid
@@ -61,7 +65,7 @@ extension GraphValue {
         case .uri: .uri
         case .composite: .composite
         case .transformable: .archive
-        case .file: .file
+        case .file(let file): file.isMissing ? .missing : .file
         }
     }
 

@@ -1,16 +1,28 @@
 /// Finds what somebody may have meant.
 public enum NameSuggestion {
     /// The name that is least different from the given one, where that is a slip of the pen rather than another word.
-    /// Of equally near ones the first in alphabetical order.
+    /// Of equally near ones the first in alphabetical order. Nil for a name of more than 64 characters, which is no slip.
+    ///
+    /// Cost: for each name that is about as long as the given one, the product of both lengths.
     public static func nearest(to name: String, in names: some Sequence<String>) -> String? {
+        guard name.utf8.count <= longest * 4 else { return nil }
         let wanted = Array(name.lowercased())
+        guard wanted.count <= longest else { return nil }
+        let limit = max(1, wanted.count / 3)
         var best: (name: String, distance: Int)?
-        for candidate in names.sorted() {
-            let distance = distance(wanted, Array(candidate.lowercased()))
-            if distance <= max(1, wanted.count / 3), distance < best?.distance ?? .max { best = (candidate, distance) }
+        for candidate in names {
+            let letters = Array(candidate.lowercased())
+            // A letter more or less is a difference.
+            guard abs(letters.count - wanted.count) <= limit else { continue }
+            let distance = distance(wanted, letters)
+            guard distance <= limit else { continue }
+            if let known = best, (known.distance, known.name) <= (distance, candidate) { continue }
+            best = (candidate, distance)
         }
         return best?.name
     }
+
+    private static let longest = 64
 
     /// ` Did you mean "Note"?`, with the space before it, or nothing.
     public static func question(for name: String, in names: some Sequence<String>) -> String {

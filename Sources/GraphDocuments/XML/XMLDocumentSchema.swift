@@ -46,6 +46,8 @@ public enum XMLDocumentSchema {
             | (attribute type { "transformable" },
                element archive { xsd:base64Binary }?, element readable { tree }?)
             | (attribute type { "file" }, attribute size { xsd:long }?, escaped?, text)
+            # A file that did not exist, by the name that the store has for it.
+            | (attribute type { "missing" }, escaped?, text)
 
         # Text that XML cannot hold: control characters, U+FFFE and U+FFFF as \uXXXX, the backslash doubled.
         escaped = attribute escaped { "true" }

@@ -75,7 +75,7 @@ struct XMLTreeWriter {
                 try output.write(literal: "</readable>")
             }
         case .file(let file):
-            try output.write(literal: " type=\"file\"")
+            try attribute("type", file.isMissing ? "missing" : "file")
             if let byteCount = file.byteCount { try attribute("size", String(byteCount)) }
             try text(file.path)
         default:

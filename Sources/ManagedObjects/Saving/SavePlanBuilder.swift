@@ -62,9 +62,9 @@ struct SavePlanBuilder {
     private func storedValues(of object: NSManagedObject) throws -> ContiguousArray<Value> {
         var values = object.currentValues()
         for slot in object.layout.transformableSlots {
-            guard case .object(let value) = values[slot], let attribute = object.layout.slots[slot].attribute else {
-                continue
-            }
+            guard case .object(let value) = values[slot], !(value.value is MissingFileValue),
+                let attribute = object.layout.slots[slot].attribute
+            else { continue }
             values[slot] = .data(try TransformableCoding.encode(value, attribute: attribute))
         }
         return values

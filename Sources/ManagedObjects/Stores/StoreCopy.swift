@@ -59,7 +59,8 @@ struct StoreCopy {
                         entity: page.layout.entity,
                         changes: ContiguousArray(
                             (0..<page.count).map {
-                                SavePlan.Insert(key: page.primaryKey(ofRow: $0), values: page.values(row: $0))
+                                SavePlan.Insert(
+                                    key: page.primaryKey(ofRow: $0), values: page.valuesAndMissingFiles(row: $0))
                             })))
             }
             _ = try target.write(plan)

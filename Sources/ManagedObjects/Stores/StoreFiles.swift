@@ -101,8 +101,7 @@ struct StoreFiles {
     /// The files of large values, by their paths within the folder. Links and pipes are none.
     var largeValues: Set<String> {
         Set(FileManager.default.subpaths(atPath: supportDirectory.path) ?? []).filter { path in
-            let file = supportDirectory.appendingPathComponent(path).path
-            return FileStatus(file, followingLinks: false)?.isRegular == true
+            ExternalData.isFile(atPath: supportDirectory.appendingPathComponent(path).path)
         }
     }
 

@@ -55,13 +55,14 @@ extension ModelAspects {
         addUserInfo(entity.userInfo)
     }
 
+    init(_ request: ModelFetchRequest) { add(request) }
+
     init(_ property: any ModelProperty) {
         switch property {
         case let attribute as ModelAttribute: add(attribute)
         case let relationship as ModelRelationship: add(relationship)
         case let fetched as ModelFetchedProperty:
-            add("entity", fetched.fetchRequest.entityName)
-            add("predicate", fetched.fetchRequest.predicate?.predicateFormat)
+            add(fetched.fetchRequest)
         default: break
         }
         add("optional", property.isOptional)
@@ -79,14 +80,15 @@ extension ModelAspects {
         add("minimum", attribute.minimum.map(Self.text))
         add("maximum", attribute.maximum.map(Self.text))
         add("pattern", attribute.regularExpression)
-        let validations = attribute.customValidations.map(\.predicate.predicateFormat).sorted()
-        add("validations", validations.joined(separator: "; "))
+        add(attribute.customValidations)
         add("transformer", attribute.valueTransformerName)
         add("value class", attribute.valueClassName)
         add("external storage", attribute.allowsExternalBinaryDataStorage)
         add("encrypted in CloudKit", attribute.allowsCloudEncryption)
         add("kept in history", attribute.preservesValueInHistoryOnDeletion)
         add("derived", attribute.derivation?.expression.predicateFormat)
+        add("derived where", attribute.derivation?.filteringPredicate?.predicateFormat)
+        add("in the external record", attribute.isStoredInExternalRecord)
         // A composite contains no other of its kind in itself: readers see to that.
         let elements = attribute.elements.map { "\($0.name): \(ModelAspects($0).summary)" }
         add("elements", elements.joined(separator: "; "))
@@ -97,9 +99,45 @@ extension ModelAspects {
         add("inverse", relationship.inverseName)
         add("to many", relationship.isToMany)
         add("least count", relationship.minimumCount > 0 ? "\(relationship.minimumCount)" : nil)
-        add("greatest count", relationship.maximumCount > 1 ? "\(relationship.maximumCount)" : nil)
+        // 0 is no limit, and so is a negative number, which has another version hash.
+        let hasCount = relationship.maximumCount > 1 || relationship.maximumCount < 0
+        add("greatest count", hasCount ? "\(relationship.maximumCount)" : nil)
         add("ordered", relationship.isOrdered)
         add("delete rule", "\(relationship.deleteRule)")
+        add(relationship.customValidations)
+    }
+
+    private mutating func add(_ validations: [ModelValidation]) {
+        let texts = validations.map { validation in
+            switch validation.warning {
+            case .code(let code): "\(validation.predicate.predicateFormat) (\(code))"
+            case .text(let text): "\(validation.predicate.predicateFormat) (\(text))"
+            }
+        }
+        add("validations", texts.sorted().joined(separator: "; "))
+    }
+
+    private mutating func add(_ request: ModelFetchRequest) {
+        add("entity", request.entityName)
+        add("predicate", request.predicate?.predicateFormat)
+        let order = request.sortDescriptors.map { descriptor in
+            descriptor.key + (descriptor.isAscending ? "" : " descending")
+                + (descriptor.selectorName == "compare:" ? "" : " by \(descriptor.selectorName)")
+        }
+        add("sort descriptors", order.joined(separator: ", "))
+        add("limit", request.fetchLimit == 0 ? nil : "\(request.fetchLimit)")
+        add("offset", request.fetchOffset == 0 ? nil : "\(request.fetchOffset)")
+        add("batch size", request.fetchBatchSize == 0 ? nil : "\(request.fetchBatchSize)")
+        add("result", request.resultType == .managedObjects ? nil : "\(request.resultType)")
+        add("without subentities", !request.includesSubentities)
+        add("without values", !request.includesPropertyValues)
+        add("without pending changes", !request.includesPendingChanges)
+        add("without faults", !request.returnsObjectsAsFaults)
+        add("distinct", request.returnsDistinctResults)
+        add("prefetched", request.relationshipKeyPathsForPrefetching.joined(separator: ", "))
+        add("fetched properties", request.propertiesToFetch.joined(separator: ", "))
+        add("grouped by", request.propertiesToGroupBy.joined(separator: ", "))
+        add("having", request.havingPredicate?.predicateFormat)
     }
 
     private mutating func addUserInfo(_ userInfo: [String: PropertyListValue]) {
@@ -111,11 +149,16 @@ extension ModelAspects {
     private static func text(_ index: ModelFetchIndex) -> String {
         let elements = index.elements.map { element in
             switch element.target {
-            case .property(let name): name + (element.isAscending ? "" : " descending")
-            case .expression(let expression, _, _): expression.predicateFormat
+            case .property(let name): name + order(of: element)
+            case .expression(let expression, let type, _): "\(expression.predicateFormat): \(type)\(order(of: element))"
             }
         }
-        return "\(index.name) (\(elements.joined(separator: " ")))"
+        let condition = index.partialIndexPredicate.map { " where \($0.predicateFormat)" } ?? ""
+        return "\(index.name) (\(elements.joined(separator: " ")))\(condition)"
+    }
+
+    private static func order(of element: ModelFetchIndexElement) -> String {
+        (element.isAscending ? "" : " descending") + (element.collation == .rTree ? " as R-tree" : "")
     }
 
     private static func text(_ value: ModelValue) -> String {
@@ -125,8 +168,8 @@ extension ModelAspects {
         case .double(let value): "\(value)"
         case .string(let value): "\"\(value)\""
         case .boolean(let value): value ? "true" : "false"
-        case .date(let value): value.formatted(.iso8601)
-        case .data(let value): "\(value.count) bytes"
+        case .date(let value): "\(value.formatted(.iso8601)) (\(value.timeIntervalSinceReferenceDate))"
+        case .data(let value): "\(value.count) bytes (\(SecureHash.sha256(value).prefix(4).base64EncodedString()))"
         case .uuid(let value): value.uuidString
         case .uri(let value): value
         case .archived: "an archive"

@@ -91,8 +91,7 @@ private struct ModelComparison {
     }
 
     private static func text(_ template: ModelFetchRequestTemplate) -> String {
-        "\(template.name) of \(template.fetchRequest.entityName ?? "?") "
-            + "where \(template.fetchRequest.predicate?.predicateFormat ?? "TRUEPREDICATE")"
+        "\(template.name) (\(ModelAspects(template.fetchRequest).summary))"
     }
 
     private static func entity(_ kind: Change.Kind, _ entity: ModelEntity) -> Change {

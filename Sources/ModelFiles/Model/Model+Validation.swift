@@ -117,9 +117,10 @@ private struct ModelValidator {
                 report(.unknownProperty, "A compound index names no property with '\(name)'.", entity)
             }
         }
-        var names: Set<String> = []
+        var indexes: [String: ModelFetchIndex] = [:]
         for index in entity.fetchIndexes {
-            if !names.insert(index.name).inserted {
+            // The same index twice is made once: see `Model.warnings()`.
+            if let known = indexes.updateValue(index, forKey: index.name), known != index {
                 report(.duplicateName, "There are two indexes '\(index.name)'.", entity, at: index.position)
             }
             for case .property(let name) in index.elements.map(\.target) where !isIndexable(name, known) {

@@ -31,6 +31,10 @@ private struct ModelRegrets {
                     warning(.unusualName, "The name of a property begins with a small letter.", property))
             }
         }
+        for (number, index) in entity.fetchIndexes.enumerated() where entity.fetchIndexes[..<number].contains(index) {
+            let text = "The index '\(index.name)' is declared twice; a store has it once."
+            warnings.append(warning(.repeatedIndex, text, at: index.position))
+        }
         for relationship in entity.relationships { warnings += self.warnings(about: relationship) }
         for attribute in entity.attributes { warnings += self.warnings(about: attribute) }
         return warnings
@@ -69,9 +73,10 @@ private struct ModelRegrets {
     }
 
     private func warning(
-        _ code: ModelError.Code, _ message: String, _ property: (any ModelProperty)? = nil
+        _ code: ModelError.Code, _ message: String, _ property: (any ModelProperty)? = nil,
+        at position: ModelPosition? = nil
     ) -> ModelError {
-        let place = property?.position ?? entity.position
+        let place = position ?? property?.position ?? entity.position
         return ModelError(
             code, message, file: place.file ?? entity.position.file, line: place.line, entity: entity.name,
             property: property?.name)
@@ -100,6 +105,8 @@ extension ModelError.Code {
     public static let mutualCascade = Self(rawValue: "mutualCascade")
     /// A relationship deletes objects that others have too.
     public static let sharedCascade = Self(rawValue: "sharedCascade")
+    /// An index is declared twice, alike.
+    public static let repeatedIndex = Self(rawValue: "repeatedIndex")
     /// A transformable attribute is archived without a list of allowed classes.
     public static let insecureTransformer = Self(rawValue: "insecureTransformer")
 }

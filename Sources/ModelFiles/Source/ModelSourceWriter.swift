@@ -9,11 +9,11 @@ public struct ModelSourceWriter {
     /// The file `contents` of an `.xcdatamodel`. Equal models give equal bytes.
     ///
     /// A source model has no place for default values of archived objects, sort descriptors of fetch requests, and
-    /// validations beyond limits and patterns: they are left out. Throws ``ModelError`` for a predicate that cannot be
-    /// spelled.
+    /// validations beyond limits and patterns: they are left out. ``ModelConversion`` tells what was left out. Throws
+    /// ``ModelError`` for a predicate that cannot be spelled.
     public static func write(_ model: Model) throws -> Data {
         var writer = ModelSourceWriter()
-        try writer.write(model)
+        try writer.write(model.sourceForm())
         return Data(writer.xml.text.utf8)
     }
 
@@ -164,7 +164,8 @@ extension ModelSourceWriter {
 
     private mutating func write(_ relationship: ModelRelationship) {
         let minimum = relationship.minimumCount == 0 ? nil : String(relationship.minimumCount)
-        let maximum = relationship.maximumCount <= 0 ? nil : String(relationship.maximumCount)
+        // Without a number a to-many relationship has 0. Some compiled models have -1, which has another version hash.
+        let maximum = relationship.maximumCount == 0 ? nil : String(relationship.maximumCount)
         let rule = SourceText.deleteRuleNames.first { $0.0 == relationship.deleteRule }?.1
         xml.open(
             "relationship",

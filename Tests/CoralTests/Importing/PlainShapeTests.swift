@@ -51,17 +51,17 @@ struct PlainShapeTests {
         #expect(try plain(other) == data)
     }
 
-    @Test func `dates to the millisecond are recognised, and written to the last bit where asked`() throws {
+    @Test func `dates are written to the last bit, and to the millisecond, which is recognised, where asked`() throws {
         let shop = try Shop()
         shop.context.performAndWait {
             _ = shop.context.insert(
                 "Order", ["number": 1, "changed": Date(timeIntervalSinceReferenceDate: 730_902_600.1234567)])
         }
-        let rounded = try plain(shop)
+        let rounded = try plain(shop) { $0.plainDates = .milliseconds }
         #expect(rounded.text.contains("2024-02-29T12:30:00.123Z"))
         #expect(
             try shop.take(rounded.text) { $0.reading.shape = .plain } == "0 inserts, 0 updates, 0 links, 0 errors")
-        let exact = try plain(shop) { $0.plainDates = .exact }
+        let exact = try plain(shop)
         let other = try Shop()
         try other.take(exact.text) { $0.reading.shape = .plain }
         #expect(

@@ -4,7 +4,7 @@
     ///
     /// Two keys with one digest would be taken for one. Chance does not find such keys, and who does not know the secrets
     /// cannot make them.
-    struct KeyDigest {
+    struct KeyDigest: Hashable {
         var high: UInt64
         var low: UInt64
 

@@ -68,17 +68,27 @@
         }
 
         private mutating func identify(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
+            if !batch.entity.table.wasEmpty { try loadKeysWithoutIndex(key) }
             var digests: [KeyDigest?] = []
             digests.reserveCapacity(rows.count)
+            /// The rows of the batch by the keys of the rows that are theirs, where all keys of the table are known.
+            var known: [Int64: Int] = [:]
             for row in rows {
                 let digest = RowImport.digest(of: row, in: batch.rows, key)
                 digests.append(digest)
                 guard let digest else { continue }
                 // Two records of one object are put together by objects.
-                if let known = identities[digest], known.isRecord || known.isWaiting { throw RowRefusal() }
+                if let owner = identities[digest] {
+                    if owner.isRecord || owner.isWaiting || key.ambiguous.contains(digest) { throw RowRefusal() }
+                    if key.isLoaded, let found = owner.key { known[found] = row }
+                }
                 identities.set(digest, IdentityMap.Owner(waiting: row))
             }
-            if !batch.entity.table.wasEmpty { try find(rows, of: batch, by: key) }
+            if key.isLoaded {
+                try find(known, of: batch, by: key)
+            } else if !batch.entity.table.wasEmpty {
+                try find(rows, of: batch, by: key)
+            }
             for (row, digest) in zip(rows, digests) {
                 if batch.keys[row] == 0 { batch.keys[row] = batch.entity.table.makeKey() }
                 guard let digest else { continue }
@@ -90,22 +100,36 @@
 
         /// Looks records up by their keys, and compares them with the rows that are found. One statement.
         private mutating func find(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
-            let entity = batch.entity
-            let found = try entity.table.find(batch.rows, rows: rows, by: key.slots, among: key.table)
+            let found = try batch.entity.table.find(batch.rows, rows: rows, by: key.slots, among: key.table)
             defer { found.finish() }
             while try found.next() {
                 guard let digest = try RowImport.digest(of: found, key), let owner = identities[digest], owner.isWaiting
                 else { continue }
-                let row = owner.place
-                // Of several objects with one key, and of one of another entity, objects say what becomes.
-                guard batch.keys[row] == 0, found.entity == entity.table.index else { throw RowRefusal() }
-                batch.keys[row] = found.key
-                batch.changes[row] = found.differences(
-                    row, of: batch.rows, slots: entity.attributeSlots, tolerance: dateTolerance)
-                for (place, link) in entity.toOne.enumerated() {
-                    guard let slot = link.link.slot, !found.isNull(slot) else { continue }
-                    batch.references[row * entity.toOne.count + place] = found.integer(slot)
-                }
+                try take(found, for: owner.place, of: batch)
+            }
+        }
+
+        /// The same for rows whose primary keys are known. One statement.
+        private mutating func find(_ known: [Int64: Int], of batch: RowImportBatch, by key: RowKey) throws {
+            if known.isEmpty { return }
+            let found = try batch.entity.table.find(known.keys.sorted(), among: key.table)
+            defer { found.finish() }
+            while try found.next() {
+                if let row = known[found.key] { try take(found, for: row, of: batch) }
+            }
+        }
+
+        /// Takes a stored row for a record, and notes in what they differ.
+        private func take(_ found: FoundRows, for row: Int, of batch: RowImportBatch) throws {
+            let entity = batch.entity
+            // Of several objects with one key, and of one of another entity, objects say what becomes.
+            guard batch.keys[row] == 0, found.entity == entity.table.index else { throw RowRefusal() }
+            batch.keys[row] = found.key
+            batch.changes[row] = found.differences(
+                row, of: batch.rows, slots: entity.attributeSlots, tolerance: dateTolerance)
+            for (place, link) in entity.toOne.enumerated() {
+                guard let slot = link.link.slot, !found.isNull(slot) else { continue }
+                batch.references[row * entity.toOne.count + place] = found.integer(slot)
             }
         }
 

@@ -223,10 +223,38 @@
             return (digest, owner)
         }
 
+        /// Reads all keys of the table, where its rows were asked for before and no index helps: each time all rows would be
+        /// looked at. One statement; memory holds some 25 bytes for each row.
+        mutating func loadKeysWithoutIndex(_ key: RowKey) throws {
+            key.lookupCount += 1
+            guard key.lookupCount == 4, try !key.table.hasIndex(on: key.slots) else { return }
+            let found = try key.table.findAll()
+            defer { found.finish() }
+            while try found.next() {
+                guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }
+                if let known = identities[digest] {
+                    if known.key != found.key { key.ambiguous.insert(digest) }
+                    continue
+                }
+                identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
+            }
+            key.isLoaded = true
+        }
+
         /// Looks up the keys that references have named. One statement.
         mutating func lookUp(_ key: RowKey) throws {
             let wanted = key.wanted
             if wanted.count == 0 { return }
+            try loadKeysWithoutIndex(key)
+            if key.isLoaded {
+                // Two rows with one key: who is meant, objects say.
+                for row in 0..<wanted.count {
+                    if let digest = RowImport.digest(of: row, in: wanted, key), key.ambiguous.contains(digest) {
+                        throw RowRefusal()
+                    }
+                }
+                return wanted.removeAll()
+            }
             let found = try key.table.find(wanted, rows: 0..<wanted.count, by: key.slots, among: key.table)
             defer { found.finish() }
             while try found.next() {

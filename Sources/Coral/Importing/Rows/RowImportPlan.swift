@@ -26,6 +26,12 @@
         let valueCount: Int
         /// The keys that references have named, and that are not looked up yet.
         let wanted: RowBatch
+        /// How often the store was asked for rows with the key.
+        var lookupCount = 0
+        /// Whether all of the store's keys are known, and the store need not be asked.
+        var isLoaded = false
+        /// Keys that several rows have, once all are known.
+        var ambiguous: Set<KeyDigest> = []
 
         init(number: Int, table: EntityRows, parts: [Part]) {
             self.number = number

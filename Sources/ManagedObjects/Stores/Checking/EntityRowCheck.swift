@@ -215,7 +215,7 @@ struct EntityRowCheck {
             let value: Data = row[2] ?? Data()
             guard let file = value.withUnsafeBytes({ ExternalData.name(in: $0) }) else { continue }
             referencedFiles.insert(file)
-            if !FileManager.default.fileExists(atPath: external.url(of: file).path) {
+            if !external.hasFile(named: file) {
                 missing.append((rowName(row), row[0] ?? 0))
             }
         }
@@ -230,7 +230,7 @@ struct EntityRowCheck {
             RowProblem(
                 kind: .missingFile, entity: name, property: slot.name, count: missing.count,
                 examples: missing.prefix(Self.exampleCount).map(\.name),
-                message: "The files that hold the values are not there.",
+                message: "The files that hold the values do not exist, or are no plain files.",
                 repairs: slot.property.isOptional ? repairs : [])
         ]
     }

@@ -67,20 +67,12 @@ public final class EntityRows {
     public func find(
         _ batch: RowBatch, rows: some Collection<Int>, by key: [Int], among eldest: EntityRows
     ) throws -> FoundRows {
-        let sql = eldest.sql
-        let marks = repeatElement("?", count: EntityRows.lookupCount).joined(separator: ", ")
         var conditions: [String] = []
-        if sql.sharesTable {
-            conditions.append("Z_ENT IN (\(sql.hierarchyNumbers.map(String.init).joined(separator: ", ")))")
-        }
         for slot in key {
             guard let column = self.sql.columns[slot] else { throw RowRefusal() }
-            conditions.append("\(column.name) IN (\(marks))")
+            conditions.append("\(column.name) IN (\(Self.marks))")
         }
-        let columns = written.compactMap { self.sql.columns[$0]?.name }.map { ", \($0)" }.joined()
-        let statement = try SQLStatement(
-            "SELECT Z_PK, Z_ENT\(columns) FROM \(sql.table) WHERE \(conditions.joined(separator: " AND "))",
-            in: database)
+        let statement = try selection(where: conditions, among: eldest)
         var position = 1
         for slot in key {
             var count = 0
@@ -96,6 +88,47 @@ public final class EntityRows {
             }
         }
         return FoundRows(statement, table: self, positions: positions)
+    }
+
+    /// All rows of the entity, and of those that inherit from it. One statement.
+    public func findAll() throws -> FoundRows {
+        FoundRows(try selection(where: [], among: self), table: self, positions: positions)
+    }
+
+    /// The rows with some primary keys, at most `lookupCount`; one statement.
+    public func find(_ keys: some Collection<Int64>, among eldest: EntityRows) throws -> FoundRows {
+        let statement = try selection(where: ["Z_PK IN (\(Self.marks))"], among: eldest)
+        var position = 1
+        for key in keys {
+            statement.bind(key, at: position)
+            position += 1
+        }
+        while position <= EntityRows.lookupCount {
+            statement.bindNull(at: position)
+            position += 1
+        }
+        return FoundRows(statement, table: self, positions: positions)
+    }
+
+    /// Whether an index of the table begins with one of the slots' columns.
+    public func hasIndex(on slots: [Int]) throws -> Bool {
+        let columns = Set(slots.compactMap { sql.columns[$0]?.name.lowercased() })
+        return try database.indexes(on: sql.table).contains { index in
+            index.columns.first.map { columns.contains($0.lowercased()) } ?? false
+        }
+    }
+
+    private static let marks = repeatElement("?", count: lookupCount).joined(separator: ", ")
+
+    private func selection(where conditions: [String], among eldest: EntityRows) throws -> SQLStatement {
+        var conditions = conditions
+        if eldest.sql.sharesTable {
+            let numbers = eldest.sql.hierarchyNumbers.map(String.init).joined(separator: ", ")
+            conditions.insert("Z_ENT IN (\(numbers))", at: 0)
+        }
+        let columns = written.compactMap { sql.columns[$0]?.name }.map { ", \($0)" }.joined()
+        let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        return try SQLStatement("SELECT Z_PK, Z_ENT\(columns) FROM \(eldest.sql.table)\(condition)", in: database)
     }
 
     // MARK: - Checking

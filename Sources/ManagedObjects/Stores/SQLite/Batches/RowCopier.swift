@@ -186,7 +186,7 @@ struct RowCopier {
         statement.finish()
         for data in columns {
             guard let name = data.withUnsafeBytes({ ExternalData.name(in: $0) }),
-                FileManager.default.fileExists(atPath: externalData.url(of: name).path)
+                externalData.hasFile(named: name)
             else { continue }
             let copy = UUID().uuidString
             try FileManager.default.copyItem(at: externalData.url(of: name), to: externalData.url(of: copy))

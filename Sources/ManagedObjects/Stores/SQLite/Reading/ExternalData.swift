@@ -17,8 +17,32 @@ struct ExternalData: Sendable {
 
     func url(of name: String) -> URL { directory.appendingPathComponent(name) }
 
-    /// The content of a file; nil where it is absent or cannot be read.
-    func data(named name: String) -> Data? { try? Data(contentsOf: url(of: name)) }
+    /// Whether there is a file of that name. Links, pipes and folders are none: Core Data writes plain files, and what stands
+    /// there instead may lead anywhere, or have no end.
+    func hasFile(named name: String) -> Bool { Self.isFile(atPath: url(of: name).path) }
+
+    /// Whether a plain file is at a path, which is no link.
+    static func isFile(atPath path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The content of a file; nil where it is absent, no plain file, or cannot be read.
+    func data(named name: String) -> Data? {
+        let path = url(of: name).path
+        guard Self.isFile(atPath: path) else { return nil }
+        // What stands there may have been replaced meanwhile.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        do {
+            return try file.readToEnd() ?? Data()
+        } catch {
+            return nil
+        }
+    }
 
     /// The name in a column that refers to a file; nil where it is no such name, which also keeps paths out.
     static func name(in column: UnsafeRawBufferPointer) -> String? {

@@ -176,4 +176,14 @@ extension RowPage {
         guard cell.kind == .null, cell.length > 0 else { return nil }
         return string(of: cell)
     }
+
+    /// A row's values, with those whose files do not exist as references to these files.
+    func valuesAndMissingFiles(row: Int) -> ContiguousArray<Value> {
+        var values = values(row: row)
+        for slot in values.indices where values[slot].isNull {
+            guard let name = missingFile(row: row, slot: slot) else { continue }
+            values[slot] = .object(ObjectValue(MissingFileValue(name: name)))
+        }
+        return values
+    }
 }

@@ -3,7 +3,18 @@ import PredicateLanguage
 // The indexes of a new store.
 
 extension SQLSchema {
-    var indexStatements: [String] { tables.flatMap(indexStatements) }
+    /// The statements that make the indexes, each index once: models of real stores name an index twice, and the stores
+    /// have it once. Of two indexes with one name the first is made.
+    var indexStatements: [String] {
+        var names: Set<String> = []
+        return tables.flatMap(indexStatements).filter { names.insert(Self.name(of: $0)).inserted }
+    }
+
+    /// What a statement that makes something makes, with its name as SQLite compares names.
+    private static func name(of statement: String) -> String {
+        let words = statement.split(separator: " ").lazy
+        return words.prefix { $0 != "ON" && $0 != "USING" && $0 != "AFTER" }.joined(separator: " ").lowercased()
+    }
 
     private func indexStatements(of table: SQLTable) -> [String] {
         let hierarchy = entities.filter { $0.entity.rootEntity === table.root }

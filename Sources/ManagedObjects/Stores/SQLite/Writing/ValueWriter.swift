@@ -47,6 +47,8 @@ struct ValueWriter {
         case .object(let box):
             switch box.value {
             case let url as URL: statement.bind(url.absoluteString, at: position)
+            case let file as MissingFileValue where target.hasStorageByte:
+                statement.bind(ExternalData.column(naming: file.name), at: position)
             default:
                 guard let attribute = target.attribute else {
                     statement.bindNull(at: position)

@@ -1,0 +1,46 @@
+extension Model {
+    /// The model as a source has it: the elements of composite attributes are composite types of their own, which the
+    /// attributes name. Types that the model has are kept; attributes of a compiled model with equal elements share a type.
+    func sourceForm() -> Model {
+        var naming = CompositeNaming(self)
+        var model = self
+        for index in model.entities.indices {
+            model.entities[index].attributes = model.entities[index].attributes.map { naming.named($0) }
+        }
+        model.composites = naming.composites
+        return model
+    }
+}
+
+/// Gives composite types to attributes that have elements and no type.
+private struct CompositeNaming {
+    private(set) var composites: [ModelComposite]
+    private var names: Set<String>
+
+    init(_ model: Model) {
+        composites = model.composites
+        names = Set(model.composites.map(\.name) + model.entities.map(\.name))
+    }
+
+    /// Calls itself for elements, which readers and writers let nest 64 deep.
+    mutating func named(_ attribute: ModelAttribute, depth: Int = 0) -> ModelAttribute {
+        guard attribute.type == .composite, depth <= 64 else { return attribute }
+        if let name = attribute.compositeName, composites.contains(where: { $0.name == name }) { return attribute }
+        var attribute = attribute
+        let elements = attribute.elements.map { named($0, depth: depth + 1) }
+        if let known = composites.first(where: { $0.elements == elements }) {
+            attribute.compositeName = known.name
+            return attribute
+        }
+        let base = attribute.name.prefix(1).uppercased() + attribute.name.dropFirst()
+        var name = base
+        var number = 2
+        while !names.insert(name).inserted {
+            name = base + String(number)
+            number += 1
+        }
+        composites.append(ModelComposite(name: name, elements: elements))
+        attribute.compositeName = name
+        return attribute
+    }
+}

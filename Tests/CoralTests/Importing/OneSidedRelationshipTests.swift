@@ -1,0 +1,99 @@
+// Rows can be made one-sided only where the engine is.
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import Coral
+    import GRDB
+    import Testing
+
+    /// Stores of Apple's in which one object refers to another that does not refer back: they are exported, restored and checked as
+    /// they are.
+    @Suite final class OneSidedRelationshipTests {
+        private let folder: URL
+        private let url: URL
+        private let model: NSManagedObjectModel
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            url = folder.appendingPathComponent("Pairs.sqlite")
+            let (man, dog) = (
+                WebModel.entity("Man", [("name", .stringAttributeType)]),
+                WebModel.entity("Dog", [("name", .stringAttributeType)])
+            )
+            WebModel.relate(man, "dog", .toOne, dog, "master", .toOne)
+            WebModel.relate(man, "likes", .toOne, man, "likedBy", .toOne)
+            model = NSManagedObjectModel()
+            model.entities = [man, dog]
+            let context = try makeContext(model, at: url)
+            try context.performAndWait {
+                for number in 1...4 {
+                    let man = context.insert("Man", ["name": "man \(number)"])
+                    _ = context.insert("Dog", ["name": "dog \(number)", "master": man])
+                    try context.save()
+                }
+                try context.persistentStoreCoordinator?.persistentStores.forEach {
+                    try context.persistentStoreCoordinator?.remove($0)
+                }
+            }
+            let database = try DatabaseQueue(path: url.path)
+            try database.write { database in
+                // A master that does not know his dog; one that claims a dog of another's; two that like one man, who
+                // says that a third does.
+                try database.execute(sql: "UPDATE ZMAN SET ZDOG = NULL WHERE Z_PK = 1")
+                try database.execute(sql: "UPDATE ZMAN SET ZDOG = 3 WHERE Z_PK = 2")
+                try database.execute(sql: "UPDATE ZMAN SET ZLIKES = 4 WHERE Z_PK IN (1, 2)")
+                try database.execute(sql: "UPDATE ZMAN SET ZLIKEDBY = 3 WHERE Z_PK = 4")
+            }
+            try database.close()
+        }
+
+        deinit { try? FileManager.default.removeItem(at: folder) }
+
+        private func rows(_ url: URL) throws -> [String] {
+            try DatabaseQueue(path: url.path).read { database in
+                try Row.fetchAll(database, sql: "SELECT Z_PK, ZDOG, ZLIKES, ZLIKEDBY FROM ZMAN ORDER BY 1").map(
+                    \.description)
+                    + Row.fetchAll(database, sql: "SELECT Z_PK, ZMASTER FROM ZDOG ORDER BY 1").map(\.description)
+            }
+        }
+
+        private func export(_ url: URL) throws -> Data {
+            let context = try makeContext(model, at: url)
+            let sink = MemorySink()
+            try GraphExporter().exportStore(of: try #require(context.persistentStoreCoordinator), to: sink)
+            return sink.data
+        }
+
+        @Test func `a restored store has each side as the document says it`() throws {
+            let document = try export(url)
+            let restored = folder.appendingPathComponent("Restored.sqlite")
+            let plan = try StoreRestorer(model: model).restore(.data(document), to: restored)
+            #expect(plan.errors.isEmpty)
+            #expect(try rows(restored) == rows(url))
+            #expect(try export(restored) == document)
+        }
+
+        @Test func `a store that is there gets each side as the document says it`() throws {
+            let document = try export(url)
+            let whole = folder.appendingPathComponent("Whole.sqlite")
+            _ = try StoreRestorer(model: model).restore(.data(document), to: whole)
+            let expected = try rows(whole)
+            let database = try DatabaseQueue(path: whole.path)
+            try database.write { try $0.execute(sql: "UPDATE ZMAN SET ZDOG = Z_PK, ZLIKES = NULL, ZLIKEDBY = NULL") }
+            try database.close()
+            _ = try StoreRestorer(model: model).restore(.data(document), to: whole)
+            #expect(try rows(whole) == expected)
+        }
+
+        @Test func `a check says which references do not lead back`() throws {
+            let problems = try StoreCheck(url: url, model: model).problems()
+            #expect(problems.allSatisfy { $0.code == .disagreeingInverse })
+            let found = Set(problems.map { "\($0.entity).\($0.property ?? "") \($0.examples.joined(separator: " "))" })
+            #expect(
+                found == [
+                    "Man.dog Man/p2", "Dog.master Dog/p1 Dog/p2", "Man.likes Man/p1 Man/p2", "Man.likedBy Man/p4",
+                ])
+        }
+    }
+
+#endif
