@@ -22,20 +22,24 @@ package struct RowCheck {
         do {
             return try rowProblems(willCheck: willCheck)
         } catch let error as CocoaError where error.code == .fileReadCorruptFile {
-            // What is damaged so badly that even looking for damage fails.
+            // The file is damaged so badly that even looking for damage fails, or what it says of itself is.
             let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String
-            return [Self.damage(reason ?? error.localizedDescription, count: 1)]
+            return [reason.map { Self.damage($0, count: 1) } ?? Self.problem(error.localizedDescription, count: 1)]
         }
     }
 
     private func rowProblems(willCheck: (Int, Int) throws -> Void) throws -> [RowProblem] {
         try SQLiteStore.withDatabase(at: url) { database in
-            var problems = try Self.damages(in: database)
+            let byteCount = try StoreReader(database).integer(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            let reader = StoreReader(database, limit: .scan(byteCount: byteCount))
+            var problems = try Self.damages(reader)
             // Other statements would only meet the damage again, as an error.
             guard problems.isEmpty else { return problems }
-            let schema = SQLSchemaBuilder.schema(
-                of: model, configuration: nil, catalog: try SQLCatalog(in: database))
+            let catalog = try SQLCatalog(in: database)
+            let schema = SQLSchemaBuilder.schema(of: model, configuration: nil, catalog: catalog)
             try schema.requireUsableNames()
+            try catalog.requireTables(of: schema, url: url)
             problems += schema.missing.map { name in
                 RowProblem(
                     kind: .missingTable, entity: name, count: 1, examples: [],
@@ -45,11 +49,14 @@ package struct RowCheck {
             var referenced: Set<String> = []
             for (index, entity) in schema.entities.enumerated() {
                 try willCheck(index, schema.entities.count)
-                var check = EntityRowCheck(entity, schema: schema, file: file, in: database)
+                var check = EntityRowCheck(
+                    entity, schema: schema, catalog: catalog, file: file, reader: reader)
                 problems += try check.problems()
                 referenced.formUnion(check.referencedFiles)
             }
-            for table in schema.joinTables { problems += try PairCheck(table, schema: schema, in: database).problems() }
+            for table in schema.joinTables {
+                problems += try PairCheck(table, schema: schema, catalog: catalog, reader: reader).problems()
+            }
             problems += Self.unusedFiles(in: file.externalDataDirectory, referenced)
             return problems
         }
@@ -76,18 +83,20 @@ package struct RowCheck {
         ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(problems.flatMap(\.unusedFiles))
     }
 
-    private static func damages(in database: Database) throws -> [RowProblem] {
+    private static func damages(_ reader: StoreReader) throws -> [RowProblem] {
         // An answer may be of several lines, with a heading.
-        let messages = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+        let messages = try reader.rows("PRAGMA integrity_check(20)").compactMap { $0.text(0) }
             .flatMap { $0.split(separator: "\n").map(String.init) }
             .filter { $0 != "ok" && !$0.hasPrefix("***") }
         return messages.first.map { [damage($0, count: messages.count)] } ?? []
     }
 
     private static func damage(_ message: String, count: Int) -> RowProblem {
-        RowProblem(
-            kind: .damagedFile, entity: "", count: count, examples: [],
-            message: "SQLite finds the file damaged: \(message).")
+        problem("SQLite finds the file damaged: \(message).", count: count)
+    }
+
+    private static func problem(_ sentence: String, count: Int) -> RowProblem {
+        RowProblem(kind: .damagedFile, entity: "", count: count, examples: [], message: sentence)
     }
 
     private static func unusedFiles(in directory: URL, _ referenced: Set<String>) -> [RowProblem] {

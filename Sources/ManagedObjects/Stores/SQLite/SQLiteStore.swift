@@ -82,6 +82,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             metadata = try connection.readConsistently { try StoreMetadata(in: $0, url: url) }
             schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
             try schema.requireUsableNames()
+            try catalog.requireTables(of: schema, url: url)
         }
         let fits = model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
         var history: HistoryTables?

@@ -48,6 +48,10 @@ final class SQLiteConnection: Sendable {
             PredicateFunctions.add(to: database)
             // Before anything else: without it SQLite would make a file to share the log with others.
             if readsLogAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            // Nothing that a file's schema calls may have effects, and a damaged page is noticed when it is read.
+            if mode == .readOnly {
+                try database.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+            }
             // How pages are kept is decided once, before the first is written.
             if mode != .readOnly, !database.configuration.readonly,
                 try Int.fetchOne(database, sql: "PRAGMA page_count") == 0
