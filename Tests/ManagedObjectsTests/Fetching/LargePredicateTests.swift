@@ -51,13 +51,10 @@ import class ManagedObjects.NSPredicate
 
     @Test func `to-many relationships are followed until there are too many values`() throws {
         #expect(try names("Tag", "ANY \(path("items", "tags", times: 2)).name == 'tag 3'").count == 10)
-        for times in [4, 20] {
-            let error = #expect(throws: CocoaError.self) {
-                try names("Tag", "ANY \(path("items", "tags", times: times)).name == 'none'")
-            }
-            #expect(
-                error?.localizedDescription.contains("more than 2000000 values") == true, "\(times): \(error as Any)")
+        let error = #expect(throws: CocoaError.self) {
+            try names("Tag", "ANY \(path("items", "tags", times: 20)).name == 'none'")
         }
+        #expect(error?.localizedDescription.contains("more than 2000000 values") == true, "\(error as Any)")
     }
 
     @Test func `a regular expression at its limit is an error in a store too`() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ModelFiles
 import Testing
 
 @testable import ManagedObjects
@@ -17,6 +18,7 @@ import Testing
                 at: url, model: NotesModel.make(), options: [NSSQLitePragmasOption: ["journal_mode": "delete"]])
             try open.insert("Tag", key: 1, ["name": .string("one")])
             try open.insert("Item", key: 1, ["name": .string("one")])
+            try open.insert("Note", key: 1, ["title": .string("one")])
             try open.coordinator.remove(open.store)
             let queue = try DatabaseQueue(path: url.path)
             try queue.writeWithoutTransaction { database in
@@ -75,7 +77,9 @@ import Testing
                 let store = try Spoiled(
                     Self.untyped(table, columns) + ["UPDATE \(table) SET \(column) = ?"], arguments: [value])
                 for (name, error) in store.read() {
-                    #expect("\(error)".contains("damaged"), "\(table).\(column) = \(value), \(name): \(error)")
+                    // Errors that say what is wrong, and not those of a library below.
+                    let isExplained = error is CocoaError || error is ModelError
+                    #expect(isExplained, "\(table).\(column) = \(value), \(name): \(error)")
                 }
             }
         }
@@ -105,11 +109,11 @@ import Testing
         for value in Self.values where !value.isNull {
             let store = try Spoiled(["INSERT INTO \(table) VALUES (?, ?)"], arguments: [value, value])
             let problems = try RowCheck(url: store.url, model: model).problems { _, _ in }
-            #expect(problems.map(\.kind) == [.danglingReference], "\(value)")
+            #expect(problems.count { $0.kind == .danglingReference } == 1, "\(value)")
         }
         let store = try Spoiled(["INSERT INTO \(table) VALUES ('a', x'00')"])
         let problems = try RowCheck(url: store.url, model: model).problems { _, _ in }
-        #expect(problems.first?.examples == ["Item/'a' - Tag/a blob of 1 bytes"])
+        #expect(problems.first { $0.kind == .danglingReference }?.examples == ["Item/'a' - Tag/a blob of 1 bytes"])
     }
 
     @Test(

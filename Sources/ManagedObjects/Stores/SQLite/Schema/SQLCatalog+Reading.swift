@@ -39,12 +39,14 @@ extension SQLCatalog {
         keyedTables = Set(keys.filter { $0.value == ["Z_PK INTEGER"] && !keyless.contains($0.key) }.keys)
     }
 
-    /// The numbers that a history's own entities have begin here.
+    /// The numbers that a history's own entities have begin here, and no entity has a number above the last.
     private static let firstHistoryNumber: Int64 = 16000
+    private static let lastNumber: Int64 = 0xFFFF
 
     private mutating func readNumbers(_ reader: StoreReader) throws {
         for row in try reader.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
-            guard let number = row.integer(0), let name = row.text(1), number > 0 else {
+            guard let number = row.integer(0), let name = row.text(1), (1...Self.lastNumber).contains(number)
+            else {
                 throw CocoaError(
                     .fileReadCorruptFile,
                     "The store is damaged: Z_PRIMARYKEY has a row without an entity's number and name.")
