@@ -10,11 +10,19 @@ let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("JSON", ["GraphDocuments"]), ("Lines", ["GraphDocuments"]), ("XML", ["GraphDocuments"]),
     ("PropertyList", ["GraphDocuments"]), ("Tree", ["GraphDocuments"]), ("KeyedArchive", ["KeyedArchives"]),
     ("Predicate", ["PredicateLanguage"]), ("ModelSource", ["ModelFiles"]), ("CompiledModel", ["ModelFiles"]),
+    ("Mapping", ["GraphDocuments"]),
+    ("Store", ["CoreData", "ManagedObjects", "FuzzBooks", .product(name: "GRDB", package: "GRDB.swift")]),
+    ("Query", ["CoreData", "PredicateLanguage", "FuzzBooks"]), ("Import", ["Coral", "CoreData", "FuzzBooks"]),
+    ("Completion", ["CompletionWords", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
 ]
 
 let package = Package(
     name: "coral-fuzz",
     platforms: [.macOS(.v12)],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
     targets: [
         .target(name: "AtomicFiles"),
         .target(name: "KeyedArchives"),
@@ -24,7 +32,24 @@ let package = Package(
             name: "ModelFiles",
             dependencies: ["AtomicFiles", "KeyedArchives", "PredicateLanguage", "CZlib"]),
         .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "KeyedArchives"]),
+        .target(
+            name: "ManagedObjects",
+            dependencies: [
+                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .target(name: "CoreData", dependencies: ["ManagedObjects"]),
+        .target(
+            name: "Coral",
+            dependencies: [
+                "AtomicFiles", "CoreData", "ManagedObjects", "GraphDocuments", "KeyedArchives", "ModelFiles",
+            ]),
+        // The one file of the command that chooses words for shells.
+        .target(
+            name: "CompletionWords",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .target(name: "FuzzSupport", dependencies: ["GraphDocuments"]),
+        .target(name: "FuzzBooks", dependencies: ["CoreData", "FuzzSupport"]),
     ]
         + readers.map { reader in
             .executableTarget(

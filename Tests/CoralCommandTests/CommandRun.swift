@@ -15,9 +15,11 @@ struct CommandRun {
 
     init(_ arguments: String...) throws { try self.init(arguments) }
 
-    /// A line of a shell in which `coral` is the command.
+    /// A line of a shell in which `coral` is the command, and `$CORAL_FOLDER` where it is: for shells in the shell.
     init(shell line: String) throws {
-        try self.init(URL(fileURLWithPath: "/bin/sh"), ["-c", "coral() { \"\(Self.tool.path)\" \"$@\"; }; \(line)"])
+        let folder = "CORAL_FOLDER=\"\(Self.tool.deletingLastPathComponent().path)\"; "
+        try self.init(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", "\(folder)coral() { \"\(Self.tool.path)\" \"$@\"; }; \(line)"])
     }
 
     init(_ arguments: [String], input: Data? = nil) throws { try self.init(Self.tool, arguments, input: input) }

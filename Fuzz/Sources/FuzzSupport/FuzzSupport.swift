@@ -16,6 +16,11 @@ public func read<Failure: Error>(expecting _: Failure.Type, _ body: () throws ->
     }
 }
 
+/// Does what may end in an error of any kind: a trap, a hang and too much memory are what is looked for.
+public func attempt(_ body: () throws -> Void) {
+    do { try body() } catch {}
+}
+
 /// Reads a document to its end, with small limits, so that the fuzzer meets them.
 public func readDocument(_ data: Data, as format: GraphFormat) {
     read(expecting: DocumentError.self) {
@@ -43,6 +48,30 @@ public func readTrees(_ data: Data) {
     options.rootEntity = "Thing"
     read(expecting: DocumentError.self) {
         var reader = try format.reader(of: data, plan: plan, options: options)
+        while try reader.nextPlaced() != nil {}
+    }
+}
+
+/// Reads a mapping from the first lines, and a document by it from the others.
+public func readMapped(_ data: Data) {
+    var lines = data.split(separator: UInt8(ascii: "\n"), maxSplits: 6, omittingEmptySubsequences: false)
+    let document = lines.count == 7 ? Data(lines.removeLast()) : Data()
+    let words = lines.map { String(decoding: $0, as: UTF8.self) } + Array(repeating: "", count: 6)
+    var mapping = Mapping(keys: data.count.isMultiple(of: 2) ? .snakeCase : .same)
+    mapping["Thing"]["string"].keys = words[0].components(separatedBy: ",")
+    mapping["Thing"]["date"].dates = MappedDates([.format(words[1]), .unix])
+    mapping["Thing"].identity = words[2].components(separatedBy: ",")
+    mapping["Thing"]["parent"].referenceKeys = words[3].components(separatedBy: ",")
+    mapping["Thing"].choice = .value(of: words[4], ["part": "Part"])
+    mapping["Thing"].documentKey = words[5].isEmpty ? nil : words[5]
+    var plan: MappingPlan?
+    read(expecting: MappingError.self) { plan = try MappingPlan(mapping, schema: schema) }
+    guard let plan, let format = GraphFormat.detect(document) else { return }
+    var options = ReadingOptions(
+        limits: DocumentLimits(depth: 200, recordCount: 1000, stringLength: 1 << 16, keyLength: 200))
+    options.rootEntity = "Thing"
+    read(expecting: DocumentError.self) {
+        var reader = try format.reader(of: document, plan: plan, options: options)
         while try reader.nextPlaced() != nil {}
     }
 }

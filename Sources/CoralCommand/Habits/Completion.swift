@@ -11,7 +11,7 @@ enum Completion {
 
     /// Entities.
     static let entities = CompletionKind.custom { words, _, _ in
-        model(in: words)?.entities.compactMap(\.name).sorted() ?? []
+        CompletionWord.words(model(in: words)?.entities.compactMap(\.name) ?? [])
     }
 
     /// `Entity` or `Entity.property`.
@@ -19,8 +19,8 @@ enum Completion {
         guard let model = model(in: words) else { return [] }
         let names = model.entitiesByName
         guard let entity = prefix.split(separator: ".").first.flatMap({ names[String($0)] }), prefix.contains(".")
-        else { return names.keys.sorted() }
-        return entity.propertiesByName.keys.sorted().map { "\(entity.name ?? "").\($0)" }
+        else { return CompletionWord.words(Array(names.keys)) }
+        return CompletionWord.words(Array(entity.propertiesByName.keys), after: "\(entity.name ?? "").")
     }
 
     /// Key paths of the objects of `--entity`, in the last word of what is being typed: a predicate, or a list of keys.
@@ -38,9 +38,8 @@ enum Completion {
             guard let next = here.relationshipsByName[key]?.destinationEntity else { return [] }
             here = next
         }
-        return here.propertiesByName.keys.sorted().map { name in
-            prefix[..<start] + (keys + [name]).joined(separator: ".")
-        }
+        let typed = prefix[..<start] + keys.map { $0 + "." }.joined()
+        return CompletionWord.words(Array(here.propertiesByName.keys), after: String(typed))
     }
 
     private static func entity(in words: [String], of model: NSManagedObjectModel) -> NSEntityDescription? {

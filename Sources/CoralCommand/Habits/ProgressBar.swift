@@ -11,7 +11,7 @@ final class ProgressBar {
         timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + 0.5, repeating: 0.1)
         timer.setEventHandler {
-            StandardError.write(
+            StandardError.draw(
                 "\r"
                     + ProgressBar.line(
                         title, noun: noun, done: progress.completedUnitCount, total: progress.totalUnitCount,
@@ -25,7 +25,7 @@ final class ProgressBar {
         timer.cancel()
         // What is being drawn is drawn first.
         queue.sync {}
-        StandardError.write("\r\u{1B}[K")
+        StandardError.draw("\r\u{1B}[K")
     }
 
     /// `Exporting  ━━━━━━━━────────  43 %  52,000 of 121,000 objects`, no longer than a line.

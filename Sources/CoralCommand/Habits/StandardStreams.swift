@@ -3,8 +3,11 @@ import Foundation
 
 /// Standard output. What a command shows goes through here.
 enum StandardOutput {
-    /// Writes text. Throws `DocumentError` where it cannot be written: the disk is full, the reader has gone.
-    static func write(_ text: String) throws { try Data(text.utf8).withUnsafeBytes { try sink.write($0) } }
+    /// Writes text, on a terminal with its controls escaped. Throws `DocumentError` where it cannot be written: the disk is full,
+    /// the reader has gone.
+    static func write(_ text: String) throws {
+        try Data(Terminal.text(text, on: .output).utf8).withUnsafeBytes { try stream.write($0) }
+    }
 
     /// Writes the report of a change that has been made. Throws `UnreportedChange` where it cannot be written.
     static func report(_ text: String) throws {
@@ -31,8 +34,10 @@ enum StandardOutput {
         }
     }
 
-    /// Standard output as a sink of bytes, for documents.
-    static var sink: any ByteSink { FileDescriptorSink(descriptor: 1, name: "standard output") }
+    /// Standard output as a sink of bytes, for documents. On a terminal controls in them are escaped.
+    static var sink: any ByteSink { Terminal.isConnected(.output) ? TerminalSink(stream) : stream }
+
+    private static var stream: any ByteSink { FileDescriptorSink(descriptor: 1, name: "standard output") }
 }
 
 /// A change was made, and its report could not be written.
@@ -47,7 +52,11 @@ struct UnreportedChange: Error, CustomStringConvertible {
 
 /// Standard error: messages, warnings, progress.
 enum StandardError {
-    static func write(_ text: String) {
+    /// Writes text, on a terminal with its controls escaped.
+    static func write(_ text: String) { draw(Terminal.text(text, on: .error)) }
+
+    /// Writes text as it is: what moves the cursor of a terminal.
+    static func draw(_ text: String) {
         // Where standard error is closed a message has no reader.
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }

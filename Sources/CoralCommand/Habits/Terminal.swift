@@ -24,6 +24,14 @@ enum Terminal {
     }
 }
 
+extension Terminal {
+    /// Text as a stream gets it. On a terminal controls are escaped, wherever they come from, but for those of `TextStyle`.
+    static func text(_ text: String, on stream: Stream) -> String {
+        guard isConnected(stream) else { return text }
+        return TerminalEscaping.escaped(text).replacingOccurrences(of: TextStyle.mark, with: "\u{1B}[")
+    }
+}
+
 /// Ways to set off text, on terminals only.
 enum TextStyle: Int {
     case bold = 1
@@ -32,8 +40,11 @@ enum TextStyle: Int {
     case green = 32
     case yellow = 33
 
-    /// The text in this style, or as it is where the stream shows none.
+    /// What a style begins with until the text is written: no value of a store contains it, as it is another in each process.
+    fileprivate static let mark = "<\(UUID().uuidString)>"
+
+    /// The text in this style, or as it is where the stream shows none. For `StandardOutput.write` and `StandardError.write`.
     func text(_ text: String, on stream: Terminal.Stream = .output) -> String {
-        Terminal.hasColours(stream) ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+        Terminal.hasColours(stream) ? "\(Self.mark)\(rawValue)m\(text)\(Self.mark)0m" : text
     }
 }

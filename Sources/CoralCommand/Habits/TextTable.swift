@@ -11,7 +11,8 @@ struct TextTable {
         alignments = columns.map(\.alignment)
     }
 
-    mutating func add(_ cells: [String]) { rows.append(cells) }
+    /// Adds a row. Cells are escaped for a terminal here, where their width counts.
+    mutating func add(_ cells: [String]) { rows.append(cells.map { Terminal.text($0, on: .output) }) }
 
     /// The lines, each ending with a line break, without spaces at their ends. On a terminal the titles are bold.
     var text: String {

@@ -4,6 +4,8 @@ import Coral
 struct QueryAnswer {
     let entity: NSEntityDescription
     let columns: [QueryColumn]
+    /// Whether no text in CSV is a formula to a spreadsheet.
+    var escapesFormulas = false
     /// The longest cell of a table, in characters.
     private static let cellLength = 60
 
@@ -38,9 +40,21 @@ struct QueryAnswer {
     private func csv(_ objects: [NSManagedObject]) -> String {
         var text = columns.map { Self.field($0.title) }.joined(separator: ",") + "\r\n"
         for object in objects {
-            text += columns.map { Self.field($0.cell(of: object).exactText) }.joined(separator: ",") + "\r\n"
+            let fields = columns.map { column in
+                let cell = column.cell(of: object)
+                // A negative number is one, and no formula.
+                return Self.field(escapesFormulas && !cell.isNumber ? Self.unevaluated(cell.exactText) : cell.exactText)
+            }
+            text += fields.joined(separator: ",") + "\r\n"
         }
         return text
+    }
+
+    /// Text with an apostrophe before it where a spreadsheet would take it for a formula.
+    private static func unevaluated(_ text: String) -> String {
+        // In their wide forms too; some programs pass over tabs and line breaks at the beginning.
+        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n＝＋－＠".unicodeScalars.contains($0) } ?? false
+        return isFormula ? "'" + text : text
     }
 
     private static func field(_ text: String) -> String {

@@ -17,7 +17,8 @@ struct QueryCommand: ParsableCommand {
             shown, what to-one relationships lead to, and how many objects to-many relationships hold.
 
             A table is for people: long values are cut. CSV (RFC 4180) and JSON hold them whole; CSV joins many values \
-            with "; ".
+            with "; ". A spreadsheet runs text that begins with =, +, - or @ as a formula: --csv-safe puts an apostrophe \
+            before it.
 
             EXAMPLES:
               coral query Notes.sqlite --entity Note
@@ -56,11 +57,15 @@ struct QueryCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON, as --format json does.")
     var json = false
 
+    @Flag(name: .long, help: "In CSV, put an apostrophe before text that a spreadsheet would run as a formula.")
+    var csvSafe = false
+
     @OptionGroup var file: OutputFile
 
     @OptionGroup var source: ModelSource
 
     func validate() throws {
+        if csvSafe, chosenFormat != .csv { throw ValidationError("--csv-safe is for CSV: say --format csv too.") }
         if let limit, limit < 0 { throw ValidationError("--limit is a number of objects, not \(limit).") }
         if offset < 0 { throw ValidationError("--offset is a number of objects, not \(offset).") }
         if json, let format, format != .json {
@@ -85,7 +90,7 @@ struct QueryCommand: ParsableCommand {
         try open.context.performAndWait {
             var objects = try open.context.fetch(request)
             if sort == nil { objects = StoredName.sorted(objects) }
-            let answer = QueryAnswer(entity: description, columns: columns)
+            let answer = QueryAnswer(entity: description, columns: columns, escapesFormulas: csvSafe)
             try file.write(try answer.text(objects, as: chosenFormat))
             file.report(Quantity.count(objects.count, "object"))
         }

@@ -53,7 +53,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// Where each property of an object has its place. Made when the model is frozen, so that no two threads make it.
     internal final var layout: EntityLayout {
         if let madeLayout { return madeLayout }
-        let made = EntityLayout(entity: self)
+        let made = EntityLayout(entity: self, oneWayToManys: OneWayToManys(in: managedObjectModelIfAny))
         madeLayout = made
         return made
     }

@@ -156,7 +156,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
             frozenEntitiesByName = entitiesByName
             for entity in orderedEntities { entity.keepNames() }
             isEditable = false
-            for entity in orderedEntities { _ = entity.layout }
+            let oneWayToManys = OneWayToManys(in: self)
+            for entity in orderedEntities where entity.madeLayout == nil {
+                entity.madeLayout = EntityLayout(entity: entity, oneWayToManys: oneWayToManys)
+            }
         }
     }
 

@@ -3,8 +3,14 @@ import Foundation
 // Decimals as doubles and back: a store keeps them as doubles, and the shortest text of a double is what was written.
 
 extension Decimal {
-    /// The decimal that a double stands for: the one with the fewest digits that reads back as it.
+    /// The decimal that a double stands for: the one with the fewest digits that reads back as it. Not a number where no decimal
+    /// is so large or so small.
     init(shortestOf number: Double) {
+        // Foundation's initializer traps at infinity.
+        guard number.isFinite else {
+            self = .nan
+            return
+        }
         // Whole numbers of up to fifteen digits, over a power of ten: exact, and found without text.
         var scaled = number
         var power = 1.0

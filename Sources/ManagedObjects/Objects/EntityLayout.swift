@@ -143,8 +143,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// The values that a new object starts with.
     let initialValues: ContiguousArray<Value>
 
-    convenience init(entity: NSEntityDescription) {
-        var builder = EntityLayoutBuilder()
+    convenience init(entity: NSEntityDescription, oneWayToManys: OneWayToManys) {
+        var builder = EntityLayoutBuilder(oneWayToManys)
         builder.add(entity)
         self.init(entity: entity, builder: builder)
     }

@@ -6,6 +6,9 @@ struct EntityLayoutBuilder {
     private(set) var slots: [EntityLayout.Slot] = []
     private(set) var toMany: [EntityLayout.ToMany] = []
     private(set) var places: [String: EntityLayout.Place] = [:]
+    private let oneWayToManys: OneWayToManys
+
+    init(_ oneWayToManys: OneWayToManys) { self.oneWayToManys = oneWayToManys }
 
     mutating func add(_ entity: NSEntityDescription) {
         var lineage: [NSEntityDescription] = []
@@ -47,7 +50,7 @@ struct EntityLayoutBuilder {
                 slots.append(Self.position(of: relationship))
             }
         }
-        for (relationship, _) in Self.oneWayToManys(to: entity) {
+        for relationship in oneWayToManys[entity] {
             slots.append(
                 EntityLayout.Slot(
                     kind: .toOne, property: relationship, name: nil, destination: relationship.entity,
@@ -97,21 +100,5 @@ struct EntityLayoutBuilder {
     private static func position(of relationship: NSRelationshipDescription) -> EntityLayout.Slot {
         EntityLayout.Slot(
             kind: .position, property: relationship, name: nil, destination: nil, isPersistent: true, initial: .null)
-    }
-
-    /// To-many relationships without an inverse whose destination is this very entity, in the order of their owners.
-    private static func oneWayToManys(
-        to entity: NSEntityDescription
-    ) -> [(NSRelationshipDescription, NSEntityDescription)] {
-        guard let model = entity.managedObjectModelIfAny else { return [] }
-        return model.orderedEntities.flatMap { owner in
-            owner.properties.compactMap { property in
-                guard let relationship = property as? NSRelationshipDescription, relationship.entity === owner,
-                    relationship.isToMany, relationship.inverseRelationship == nil, !relationship.isTransient,
-                    relationship.destinationEntity === entity
-                else { return nil }
-                return (relationship, owner)
-            }.sorted { $0.0.name.utf8.lexicographicallyPrecedes($1.0.name.utf8) }
-        }
     }
 }

@@ -40,7 +40,7 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
             (
                 metadata: try StoreMetadata(in: database, url: url).published,
                 model: try Self.model(in: database, url: url),
-                hasHistory: try database.tableExists("ATRANSACTION"),
+                hasHistory: try StoreReader(database).hasTable("ATRANSACTION"),
                 isLogged: database.isWriteAheadLogged
             )
         }

@@ -32,7 +32,7 @@ enum ComparisonTest {
         guard case .string(let text) = right else { return { $0 == right } }
         let matcher = try StringMatcher(.equalTo, text, options: options)
         return { left in
-            if case .string(let text) = left { matcher.matches(text) } else { false }
+            if case .string(let text) = left { try matcher.matches(text) } else { false }
         }
     }
 
@@ -107,7 +107,7 @@ enum ComparisonTest {
             case .null: return false
             case .collection(let elements, _): return elements.contains { fold($0, options) == element }
             case .string(let text):
-                if let matcher { return matcher.matches(text) }
+                if let matcher { return try matcher.matches(text) }
                 if right.isNull { return false }
                 throw PredicateEvaluationError(.typeMismatch, "\(right.kind) cannot be looked for in a string.")
             default:
@@ -132,7 +132,7 @@ enum ComparisonTest {
         let matcher = try StringMatcher(operation, pattern, options: options)
         return { left in
             switch left {
-            case .string(let text): return matcher.matches(text)
+            case .string(let text): return try matcher.matches(text)
             case .null: return false
             default:
                 throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) needs a string; it is \(left.kind).")

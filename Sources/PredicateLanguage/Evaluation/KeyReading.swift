@@ -19,6 +19,15 @@ enum KeyReading {
         return value
     }
 
+    /// How many values a key path may lead to. With each to-many relationship that it passes there are as many times more.
+    private static let valueLimit = 2_000_000
+
+    private static var tooManyValues: PredicateEvaluationError {
+        PredicateEvaluationError(
+            .tooLarge,
+            "The key path passes so many to-many relationships that it leads to more than \(valueLimit) values.")
+    }
+
     /// The value of one key.
     static func value(of value: PredicateValue, forKey key: String) throws -> PredicateValue {
         switch value {
@@ -33,6 +42,7 @@ enum KeyReading {
                 case .collection(let inner, _): values += inner
                 case let value: values.append(value)
                 }
+                guard values.count <= valueLimit else { throw tooManyValues }
             }
             return .collection(values, ordered: ordered)
         default:
@@ -64,11 +74,13 @@ enum KeyReading {
         _ name: String, of value: PredicateValue, at keys: ArraySlice<String>
     ) throws -> PredicateValue {
         let elements = try elements(of: value, for: name)
-        let values = try elements.flatMap { element in
+        var values: [PredicateValue] = []
+        for element in elements {
             switch try self.value(of: element, at: keys) {
-            case .collection(let inner, _): inner
-            case let value: [value]
+            case .collection(let inner, _): values += inner
+            case let value: values.append(value)
             }
+            guard values.count <= valueLimit else { throw tooManyValues }
         }
         switch name {
         case "@sum": return try Statistics.sum(values)

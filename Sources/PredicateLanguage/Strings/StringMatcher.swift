@@ -47,14 +47,46 @@ public struct StringMatcher: Sendable {
     }
 
     /// Whether the text is what the operator asks for.
-    public func matches(_ text: String) -> Bool {
+    ///
+    /// - Throws: ``PredicateEvaluationError`` with `tooLarge` where a regular expression gives no answer within its limits of steps
+    ///   and of stack.
+    public func matches(_ text: String) throws -> Bool {
         switch method {
         case .search(let search): return search.isFound(in: StringFolding.fold(text, options: options))
         case .like(let pattern): return pattern.matches(StringFolding.fold(text, options: options))
         case .regularExpression(let expression):
             // Case is the expression's own care, since folding it would change its classes, such as `\D`.
             let text = StringFolding.fold(text, options: options.subtracting(.caseInsensitive))
-            return expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+            return try isFound(expression, in: text)
         }
+    }
+
+    /// How often a regular expression may report that it is still at work: some ten thousand steps lie between two reports.
+    /// Foundation gives up at about twice as many, and then says that nothing was found.
+    private static let reportLimit = 2000
+
+    private func isFound(_ expression: NSRegularExpression, in text: String) throws -> Bool {
+        var isFound = false
+        var isGivenUp = false
+        var reports = 0
+        expression.enumerateMatches(
+            in: text, options: [.reportProgress, .reportCompletion], range: NSRange(text.startIndex..., in: text)
+        ) { result, flags, stop in
+            if result != nil { isFound = true }
+            if flags.contains(.internalError) { isGivenUp = true }
+            if flags.contains(.progress) {
+                reports += 1
+                if reports > Self.reportLimit { isGivenUp = true }
+            }
+            if isFound || isGivenUp { stop.pointee = true }
+        }
+        if isFound { return true }
+        guard !isGivenUp else {
+            throw PredicateEvaluationError(
+                .tooLarge,
+                "MATCHES has no answer: the regular expression tries too many ways to match a text of "
+                    + "\(text.utf16.count) characters.")
+        }
+        return false
     }
 }

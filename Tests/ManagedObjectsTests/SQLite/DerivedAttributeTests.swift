@@ -113,6 +113,19 @@ import class ManagedObjects.NSPredicate
         #expect(!context.hasChanges)
     }
 
+    @Test func `triggers call the functions that Apple's do`() throws {
+        let model = Self.model()
+        model.freeze()
+        let statements = SQLSchemaBuilder.schema(of: model).createStatements.filter { $0.contains("_writerName_") }
+        #expect(statements.count == 4)
+        for statement in statements {
+            let isInsertion = statement.contains("AFTER INSERT")
+            let called = isInsertion ? "InsertUpdatedAffectedObjectValue(" : "TriggerUpdatedAffectedObjectValue("
+            #expect(statement.contains("SELECT NSCoreDataDATrigger"))
+            #expect(statement.contains(called), "\(statement)")
+        }
+    }
+
     @Test func `triggers that call functions by other names are served`() throws {
         let shelf = try Shelf()
         _ = try shelf.stack()

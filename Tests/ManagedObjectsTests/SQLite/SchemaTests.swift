@@ -91,3 +91,22 @@ struct SchemaTests {
         #expect(schema.entity(renamed)?.number == catalog.numbers["ExpensiveSportCar"])
     }
 }
+
+/// Rules of names that few stores show.
+@Suite("The names of columns") struct ColumnNameTests {
+    @Test func `where two tables of pairs compete for a name, the order of the inverses' entities decides`() {
+        // Both inverses are called "owners"; the relationships sort the other way round than the entities do.
+        let owner = NSEntityDescription("Anchor", [])
+        let late = NSEntityDescription("Zebra", [])
+        let early = NSEntityDescription("Bee", [])
+        NotesModel.relate(owner, "all", many: true, late, "owners", many: true, rule: .nullifyDeleteRule)
+        NotesModel.relate(owner, "beasts", many: true, early, "owners", many: true, rule: .nullifyDeleteRule)
+        let model = NSManagedObjectModel()
+        model.entities = [owner, late, early]
+        model.freeze()
+        let tables = SQLSchemaBuilder.schema(of: model).joinTables
+        #expect(
+            Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.columns) })
+                == ["Z_1ALL": ["Z_1OWNERS1", "Z_3ALL"], "Z_1BEASTS": ["Z_1OWNERS", "Z_2BEASTS"]])
+    }
+}

@@ -1,22 +1,23 @@
 import Foundation
-import GRDB
 
 /// Checks the rows of one entity, its own columns only: those that it inherits are its parent's to check.
 struct EntityRowCheck {
     private let place: SQLEntity
     private let schema: SQLSchema
+    private let catalog: SQLCatalog
     private let file: SQLiteFile
-    private let database: Database
+    private let reader: StoreReader
     /// The files that the entity's rows refer to. Known after the check.
     private(set) var referencedFiles: Set<String> = []
 
     private static let exampleCount = 5
 
-    init(_ place: SQLEntity, schema: SQLSchema, file: SQLiteFile, in database: Database) {
+    init(_ place: SQLEntity, schema: SQLSchema, catalog: SQLCatalog, file: SQLiteFile, reader: StoreReader) {
         self.place = place
         self.schema = schema
+        self.catalog = catalog
         self.file = file
-        self.database = database
+        self.reader = reader
     }
 
     private var name: String { place.entity.name ?? "" }
@@ -28,7 +29,7 @@ struct EntityRowCheck {
     }
 
     mutating func problems() throws -> [RowProblem] {
-        guard try database.tableExists(table) else { return [] }
+        guard catalog.hasTable(table) else { return [] }
         var problems: [RowProblem] = []
         if place.entity.superentity == nil { problems += try tableProblems() }
         let layout = place.entity.layout
@@ -56,27 +57,28 @@ struct EntityRowCheck {
         _ kind: RowProblem.Kind, _ property: String?, where condition: String, _ message: String,
         repairs: [SQLQuery] = []
     ) throws -> RowProblem? {
-        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table) t WHERE \(condition)") ?? 0
+        let count = Int(try reader.integer("SELECT count(*) FROM \(table) t WHERE \(condition)"))
         guard count > 0 else { return nil }
-        let rows = try Row.fetchAll(
-            database,
-            sql: "SELECT Z_PK, Z_ENT FROM \(table) t WHERE \(condition) ORDER BY Z_PK LIMIT \(Self.exampleCount)")
+        let rows = try reader.rows(
+            "SELECT Z_PK, Z_ENT FROM \(table) t WHERE \(condition) ORDER BY Z_PK LIMIT \(Self.exampleCount)")
         return RowProblem(
             kind: kind, entity: name, property: property, count: count, examples: rows.map(rowName), message: message,
             repairs: repairs)
     }
 
-    private func rowName(_ row: Row) -> String {
-        let index = (row[1] as Int64?).flatMap { schema.entityIndex(number: $0) }
-        let entity = schema.entities.first { $0.entity.index == index }?.entity.name ?? name
-        return "\(entity)/p\((row[0] as Int64?) ?? 0)"
+    private func rowName(_ row: StoredRow) -> String {
+        let index = row.integer(1).flatMap { schema.entityIndex(number: $0) }
+        let entity = index.flatMap { schema.model.orderedEntities[$0].name } ?? name
+        return "\(entity)/\(row.key(0))"
     }
 
     // MARK: - The table as a whole
 
     private func tableProblems() throws -> [RowProblem] {
         let known = place.hierarchyNumbers.map(String.init).joined(separator: ", ")
-        let abstract = schema.entities.filter { $0.table == table && $0.entity.isAbstract }.map(\.number)
+        let abstract = place.hierarchyNumbers.filter { number in
+            schema.entityIndex(number: number).map { schema.model.orderedEntities[$0].isAbstract } ?? false
+        }
         var problems = [
             try problem(
                 .wrongEntity, nil, where: "t.Z_ENT IS NULL OR t.Z_ENT NOT IN (\(known))",
@@ -88,10 +90,9 @@ struct EntityRowCheck {
                     .wrongEntity, nil, where: "t.Z_ENT IN (\(abstract.map(String.init).joined(separator: ", ")))",
                     "Rows are of an abstract entity."))
         }
-        let highest = try Int64.fetchOne(database, sql: "SELECT max(Z_PK) FROM \(table)") ?? 0
-        let counted =
-            try Int64.fetchOne(
-                database, sql: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", arguments: [place.number]) ?? 0
+        let highest = try reader.integer("SELECT max(Z_PK) FROM \(table)")
+        let counted = try reader.integer(
+            "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [place.number.databaseValue])
         if highest > counted {
             problems.append(
                 RowProblem(
@@ -111,7 +112,7 @@ struct EntityRowCheck {
 
     private func referenceProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
         guard let destination = slot.destination.flatMap({ schema.entity($0) }),
-            try database.tableExists(destination.table)
+            catalog.hasTable(destination.table)
         else { return [] }
         let name = slot.name ?? slot.property.name
         let own = isOfEntity(place, "t")
@@ -204,21 +205,23 @@ struct EntityRowCheck {
 
     private mutating func fileProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
         let external = ExternalData(directory: file.externalDataDirectory)
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT Z_PK, Z_ENT, \(column.name) FROM \(table) t
-                WHERE \(isOfEntity(place, "t")) AND substr(t.\(column.name), 1, 1) = x'02' ORDER BY Z_PK
-                """)
         var missing: [(name: String, key: Int64)] = []
-        while let row = try rows.next() {
-            let value: Data = row[2] ?? Data()
-            guard let file = value.withUnsafeBytes({ ExternalData.name(in: $0) }) else { continue }
-            referencedFiles.insert(file)
-            if !external.hasFile(named: file) {
-                missing.append((rowName(row), row[0] ?? 0))
+        var referenced: Set<String> = []
+        try reader.forEachRow(
+            """
+            SELECT Z_PK, Z_ENT, \(column.name) FROM \(table) t
+            WHERE \(isOfEntity(place, "t")) AND substr(t.\(column.name), 1, 1) = x'02' ORDER BY Z_PK
+            """
+        ) { row in
+            guard let value = row.data(2), let file = value.withUnsafeBytes({ ExternalData.name(in: $0) }) else {
+                return
+            }
+            referenced.insert(file)
+            if !external.hasFile(named: file), let key = row.integer(0) {
+                missing.append((rowName(row), key))
             }
         }
+        referencedFiles.formUnion(referenced)
         guard !missing.isEmpty else { return [] }
         // What is gone is gone; a required value cannot be cleared.
         let repairs = missing.map { row in
@@ -244,14 +247,14 @@ struct EntityRowCheck {
         let present = columns.map { "t.\($0) IS NOT NULL" }.joined(separator: " AND ")
         let groups =
             "FROM \(table) t WHERE \(isOfEntity(place, "t")) AND \(present) GROUP BY \(list) HAVING count(*) > 1"
-        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM (SELECT 1 \(groups))") ?? 0
+        let count = Int(try reader.integer("SELECT count(*) FROM (SELECT 1 \(groups))"))
         guard count > 0 else { return [] }
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT min(Z_PK), Z_ENT, count(*) \(groups) ORDER BY 1 LIMIT \(Self.exampleCount)")
+        let rows = try reader.rows(
+            "SELECT min(Z_PK), Z_ENT, count(*) \(groups) ORDER BY 1 LIMIT \(Self.exampleCount)")
         return [
             RowProblem(
                 kind: .notUnique, entity: name, property: names.joined(separator: ","), count: count,
-                examples: rows.map { "\(rowName($0)) and \(((($0[2] as Int?) ?? 2) - 1)) more" },
+                examples: rows.map { "\(rowName($0)) and \(($0.integer(2) ?? 2) - 1) more" },
                 message: "Several objects have the same values, which the model says are unique.")
         ]
     }

@@ -1,38 +1,37 @@
-import GRDB
-
 /// Checks the pairs of a many-to-many relationship: both ends must be there.
 struct PairCheck {
     private let table: SQLJoinTable
     private let schema: SQLSchema
-    private let database: Database
+    private let catalog: SQLCatalog
+    private let reader: StoreReader
 
-    init(_ table: SQLJoinTable, schema: SQLSchema, in database: Database) {
+    init(_ table: SQLJoinTable, schema: SQLSchema, catalog: SQLCatalog, reader: StoreReader) {
         self.table = table
         self.schema = schema
-        self.database = database
+        self.catalog = catalog
+        self.reader = reader
     }
 
     func problems() throws -> [RowProblem] {
-        guard try database.tableExists(table.name), let source = schema.entity(table.owner.entity),
+        guard catalog.hasTable(table.name), let source = schema.entity(table.owner.entity),
             let destination = table.owner.destinationEntity.flatMap({ schema.entity($0) })
         else { return [] }
         let condition =
             "NOT EXISTS (\(rows(of: source, table.sourceColumn))) "
             + "OR NOT EXISTS (\(rows(of: destination, table.destinationColumn)))"
-        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table.name) p WHERE \(condition)") ?? 0
+        let count = Int(try reader.integer("SELECT count(*) FROM \(table.name) p WHERE \(condition)"))
         guard count > 0 else { return [] }
-        let examples = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT \(table.sourceColumn), \(table.destinationColumn) FROM \(table.name) p
-                WHERE \(condition) ORDER BY 1, 2 LIMIT 5
-                """)
+        let examples = try reader.rows(
+            """
+            SELECT \(table.sourceColumn), \(table.destinationColumn) FROM \(table.name) p
+            WHERE \(condition) ORDER BY 1, 2 LIMIT 5
+            """)
         let names = (source.entity.name ?? "", destination.entity.name ?? "")
         return [
             RowProblem(
                 kind: .danglingReference, entity: names.0, property: table.owner.name, count: count,
                 examples: examples.map {
-                    "\(names.0)/p\(($0[0] as Int64?) ?? 0) - \(names.1)/p\(($0[1] as Int64?) ?? 0)"
+                    "\(names.0)/\($0.key(0)) - \(names.1)/\($0.key(1))"
                 }, message: "Pairs name objects that do not exist.",
                 repairs: [SQLQuery(sql: "DELETE FROM \(table.name) AS p WHERE \(condition)")])
         ]

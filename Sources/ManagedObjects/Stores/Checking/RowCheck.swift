@@ -38,12 +38,16 @@ package struct RowCheck {
             throw CocoaError(.persistentStoreOperation, "The context does not have the store.", url: url)
         }
         return try store.reading(context.pinnedGenerations?.generation(of: store), consistently: true) { database in
-            var problems = try Self.damages(in: database)
+            let byteCount = try StoreReader(database).integer(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            let reader = StoreReader(database, limit: .scan(byteCount: byteCount))
+            var problems = try Self.damages(reader)
             // Other statements would only meet the damage again, as an error.
             guard problems.isEmpty else { return problems }
-            let schema = SQLSchemaBuilder.schema(
-                of: model, configuration: nil, catalog: try SQLCatalog(in: database))
+            let catalog = try SQLCatalog(in: database)
+            let schema = SQLSchemaBuilder.schema(of: model, configuration: nil, catalog: catalog)
             try schema.requireUsableNames()
+            try catalog.requireTables(of: schema, url: url)
             problems += schema.missing.map { name in
                 RowProblem(
                     kind: .missingTable, entity: name, count: 1, examples: [],
@@ -53,11 +57,14 @@ package struct RowCheck {
             var referenced: Set<String> = []
             for (index, entity) in schema.entities.enumerated() {
                 try willCheck(index, schema.entities.count)
-                var check = EntityRowCheck(entity, schema: schema, file: file, in: database)
+                var check = EntityRowCheck(
+                    entity, schema: schema, catalog: catalog, file: file, reader: reader)
                 problems += try check.problems()
                 referenced.formUnion(check.referencedFiles)
             }
-            for table in schema.joinTables { problems += try PairCheck(table, schema: schema, in: database).problems() }
+            for table in schema.joinTables {
+                problems += try PairCheck(table, schema: schema, catalog: catalog, reader: reader).problems()
+            }
             problems += Self.unusedFiles(in: file.externalDataDirectory, referenced)
             return problems
         }
@@ -84,9 +91,9 @@ package struct RowCheck {
         ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(problems.flatMap(\.unusedFiles))
     }
 
-    private static func damages(in database: Database) throws -> [RowProblem] {
+    private static func damages(_ reader: StoreReader) throws -> [RowProblem] {
         // An answer may be of several lines, with a heading.
-        let messages = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+        let messages = try reader.rows("PRAGMA integrity_check(20)").compactMap { $0.text(0) }
             .flatMap { $0.split(separator: "\n").map(String.init) }
             .filter { $0 != "ok" && !$0.hasPrefix("***") }
         return messages.first.map { [RowProblem(damage: $0, count: messages.count)] } ?? []

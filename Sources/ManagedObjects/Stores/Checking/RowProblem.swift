@@ -34,13 +34,16 @@ extension RowProblem {
             message: "SQLite finds the file damaged: \(message).")
     }
 
-    /// The damage that an error of a store reports; nil where the error is about something else, such as another process that
-    /// is writing.
+    /// The damage that an error of a store reports: of the file, or of what the store says of itself. Nil where the error is
+    /// about something else, such as another process that is writing.
     package init?(damage error: any Error) {
-        guard let error = error as? CocoaError, error.code == .fileReadCorruptFile,
-            error.userInfo[NSSQLiteErrorDomain] != nil
-        else { return nil }
+        guard let error = error as? CocoaError, error.code == .fileReadCorruptFile else { return nil }
         let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String
-        self.init(damage: reason ?? error.localizedDescription, count: 1)
+        if error.userInfo[NSSQLiteErrorDomain] != nil {
+            self.init(damage: reason ?? error.localizedDescription, count: 1)
+        } else {
+            self.init(
+                kind: .damagedFile, entity: "", count: 1, examples: [], message: reason ?? error.localizedDescription)
+        }
     }
 }

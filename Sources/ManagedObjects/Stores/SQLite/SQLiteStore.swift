@@ -77,6 +77,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             metadata = stored
             schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
             try schema.requireUsableNames()
+            try catalog.requireTables(of: schema, url: url)
         } else {
             schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny)
             metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)

@@ -88,6 +88,10 @@ final class SQLiteConnection: Sendable {
             if let observer { database.trace { observer($0.description) } }
             for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
             PredicateFunctions.add(to: database)
+            // Nothing that a file's schema calls may have effects, and a damaged page is noticed when it is read.
+            if isReadOnly {
+                try database.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+            }
             // How pages are kept is decided once, before the first is written.
             if !isReadOnly, !database.configuration.readonly,
                 try Int.fetchOne(database, sql: "PRAGMA page_count") == 0

@@ -61,6 +61,11 @@ enum SQLiteError {
             (activity == .opening ? .persistentStoreOpen : activity.code, "The store's files cannot be opened.")
         case .SQLITE_IOERR:
             (activity == .saving ? .fileWriteUnknown : .fileReadUnknown, "The store's files cannot be read or written.")
+        case .SQLITE_INTERRUPT:
+            (
+                .fileReadCorruptFile,
+                "The store is damaged: a statement took more steps than all rows of an intact file of its size need."
+            )
         case .SQLITE_CONSTRAINT:
             (.persistentStoreSave, "A row breaks a constraint of the store: \(error.message ?? "").")
         default:

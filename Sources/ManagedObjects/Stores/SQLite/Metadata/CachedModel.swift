@@ -8,10 +8,13 @@ enum CachedModel {
     ///
     /// - Throws: `ModelError` when it is damaged.
     static func read(in database: Database) throws -> Model? {
-        guard try database.tableExists("Z_MODELCACHE"),
-            let row = try Row.fetchOne(database, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1"),
-            let content = row["Z_CONTENT"] as Data?
+        let reader = StoreReader(database)
+        guard try reader.hasTable("Z_MODELCACHE"),
+            let row = try reader.firstRow("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1"), !row.isNull(0)
         else { return nil }
+        guard let content = row.data(0) else {
+            throw ModelError(.malformedFile, "The cached model is damaged: Z_CONTENT is a number.")
+        }
         return try ModelCache.read(content)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import KeyedArchives
 import ModelFiles
 
 /// What a store says of itself: the row of `Z_METADATA`.
@@ -47,25 +48,33 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     ///
     /// - Throws: Code 259 where the database is no store of Core Data's.
     init(in database: Database, url: URL?) throws {
-        guard try database.tableExists("Z_METADATA"),
-            let row = try Row.fetchOne(
-                database, sql: "SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+        let reader = StoreReader(database)
+        guard try reader.hasTable("Z_METADATA"),
+            let row = try reader.firstRow(
+                "SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
         else {
             throw CocoaError(
                 .fileReadCorruptFile, "The database has no metadata: it is not a store of Core Data.", url: url)
         }
-        uuid = row["Z_UUID"] ?? UUID().uuidString
-        // Some files have been stripped of their property list.
-        content = [:]
-        if let plist = row["Z_PLIST"] as Data? {
-            guard
-                let read = try? PropertyListSerialization.propertyList(from: plist, options: [], format: nil),
-                let dictionary = read as? [String: Any]
-            else {
-                throw CocoaError(.fileReadCorruptFile, "The metadata of the store are damaged.", url: url)
-            }
-            content = dictionary
+        guard let identifier = row.isNull(0) ? UUID().uuidString : row.text(0) else {
+            throw CocoaError(
+                .fileReadCorruptFile, "The metadata of the store are damaged: Z_UUID is no text.", url: url)
         }
+        uuid = identifier
+        // Some files have been stripped of their property list.
+        content = row.isNull(1) ? [:] : try Self.propertyList(row.data(1), url: url)
+    }
+
+    /// The dictionary that a property list is.
+    ///
+    /// Our own reader looks at the bytes first: it refuses a list that refers to itself or is nested without end, which
+    /// Foundation's cannot be trusted with.
+    private static func propertyList(_ data: Data?, url: URL?) throws -> [String: Any] {
+        guard let data, case .dictionary? = try? PropertyListValue(propertyList: data),
+            let read = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
+            let dictionary = read as? [String: Any]
+        else { throw CocoaError(.fileReadCorruptFile, "The metadata of the store are damaged.", url: url) }
+        return dictionary
     }
 
     /// Writes the row, adding it where there is none.

@@ -18,6 +18,12 @@ final class SQLScope {
         self.entity = entity.entity
     }
 
+    /// How many tables SQLite joins in one clause, less one.
+    static let joinLimit = 63
+
+    /// How many tables are joined to the first.
+    private(set) var joinCount = 0
+
     private let first: String
     private let entity: NSEntityDescription
 
@@ -29,6 +35,7 @@ final class SQLScope {
     func join(_ column: String, of source: SQLSource, to destination: SQLEntity) -> SQLSource {
         let reference = "\(source.alias).\(column)"
         if let known = joined[reference] { return known }
+        joinCount += 1
         let alias = aliases.next()
         from.append("\n    LEFT JOIN \(destination.table) AS \(alias) ON \(alias).Z_PK = \(reference)")
         let made = SQLSource(alias: alias, entity: destination.entity, scope: self)
@@ -38,6 +45,7 @@ final class SQLScope {
 
     /// Adds a table to the clause, on a condition that is written with its alias.
     func add(_ table: SQLFragment, on condition: (String) -> SQLFragment) -> String {
+        joinCount += 1
         let alias = aliases.next()
         from.append("\n    JOIN \(table) AS \(alias) ON \(condition(alias))")
         return alias

@@ -10,6 +10,11 @@ struct SQLMembers {
     var conditions: [SQLFragment]
     /// One value of each member; nil for the members themselves.
     var value: SQLValue?
+    /// How many to-many relationships lead to the members.
+    var stepCount = 1
+
+    /// How many to-many relationships a key path may pass in one statement.
+    static let stepLimit = 6
 
     /// A SELECT over the members.
     func select(_ result: SQLFragment, where condition: SQLFragment? = nil) -> SQLFragment {
@@ -101,6 +106,7 @@ extension SQLWriter {
                                 entity: destination, number: column.companion.map { "\(source.alias).\($0)" })))
                 }
                 guard let table = schema.entity(destination) else { throw PredicateRefusal(.notStored, place) }
+                guard source.scope.joinCount < SQLScope.joinLimit else { throw PredicateRefusal(.tooLarge, place) }
                 source = source.scope.join(column.name, of: source, to: table)
             case .toMany(let number)?:
                 let relationship = source.entity.layout.toMany[number]
@@ -134,6 +140,8 @@ extension SQLWriter {
     ) throws -> SQLMembers {
         // Where a to-one relationship between two to-many ones is nil, memory counts a nil that no join finds.
         if let members, source.alias != members.source.alias { throw PredicateRefusal(.toMany, place) }
+        // With each step there are as many times more rows; in memory their number has a limit.
+        if let members, members.stepCount >= SQLMembers.stepLimit { throw PredicateRefusal(.tooLarge, place) }
         guard relationship.isPersistent, let table = schema.entity(relationship.destination) else {
             throw PredicateRefusal(.notStored, place)
         }
@@ -146,6 +154,7 @@ extension SQLWriter {
             if var members {
                 let alias = members.scope.add("\(table.table)") { "\($0).\(column.name) = \(owner)" }
                 members.source = members.scope.source(alias, relationship.destination)
+                members.stepCount += 1
                 return members
             }
             let scope = SQLScope(table, schema: schema, aliases: aliases)
@@ -166,6 +175,7 @@ extension SQLWriter {
                 let pair = members.scope.add(rows) { "\($0).\(pairs.source) = \(owner)" }
                 let alias = members.scope.add("\(table.table)") { "\($0).Z_PK = \(pair).\(pairs.destination)" }
                 members.source = members.scope.source(alias, relationship.destination)
+                members.stepCount += 1
                 return members
             }
             let scope = SQLScope(table, schema: schema, aliases: aliases)

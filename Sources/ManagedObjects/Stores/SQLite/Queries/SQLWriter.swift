@@ -71,8 +71,18 @@ final class SQLWriter {
         let holdTogether = word == Self.and
         if !holdTogether { conditions = conditions.map(\.indexed) }
         return SQLCondition(
-            "(\(conditions.map(\.sql).joined(separator: word)))", isNullable: conditions.contains { $0.isNullable },
+            Self.joined(conditions.map(\.sql)[...], by: word), isNullable: conditions.contains { $0.isNullable },
             bounds: holdTogether ? conditions.flatMap(\.bounds) : [])
+    }
+
+    /// How many parts stand side by side. SQLite reads a chain as deep as it is long, and limits the depth.
+    private static let chainLimit = 100
+
+    /// Parts in parentheses, with a word between them; many parts as halves of halves.
+    private static func joined(_ parts: ArraySlice<SQLFragment>, by word: String) -> SQLFragment {
+        guard parts.count > chainLimit else { return "(\(Array(parts).joined(separator: word)))" }
+        let middle = parts.startIndex + parts.count / 2
+        return "(\(joined(parts[..<middle], by: word))\(word)\(joined(parts[middle...], by: word)))"
     }
 
     // MARK: - Expressions

@@ -1,23 +1,66 @@
+import Foundation
 import GRDB
 
 extension SQLCatalog {
-    /// Reads what is in a store. Cost: one statement for each table.
+    /// Reads what is in a store. Cost: four statements, however many tables there are.
+    ///
+    /// - Throws: Code 259 where the numbers of the entities are damaged, and errors of SQLite.
     init(in database: Database) throws {
-        let objects = try Row.fetchCursor(database, sql: "SELECT type, name, sql FROM sqlite_master")
-        var tables: [String] = []
-        while let object = try objects.next() {
-            guard let name: String = object["name"] else { continue }
-            statements[name] = object["sql"]
-            if object["type"] == "table" { tables.append(name) }
+        let reader = StoreReader(database)
+        for object in try reader.rows("SELECT name, sql FROM sqlite_master") {
+            if let name = object.text(0) { statements[name] = object.text(1) }
         }
-        for table in tables {
-            // Not GRDB's own list: tables of other programs may have names that it refuses.
-            let rows = try Row.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
-            columns[table] = rows.compactMap { $0["name"] }
+        try readTables(reader)
+        if hasTable("Z_PRIMARYKEY") { try readNumbers(reader) }
+    }
+
+    private mutating func readTables(_ reader: StoreReader) throws {
+        // Tables WITHOUT ROWID take any value as an integer primary key.
+        var keyless: Set<String> = []
+        for object in try reader.rows(StoreReader.tableList) {
+            guard let name = object.text(0), let type = object.text(1) else { continue }
+            if type != "table" { derivedTables.insert(name.uppercased()) }
+            if type == "table" { columns[name] = [] }
+            if object.integer(2) != 0 { keyless.insert(name) }
         }
-        guard hasTable("Z_PRIMARYKEY") else { return }
-        for row in try Row.fetchAll(database, sql: "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
-            if let name: String = row["Z_NAME"], let number: Int64 = row["Z_ENT"] { numbers[name] = number }
+        // Other virtual tables than R-trees may need modules that are not here.
+        let tables =
+            "(SELECT name FROM (\(StoreReader.tableList)) WHERE type = 'table' OR type = 'virtual' AND name GLOB 'Z_RT_*')"
+        var keys: [String: [String]] = [:]
+        for column in try reader.rows(
+            "SELECT t.name, c.name, c.type, c.pk FROM \(tables) t JOIN pragma_table_info(t.name) c")
+        {
+            guard let table = column.text(0), let name = column.text(1) else { continue }
+            columns[table, default: []].append(name)
+            if column.integer(3) != 0 {
+                keys[table, default: []].append("\(name) \(column.text(2) ?? "")".uppercased())
+            }
+        }
+        keyedTables = Set(keys.filter { $0.value == ["Z_PK INTEGER"] && !keyless.contains($0.key) }.keys)
+    }
+
+    /// The numbers that a history's own entities have begin here, and no entity has a number above the last.
+    private static let firstHistoryNumber: Int64 = 16000
+    private static let lastNumber: Int64 = 0xFFFF
+
+    private mutating func readNumbers(_ reader: StoreReader) throws {
+        for row in try reader.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
+            guard let number = row.integer(0), let name = row.text(1), (1...Self.lastNumber).contains(number)
+            else {
+                throw CocoaError(
+                    .fileReadCorruptFile,
+                    "The store is damaged: Z_PRIMARYKEY has a row without an entity's number and name.")
+            }
+            // A history's entity CHANGE may have the name of one of the model's.
+            guard number < Self.firstHistoryNumber else { continue }
+            guard numbers.updateValue(number, forKey: name) == nil else {
+                throw CocoaError(
+                    .fileReadCorruptFile, "The store is damaged: Z_PRIMARYKEY names the entity “\(name)” twice.")
+            }
+        }
+        guard Set(numbers.values).count == numbers.count else {
+            throw CocoaError(
+                .fileReadCorruptFile, "The store is damaged: Z_PRIMARYKEY gives two entities one number.")
         }
     }
 }

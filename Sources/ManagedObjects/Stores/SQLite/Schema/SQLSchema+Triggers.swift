@@ -133,23 +133,24 @@ private struct DerivedTriggers {
         else { return [] }
         let found = "(SELECT \(derived(value)) FROM \(other) WHERE Z_PK = NEW.\(reference))"
         let affected = "FROM \(table) WHERE \(reference) = NEW.Z_PK"
-        let change =
+        func change(_ function: String) -> String {
             "UPDATE \(table) SET \(column) = \(derived("NEW.\(value)")) WHERE \(reference) = NEW.Z_PK; "
-            + "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue(\(told)) \(affected);"
+                + "SELECT \(function)(\(told)) \(affected);"
+        }
         return [
             sourceInsert(found, kind: kind),
             trigger(
                 table, "SOURCE_UPDATE", "UPDATE OF \(reference)", kind: kind,
                 "UPDATE \(table) SET \(column) = \(found) WHERE Z_PK = NEW.Z_PK; \(telling("NEW.Z_PK"))"),
-            trigger(other, "PARAMETER_INSERT", "INSERT", kind: kind, change),
-            trigger(other, "PARAMETER_UPDATE", "UPDATE OF \(value)", kind: kind, change),
+            trigger(other, "PARAMETER_INSERT", "INSERT", kind: kind, change(Self.insertFunction)),
+            trigger(other, "PARAMETER_UPDATE", "UPDATE OF \(value)", kind: kind, change(Self.updateFunction)),
         ]
     }
 
     /// The moment at which a row was written last.
     private var now: [String] {
         let change = "UPDATE \(table) SET \(column) = NSCoreDataNow() WHERE Z_PK = NEW.Z_PK; "
-        let inserted = telling("NEW.Z_PK", function: "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue")
+        let inserted = telling("NEW.Z_PK", function: Self.insertFunction)
         return [
             trigger(table, "INSERT", "INSERT", change + inserted),
             trigger(table, "UPDATE", "UPDATE OF Z_OPT", change + telling("NEW.Z_PK")),
@@ -160,12 +161,17 @@ private struct DerivedTriggers {
 
     private var told: String { "'\(table)', Z_ENT, Z_PK, '\(attribute)', \(column)" }
 
-    private func telling(_ key: String, function: String = "NSCoreDataDATriggerUpdatedAffectedObjectValue") -> String {
+    /// The functions that a connection of Core Data's has: a trigger that calls another name fails there, and with it every write
+    /// to its table.
+    private static let insertFunction = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
+    private static let updateFunction = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
+
+    private func telling(_ key: String, function: String = updateFunction) -> String {
         "SELECT \(function)(\(told)) FROM \(table) WHERE Z_PK = \(key);"
     }
 
     private func sourceInsert(_ value: String, kind: String = "TRIGGER") -> String {
-        let told = telling("NEW.Z_PK", function: "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue")
+        let told = telling("NEW.Z_PK", function: Self.insertFunction)
         return trigger(
             table, "SOURCE_INSERT", "INSERT", kind: kind,
             "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; \(told)")

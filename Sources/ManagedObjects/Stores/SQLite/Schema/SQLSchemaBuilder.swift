@@ -4,6 +4,7 @@ struct SQLSchemaBuilder {
     private let model: NSManagedObjectModel
     /// The entities to be stored, superentities before subentities, in the order of their numbers.
     private let stored: [NSEntityDescription]
+    private let storedIndices: Set<Int>
     private let catalog: SQLCatalog?
     private var numbers: [Int: Int64] = [:]
     private var columnsByIndex: [Int: [SQLColumn?]] = [:]
@@ -30,11 +31,17 @@ struct SQLSchemaBuilder {
         // A hierarchy shares one table, so an entity brings along what it inherits from.
         let indices = Set(chosen.flatMap { $0.lineage.map(\.index) })
         stored = model.orderedEntities.filter { indices.contains($0.index) }
+        storedIndices = indices
+    }
+
+    /// The entity and those that inherit from it, as far as they are stored, in the order of their numbers.
+    private func hierarchy(of entity: NSEntityDescription) -> [NSEntityDescription] {
+        entity.subtree.filter(storedIndices.contains).map { model.orderedEntities[$0] }
     }
 
     private func schema() -> SQLSchema {
         let entities = stored.map { entity in
-            let hierarchy = stored.filter { entity.subtree.contains($0.index) }
+            let hierarchy = hierarchy(of: entity)
             return SQLEntity(
                 entity: entity, number: numbers[entity.index] ?? 0,
                 hierarchyNumbers: hierarchy.compactMap { numbers[$0.index] }.sorted(),
@@ -89,7 +96,7 @@ struct SQLSchemaBuilder {
         var created: [(group: Int, name: String, declaration: SQLColumn.Declaration)] = []
         var references: [String] = []
 
-        for entity in stored where entity.rootEntity === root {
+        for entity in hierarchy(of: root) {
             let slots = entity.layout.slots
             let inherited = entity.superentity.flatMap { columnsByIndex[$0.index] } ?? []
             var columns = inherited + [SQLColumn?](repeating: nil, count: slots.count - inherited.count)
@@ -180,9 +187,7 @@ struct SQLSchemaBuilder {
         return column
     }
 
-    private func hasStoredSubentities(_ entity: NSEntityDescription) -> Bool {
-        stored.contains { $0 !== entity && entity.subtree.contains($0.index) }
-    }
+    private func hasStoredSubentities(_ entity: NSEntityDescription) -> Bool { hierarchy(of: entity).count > 1 }
 
     /// Nothing, or the first number that makes the name unlike those before.
     private static func freeSuffix(for name: String, in claimed: inout Set<String>) -> String {
@@ -199,8 +204,11 @@ struct SQLSchemaBuilder {
         var claimed: Set<String> = []
         let byName = stored.sorted { ($0.name ?? "").utf8.lexicographicallyPrecedes(($1.name ?? "").utf8) }
         for entity in byName {
+            // Where columns of two tables have one name, the table whose inverse's entity comes first has it without a number.
             let relationships = entity.layout.toMany.map(\.relationship)
-                .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+                .map { (place: $0.inverseRelationship?.entityIfAny?.name ?? "", relationship: $0) }
+                .sorted { ($0.place, $0.relationship.name) < ($1.place, $1.relationship.name) }
+                .map(\.relationship)
             for relationship in relationships where !relationship.isTransient {
                 guard let inverse = relationship.inverseRelationship, inverse.isToMany,
                     seen.insert(ObjectIdentifier(relationship)).inserted

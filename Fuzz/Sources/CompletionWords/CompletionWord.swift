@@ -1,0 +1,1 @@
+../../../Sources/CoralCommand/Habits/CompletionWord.swift

@@ -1,0 +1,32 @@
+import CoreData
+import Foundation
+import FuzzBooks
+import FuzzSupport
+import PredicateLanguage
+
+/// Called by libFuzzer with each input: a predicate over books, asked of a store and so written as SQL. Dates, texts and numbers may
+/// be compared with anything.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let format = String(decoding: input(bytes, count), as: UTF8.self)
+    guard let context, (try? PredicateParser.parse(format)) != nil else { return 0 }
+    context.performAndWait {
+        for entity in ["Book", "Author"] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = NSPredicate(format: format, argumentArray: nil)
+            attempt { _ = try context.fetch(request) }
+            attempt { _ = try context.count(for: request) }
+        }
+        context.reset()
+    }
+    return 0
+}
+
+/// On a store in memory. Unsafe, because a context is not Sendable; libFuzzer calls from one thread.
+nonisolated(unsafe) private let context: NSManagedObjectContext? = {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Books.model())
+    guard (try? Books.fill(coordinator, at: URL(fileURLWithPath: "/dev/null"))) != nil else { return nil }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+}()
