@@ -134,6 +134,7 @@ extension NSManagedObjectContext {
         clearChanges()
         aliases = [:]
         rowsAhead.removeAll()
+        for rows in incrementalStores { rows.unregisterAll() }
         epoch += 1
         undoManager?.removeAllActions(withTarget: self)
         advanceGeneration()

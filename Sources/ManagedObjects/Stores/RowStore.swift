@@ -1,11 +1,17 @@
 import Foundation
 
-/// What the engine asks of a store: rows in, rows out. SQLite and memory answer; a custom incremental store is adapted.
+/// What the engine asks of a store: rows in, rows out. SQLite and memory answer so; see ``ObjectStore`` for the stores whose
+/// classes programs write.
 ///
 /// Calls come on any queue; a store orders its own access. Nothing here knows objects or contexts.
 protocol RowStore: AnyObject {
     /// The store's number in its coordinator, from 1: what `ObjectKey.store` holds.
     var number: UInt16 { get set }
+
+    /// The store as a context asks it: another object where answers depend on who asks.
+    func answering(_ context: NSManagedObjectContext) -> any RowStore
+    /// Whether reading many rows costs less than reading them one by one: rows are then read before they are asked for.
+    var readsRowsTogether: Bool { get }
 
     /// Begins to read a fixed state of the store; nil where a store has no such thing.
     func pinGeneration() throws -> StoreGeneration?
@@ -40,6 +46,10 @@ protocol RowStore: AnyObject {
 }
 
 extension RowStore {
+    func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
+
+    var readsRowsTogether: Bool { true }
+
     /// The members for a caller who knows no rows yet.
     func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
@@ -64,6 +74,8 @@ struct RowQuery {
     var offset = 0
     /// 0 is no limit.
     var limit = 0
+    /// The fetch request that the query is part of, for stores that are given whole requests.
+    var request: FetchSpecification?
 }
 
 /// Rows of a query: pages by leaf entity, and the order in which their rows came.
