@@ -1,3 +1,5 @@
+import Foundation
+
 // The stores of the context's coordinator, as this context asks them.
 
 extension NSManagedObjectContext {

@@ -325,6 +325,23 @@ import Testing
         #expect(try again.all("Note").count == 1)
     }
 
+    /// The format writes names in one case.
+    @Test func namesThatDifferInCaseAreRefused() throws {
+        let folder = try StoreFolder(name: "Notes.xml")
+        let model = NSManagedObjectModel()
+        model.entities = [
+            NotesModel.entity(
+                "Note",
+                [
+                    NotesModel.attribute("name", .stringAttributeType),
+                    NotesModel.attribute("Name", .stringAttributeType),
+                ])
+        ]
+        let error = #expect(throws: CocoaError.self) { try open(folder.url, model: model) }
+        #expect(error?.errorCode == 134020)
+        #expect(throws: Never.self) { try open(folder.url, model: model, type: "Archive") }
+    }
+
     // MARK: - Hostile files
 
     static let base = """

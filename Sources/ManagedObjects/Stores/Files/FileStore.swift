@@ -25,6 +25,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
             throw CocoaError(
                 .persistentStoreOpen, "A store of type \(type) needs a coordinator and a file URL.", url: url)
         }
+        try requireDistinctNames(model)
         fileState = FileState(url)
         if !isReadOnly, fileState.map({ $0.size == 0 }) != false {
             return didLoadMetadata(
@@ -35,6 +36,21 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
         identifier = document.uuid
         didLoadMetadata(document.metadata)
         self.document = document
+    }
+
+    /// Refuses a model that has names which the format spells alike.
+    private func requireDistinctNames(_ model: NSManagedObjectModel) throws {
+        let format = Self.format
+        func require(_ names: [String], _ spelling: (String) -> String) throws {
+            guard Set(names.map(spelling)).count < names.count else { return }
+            throw CocoaError(
+                .persistentStoreIncompatibleSchema,
+                "Stores of type \(type) do not tell names apart that differ in case: \(names.sorted()).", url: url)
+        }
+        try require(model.entities.compactMap(\.name), format.entityName)
+        for entity in model.orderedEntities {
+            try require(entity.layout.slots.compactMap(\.name) + entity.layout.toMany.map(\.name), format.propertyName)
+        }
     }
 
     private static func document(at url: URL) throws -> StoreDocument {

@@ -53,7 +53,9 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
         -> [Any]
     {
         guard let entity = request.entity else { return [] }
-        var objects = try ids(of: entity, includingSubentities: request.includesSubentities).map(context.object)
+        var objects = try ids(of: entity, includingSubentities: request.includesSubentities).map {
+            context.object(with: $0)
+        }
         if let predicate = request.predicate { objects = objects.filter { predicate.evaluate(with: $0) } }
         if let descriptors = request.sortDescriptors, !descriptors.isEmpty {
             objects = (objects as NSArray).sortedArray(using: descriptors) as? [NSManagedObject] ?? objects

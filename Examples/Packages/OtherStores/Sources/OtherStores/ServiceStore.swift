@@ -65,7 +65,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
         case .managedObjectIDResultType: return ids
         case .dictionaryResultType:
             return try rows(of: ids, entity: entity).values.map { try $0.values(of: entity, in: self) as NSDictionary }
-        default: return ids.map(context.object)
+        default: return ids.map { context.object(with: $0) }
         }
     }
 

@@ -15,25 +15,16 @@ import Testing
             try await service.add(
                 "Book", "b\(number)", #"{"title": "Book \#(number)", "pages": \#(number % 2), "author": "lem"}"#)
         }
-        let server = HTTPServer(address: .loopback(port: 0)) { try await service.answer($0) }
+        let server = HTTPServer(
+            address: try .inet(ip4: "127.0.0.1", port: 0), handler: ClosureHTTPHandler { try await service.answer($0) })
         let running = Task { try await server.run() }
+        defer { running.cancel() }
         try await server.waitUntilListening()
-        guard case .ip4(_, let port)? = await server.listeningAddress.map({ $0 }) else {
-            guard case .ip6(_, let port)? = await server.listeningAddress else { return }
-            try await run(body, service, "[::1]", port)
-            running.cancel()
+        guard case .ip4(_, let port)? = await server.listeningAddress else {
+            Issue.record("The server does not listen.")
             return
         }
-        try await run(body, service, "127.0.0.1", port)
-        running.cancel()
-    }
-
-    private func run(
-        _ body: (LibraryService, NSManagedObjectContext) async throws -> Void, _ service: LibraryService,
-        _ host: String,
-        _ port: UInt16
-    ) async throws {
-        let url = try #require(URL(string: "http://\(host):\(port)"))
+        let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
         let context = try Library.context(ServiceStore.self, ServiceStore.storeType, url)
         #expect(await service.takeRequests() == ["GET /store"])
         try await body(service, context)
