@@ -3,6 +3,7 @@
 
 @_exported import Foundation
 @_exported import protocol ManagedObjects.GeneratedManagedObject
+@_exported import protocol ManagedObjects.IncrementalStoreBatching
 @_exported import enum ManagedObjects.KeyPathRegistry
 @_exported import protocol ManagedObjects.KeyValueObservable
 @_exported import struct ManagedObjects.ManagedProperty
@@ -13,6 +14,8 @@
 @_exported import let ManagedObjects.NSAffectedStoresErrorKey
 @_exported import class ManagedObjects.NSAsynchronousFetchRequest
 @_exported import class ManagedObjects.NSAsynchronousFetchResult
+@_exported import class ManagedObjects.NSAtomicStore
+@_exported import class ManagedObjects.NSAtomicStoreCacheNode
 @_exported import class ManagedObjects.NSAttributeDescription
 @_exported import enum ManagedObjects.NSAttributeType
 @_exported import class ManagedObjects.NSBatchDeleteRequest
@@ -54,6 +57,8 @@
 @_exported import class ManagedObjects.NSFetchedPropertyDescription
 @_exported import let ManagedObjects.NSIgnorePersistentStoreVersioningOption
 @_exported import let ManagedObjects.NSInMemoryStoreType
+@_exported import class ManagedObjects.NSIncrementalStore
+@_exported import class ManagedObjects.NSIncrementalStoreNode
 @_exported import let ManagedObjects.NSInferMappingModelAutomaticallyOption
 @_exported import var ManagedObjects.NSInferredMappingModelError
 @_exported import let ManagedObjects.NSInsertedObjectIDsKey

@@ -34,8 +34,9 @@ extension PropertyListValue {
     }
 }
 
-/// Collects the values of an XML property list.
-private final class XMLPropertyListReader: NSObject, XMLParserDelegate {
+/// Collects the values of an XML property list: of a document, or of an element `plist` within another document, whose reader
+/// makes this the parser's delegate for so long.
+package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
     /// A container that is being read.
     private struct Container {
         var isDictionary: Bool
@@ -47,13 +48,19 @@ private final class XMLPropertyListReader: NSObject, XMLParserDelegate {
     private static let depthLimit = 512
     private static let containers: Set<String> = ["dict", "array"]
 
-    var root: PropertyListValue?
-    var failure: ArchiveError?
-    var parseFailed = false
+    package private(set) var root: PropertyListValue?
+    package private(set) var failure: ArchiveError?
+    package private(set) var parseFailed = false
+    /// Called at the end of the element `plist`.
+    private let whenDone: ((XMLParser) -> Void)?
     private var open: [Container] = []
     private var text = ""
 
-    func parser(
+    package init(whenDone: ((XMLParser) -> Void)? = nil) {
+        self.whenDone = whenDone
+    }
+
+    package func parser(
         _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
         attributes: [String: String]
     ) {
@@ -65,16 +72,18 @@ private final class XMLPropertyListReader: NSObject, XMLParserDelegate {
         open.append(Container(isDictionary: elementName == "dict"))
     }
 
-    func parser(_ parser: XMLParser, foundCharacters string: String) {
+    package func parser(_ parser: XMLParser, foundCharacters string: String) {
         text += string
     }
 
-    func parser(
+    package func parser(
         _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?
     ) {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         switch elementName {
-        case "plist": return
+        case "plist":
+            whenDone?(parser)
+            return
         case "key":
             guard let last = open.indices.last, open[last].isDictionary else {
                 return fail(ArchiveError(.malformed, "A key stands outside a dictionary."), parser)
@@ -106,7 +115,7 @@ private final class XMLPropertyListReader: NSObject, XMLParserDelegate {
         text = ""
     }
 
-    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+    package func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         parseFailed = true
     }
 

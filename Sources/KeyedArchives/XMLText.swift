@@ -35,6 +35,33 @@ public enum XMLText {
         return text.utf8.elementsEqual(data) ? text : nil
     }
 
+    /// Whether what stands before the first element declares no document type, or one that only names itself. Others could
+    /// declare entities, which a parser would put into text silently.
+    package static func hasPlainDocumentType(_ utf8: Data) -> Bool {
+        var isInDocumentType = false
+        var position = utf8.startIndex
+        while position < utf8.endIndex {
+            let rest = utf8[position...]
+            if isInDocumentType {
+                if rest.first == UInt8(ascii: "[") { return false }
+                if rest.first == UInt8(ascii: ">") { isInDocumentType = false }
+            } else if rest.first == UInt8(ascii: "<") {
+                if rest.starts(with: Array("<!--".utf8)) {
+                    guard let end = rest.range(of: Data("-->".utf8)) else { return true }
+                    position = end.upperBound
+                    continue
+                }
+                if rest.starts(with: Array("<!".utf8)) {
+                    isInDocumentType = true
+                } else if !rest.starts(with: Array("<?".utf8)) {
+                    return true
+                }
+            }
+            position += 1
+        }
+        return true
+    }
+
     private static func firstInvalidByte(_ data: Data) -> Int {
         var decoder = UTF8()
         var iterator = data.makeIterator()

@@ -6,7 +6,9 @@ extension NSManagedObjectContext {
     final func objectsInBatches(
         _ specification: FetchSpecification, entity: NSEntityDescription, store: any RowStore, seesChanges: Bool
     ) throws -> [NSManagedObject]? {
-        guard specification.readsInBatches, !seesChanges || !changesMayMatter(to: specification, entity: entity) else {
+        guard specification.readsInBatches, !(store is any ObjectStore),
+            !seesChanges || !changesMayMatter(to: specification, entity: entity)
+        else {
             return nil
         }
         try requireRelationships(specification.relationshipKeyPathsForPrefetching ?? [], of: entity)
@@ -39,7 +41,7 @@ extension NSManagedObjectContext {
 
     /// Reads the rows of the batch that a fault belongs to: one statement for up to 500 objects.
     final func readBatch(of object: NSManagedObject, _ fetched: FetchBatches, origin: RowPage) throws {
-        guard let store = coordinator?.store(number: object.key.store) else { return }
+        guard let store = rowStore(number: object.key.store) else { return }
         let batch = fetched.batch(of: Int(object.row))
         let isNeverStale = stalenessInterval != 0
         let waiting = fetched.positions(inBatch: batch).map { fetched.keys[$0] }.filter { key in

@@ -146,6 +146,7 @@ extension NSManagedObjectContext {
         clearChanges()
         aliases = [:]
         rowsAhead.removeAll()
+        for rows in incrementalStores { rows.unregisterAll() }
         epoch += 1
         undoManager?.removeAllActions(withTarget: self)
         advanceGeneration()

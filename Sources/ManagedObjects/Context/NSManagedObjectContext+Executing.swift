@@ -38,13 +38,13 @@ extension NSManagedObjectContext {
         if let parentContext {
             return try parentContext.queue.sync { () throws in try parentContext.execute(request) }
         }
-        guard let coordinator else {
+        guard coordinator != nil else {
             throw CocoaError(
                 .coreData,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
         }
         var results: [NSPersistentStoreResult] = []
-        for case let store as any BatchStore in coordinator.rowStores {
+        for case let store as any BatchStore in rowStores {
             guard let result = try store.executeBatch(request, for: self) else { continue }
             results.append(result)
             // New rows go to one store.

@@ -90,8 +90,8 @@ extension NSManagedObjectContext {
             try readBatch(of: object, fetched, origin: origin)
             return object.page !== origin
         }
-        guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else { return false }
-        let keys = faultBatch(around: object)
+        guard !object.key.isTemporary, let store = rowStore(number: object.key.store) else { return false }
+        let keys = store.readsRowsTogether ? faultBatch(around: object) : [object.key]
         let pages = try rows(keys, like: object, from: store)
         if keys.count == 1, let page = pages.first, page.count == 1 {
             adopt(page, row: 0, by: object)
@@ -212,7 +212,7 @@ extension NSManagedObjectContext {
             return state.load(ask(parentContext) { $0.object(for: key).memberKeys(at: index) })
         }
         if let run = try findRun(of: object, at: index) { return state.load(run) }
-        guard !object.key.isTemporary, let store = coordinator?.store(number: object.key.store) else {
+        guard !object.key.isTemporary, let store = rowStore(number: object.key.store) else {
             return state.load([])
         }
         let batch = try members(of: object, at: index, rows: 0..<1, owners: [object.key.number], store: store)
@@ -222,11 +222,13 @@ extension NSManagedObjectContext {
     /// Loads the members for an object that has its row in a page, and for rows that follow it there.
     private func findRun(of object: NSManagedObject, at index: Int) throws -> MemberBatch.Run? {
         guard parentContext == nil, let page = object.page, object.originSlot < 0, !object.key.isTemporary,
-            let store = coordinator?.store(number: object.key.store)
+            let store = rowStore(number: object.key.store)
         else { return nil }
         let batches = batches(of: page)
         let row = Int(object.row)
-        let rows = batches.nextRows(from: row, count: page.count, relationship: index)
+        let rows =
+            store.readsRowsTogether
+            ? batches.nextRows(from: row, count: page.count, relationship: index) : row..<(row + 1)
         let owners = rows.map { page.primaryKey(ofRow: $0) }
         let batch = try members(of: object, at: index, rows: rows, owners: owners, store: store)
         batches.add(batch, relationship: index)
@@ -250,7 +252,8 @@ extension NSManagedObjectContext {
     /// Reads rows again that came with members and have gone since: of these, and where a loop comes by many, of the members of
     /// the next owners. Where that fails, each fault that fires tells.
     final func readRowsAgain(of run: MemberBatch.Run) {
-        guard stalenessInterval != 0 else { return }
+        guard stalenessInterval != 0, run.count > 0, rowStore(number: run.key(0).store)?.readsRowsTogether != false
+        else { return }
         let keys = Set(run.keys(followedUpTo: membersAgain.next(in: epoch)).filter { !isKnown($0) })
         _ = try? readAgain(keys.sorted { $0.number < $1.number }, isReadAhead: true)
     }
@@ -363,7 +366,7 @@ extension NSManagedObjectContext {
         var there: Set<ObjectKey> = []
         let stored = keys.filter { !$0.isTemporary }
         for (store, keys) in Dictionary(grouping: stored, by: \.store).sorted(by: { $0.key < $1.key }) {
-            guard let store = coordinator?.store(number: store) else { continue }
+            guard let store = rowStore(number: store) else { continue }
             let hierarchies = Dictionary(grouping: keys, by: { layout(of: $0).rootIndex })
             for (_, keys) in hierarchies.sorted(by: { $0.key < $1.key }) {
                 let pages = try store.rows(

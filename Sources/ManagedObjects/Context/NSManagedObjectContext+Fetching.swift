@@ -95,11 +95,13 @@ extension NSManagedObjectContext {
     ) throws -> [any RowStore] {
         guard let coordinator else { return [] }
         let entries = coordinator.entries
-        if entries.count == 1, specification.affectedStores == nil { return entries.map(\.rows) }
+        if entries.count == 1, specification.affectedStores == nil {
+            return entries.map { $0.rows.answering(self) }
+        }
         return entries.filter { entry in
             Self.holds(entry.store, entity, coordinator)
                 && specification.affectedStores?.contains { $0 === entry.store } ?? true
-        }.map(\.rows)
+        }.map { $0.rows.answering(self) }
     }
 
     /// Whether a store's configuration has the entity or one that inherits from it.
@@ -131,6 +133,10 @@ extension NSManagedObjectContext {
         }
         var found: [NSManagedObject] = []
         for store in stores {
+            if let store = store as? IncrementalStoreRows {
+                found += try objects(of: store, matching: query, specification: specification)
+                continue
+            }
             let result = try store.rows(matching: query, generation: pinnedGenerations?.generation(of: store))
             found.reserveCapacity(found.count + result.order.count)
             materialize(result, specification: specification, into: &found)
@@ -164,7 +170,8 @@ extension NSManagedObjectContext {
     /// Whether the predicate holds a program's own code, which expects objects, and the stores are such that Core Data asks
     /// it: those in memory. SQLite refuses it.
     private func asksObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
-        !stores.isEmpty && stores.allSatisfy { $0 is MemoryStore } && specification.predicate?.asksCode == true
+        !stores.isEmpty && stores.allSatisfy { $0 is MemoryStore || $0 is NSAtomicStore }
+            && specification.predicate?.asksCode == true
     }
 
     /// Makes objects of rows: the loop that every fetch runs once a row.

@@ -138,19 +138,32 @@ extension NSManagedObjectContext {
         if registry.isSweepDue { return sweep() }
         // To see who holds values that change in place takes a step for each of them.
         guard inPlaceValues.isEmpty else { return registry.forgetYoung() }
-        registry.sweepYoung(
-            keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent]) },
-            release: { $0.context = nil })
+        sweep { release in
+            registry.sweepYoung(
+                keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent]) }, release: release)
+        }
     }
 
     /// Lets go of objects that nobody holds and that have no unsaved changes.
     final func sweep() {
         // Held weakly for that long, so that the sweep sees who holds them beside.
         if !inPlaceValues.isEmpty { inPlaceValues.loosen() }
-        registry.sweep(
-            keeping: { $0.state.contains(.listed) || $0.state.contains(.changedInEvent) },
-            release: { $0.context = nil })
+        sweep { release in
+            registry.sweep(
+                keeping: { $0.state.contains(.listed) || $0.state.contains(.changedInEvent) }, release: release)
+        }
         if !inPlaceValues.isEmpty { inPlaceValues.tighten() }
+    }
+
+    /// Sweeps, and tells incremental stores of what was let go.
+    private func sweep(_ body: ((NSManagedObject) -> Void) -> Void) {
+        guard !incrementalStores.isEmpty else { return body { $0.context = nil } }
+        var released: [ObjectKey] = []
+        body { object in
+            released.append(object.key)
+            object.context = nil
+        }
+        tellStores(ofReleased: released)
     }
 
     // MARK: - Public
@@ -198,13 +211,14 @@ extension NSManagedObjectContext {
     final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
         if objectID.isTemporaryID { return objectID.key }
         guard let coordinator = rootCoordinator else { return nil }
-        if coordinator.persistentStore(number: objectID.key.store)?.identifier == objectID.storeIdentifier,
+        if objectID.isOf(coordinator) || !(objectID is ReferencedObjectID),
+            coordinator.persistentStore(number: objectID.key.store)?.identifier == objectID.storeIdentifier,
             Int(objectID.key.entity) < coordinator.managedObjectModel.orderedEntities.count,
             coordinator.managedObjectModel.orderedEntities[Int(objectID.key.entity)].name == objectID.entity.name
         {
             return objectID.key
         }
-        return coordinator.key(forURIRepresentation: objectID.uriRepresentation())
+        return coordinator.key(for: objectID)
     }
 }
 

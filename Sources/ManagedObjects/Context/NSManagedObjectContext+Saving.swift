@@ -10,7 +10,10 @@ extension NSManagedObjectContext {
     public func save() throws {
         checkQueue()
         guard !isSaving else { return }
-        guard hasChanges || hasChangedMetadata else { return processPendingChanges() }
+        guard hasChanges || hasChangedMetadata else {
+            processPendingChanges()
+            return try saveNothing()
+        }
         guard parentContext != nil || coordinator != nil else {
             throw CocoaError(
                 .persistentStoreSave,
@@ -75,12 +78,11 @@ extension NSManagedObjectContext {
     // MARK: - To stores
 
     private func saveToStores() throws {
-        guard let coordinator else { return }
         try assignPermanentKeys(
             to: changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
         // One transaction a store: where there are several, an error in a later one leaves the earlier ones written.
-        for store in coordinator.rowStores {
-            try write(to: store)
+        for store in rowStores {
+            if let store = store as? any ObjectStore { try writeObjects(to: store) } else { try write(to: store) }
         }
         adoptSaved()
     }
@@ -88,7 +90,7 @@ extension NSManagedObjectContext {
     private func write(to store: any RowStore) throws {
         // Once for the first try, and once for each time that a merge policy has settled what stood in the way.
         for _ in 0..<16 {
-            SavePlanBuilder.numberMembers(of: changed, in: self)
+            SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
             var builder = SavePlanBuilder(context: self, store: store.number)
             var plan = try builder.plan(for: changed)
             plan.metadata = (store as? NSPersistentStore)?.changedMetadata
@@ -107,9 +109,7 @@ extension NSManagedObjectContext {
                 try settle(conflicts, store: store)
             }
         }
-        throw CocoaError(
-            .managedObjectMerge,
-            userInfo: [NSLocalizedDescriptionKey: "The merge policy did not settle the save's conflicts."])
+        throw CocoaError.unsettledConflicts
     }
 
     /// Gives objects the keys that they will have in their stores.
@@ -124,9 +124,11 @@ extension NSManagedObjectContext {
                 groups[known].objects.append(object)
                 continue
             }
-            let store = try coordinator.rowStore(for: object.entity, assigned: assigned)
+            let store = try coordinator.rowStore(for: object.entity, assigned: assigned).answering(self)
             let root = object.entity.rootEntity
-            let known = groups.firstIndex { $0.root === root && $0.store === store }
+            // Such a store names all of its new objects at once.
+            let isWhole = store is any ObjectStore
+            let known = groups.firstIndex { $0.store === store && (isWhole || $0.root === root) }
             if let known { groups[known].objects.append(object) } else { groups.append((store, root, [object])) }
             if assigned == nil { groupOfEntity[object.layout.index] = known ?? groups.count - 1 }
         }
@@ -134,6 +136,15 @@ extension NSManagedObjectContext {
         var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
         pairs.reserveCapacity(groups.reduce(0) { $0 + $1.objects.count })
         for group in groups {
+            if let store = group.store as? any ObjectStore {
+                let numbers = try store.reserveKeys(for: Array(group.objects))
+                for (object, number) in zip(group.objects, numbers) {
+                    let permanent = ObjectKey(store: store.number, entity: object.key.entity, number: number)
+                    pairs.append((object.key.number, permanent))
+                    rename(object, permanent)
+                }
+                continue
+            }
             let range = try group.store.reserveKeys(entity: group.root, count: group.objects.count)
             for (object, number) in zip(group.objects, range) {
                 let permanent = ObjectKey(store: group.store.number, entity: object.key.entity, number: number)
@@ -257,6 +268,14 @@ extension NSManagedObjectContext {
         object.state.subtract([
             .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged,
         ])
+    }
+}
+
+extension CocoaError {
+    static var unsettledConflicts: CocoaError {
+        CocoaError(
+            .managedObjectMerge,
+            userInfo: [NSLocalizedDescriptionKey: "The merge policy did not settle the save's conflicts."])
     }
 }
 

@@ -43,6 +43,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Objects whose values a merge policy has changed during the save that is under way.
     final var refreshedBySave: [NSManagedObject] = []
     final var pinnedGenerations: PinnedGenerations?
+    /// The incremental stores that this context has asked.
+    final var incrementalStores: [IncrementalStoreRows] = []
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
     final var observations = ObjectObservations()
     /// Values that users may change in place.

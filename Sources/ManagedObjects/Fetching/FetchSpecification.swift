@@ -43,7 +43,8 @@ struct FetchSpecification {
     func rowQuery(entity: NSEntityDescription) -> RowQuery {
         RowQuery(
             entity: entity, includesSubentities: includesSubentities, predicate: predicate,
-            sortDescriptors: sortDescriptors ?? [], offset: max(0, fetchOffset), limit: max(0, fetchLimit))
+            sortDescriptors: sortDescriptors ?? [], offset: max(0, fetchOffset), limit: max(0, fetchLimit),
+            request: self)
     }
 
     /// What a store is asked where the request wants dictionaries: all attributes and to-one relationships unless it

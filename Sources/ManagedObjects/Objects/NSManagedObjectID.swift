@@ -30,14 +30,23 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     /// True until the object is saved or its permanent ID is obtained.
     open var isTemporaryID: Bool { key.isTemporary }
 
-    /// The ID as a URI: `x-coredata://STORE-UUID/Entity/pN`, or with a `t` and no store while it is temporary.
+    /// Whether the ID was made by a coordinator.
+    final func isOf(_ other: NSPersistentStoreCoordinator) -> Bool { coordinator?.coordinator === other }
+
+    /// The ID as a URI: `x-coredata://STORE-UUID/Entity/pN`, or with a `t` and no store while it is temporary. Of stores
+    /// that name their objects by reference objects, the text of such a one stands in place of the number, escaped as a
+    /// URL's path.
     open func uriRepresentation() -> URL {
-        let host = storeIdentifier ?? ""
-        let last =
-            key.isTemporary ? "t\(NSManagedObjectID.processIdentifier)\(key.number.magnitude)" : "p\(key.number)"
+        uri(
+            endingIn: key.isTemporary
+                ? "t\(NSManagedObjectID.processIdentifier)\(key.number.magnitude)" : "p\(key.number)")
+    }
+
+    /// The URI with an end that names the object; it is escaped as the path of a URL.
+    final func uri(endingIn last: String) -> URL {
         var components = URLComponents()
         components.scheme = "x-coredata"
-        components.host = host
+        components.host = storeIdentifier ?? ""
         components.path = "/\(ownEntity.name ?? "")/\(last)"
         return components.url ?? URL(fileURLWithPath: "/")
     }
@@ -83,7 +92,7 @@ final class CoordinatorReference: Sendable {
 struct ObjectIDMaker {
     private let coordinator: NSPersistentStoreCoordinator?
     private let reference: CoordinatorReference?
-    private var lastStore: (number: UInt16, identifier: String?)?
+    private var lastStore: (number: UInt16, identifier: String?, references: ObjectReferences?)?
 
     init(_ coordinator: NSPersistentStoreCoordinator?) {
         self.coordinator = coordinator
@@ -91,15 +100,22 @@ struct ObjectIDMaker {
     }
 
     mutating func objectID(for key: ObjectKey, entity: NSEntityDescription) -> NSManagedObjectID {
-        NSManagedObjectID(
-            key: key, entity: entity, storeIdentifier: key.isTemporary ? nil : storeIdentifier(key.store),
-            coordinator: reference)
+        guard !key.isTemporary else {
+            return NSManagedObjectID(key: key, entity: entity, storeIdentifier: nil, coordinator: reference)
+        }
+        let store = store(key.store)
+        if let text = store.references?.text(of: key.number, entity: entity) {
+            return ReferencedObjectID(
+                key: key, text: text, entity: entity, storeIdentifier: store.identifier, coordinator: reference)
+        }
+        return NSManagedObjectID(
+            key: key, entity: entity, storeIdentifier: store.identifier, coordinator: reference)
     }
 
-    private mutating func storeIdentifier(_ number: UInt16) -> String? {
-        if let lastStore, lastStore.number == number { return lastStore.identifier }
-        let identifier = coordinator?.persistentStore(number: number)?.identifier
-        lastStore = (number, identifier)
-        return identifier
+    private mutating func store(_ number: UInt16) -> (identifier: String?, references: ObjectReferences?) {
+        if let lastStore, lastStore.number == number { return (lastStore.identifier, lastStore.references) }
+        let store = coordinator?.persistentStore(number: number)
+        lastStore = (number, store?.identifier, store?.references)
+        return (store?.identifier, store?.references)
     }
 }

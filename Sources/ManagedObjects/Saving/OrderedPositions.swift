@@ -5,6 +5,9 @@
 /// (Seen in stores that Apple's framework wrote.)
 enum OrderedPositions {
     private static let first: Int64 = 2048
+    /// The number of a member where all have been numbered one after the other.
+    static func position(ofMember index: Int) -> Int64 { first + Int64(index) * step }
+
     /// The distance of a member to the next at the end.
     static let step: Int64 = 1024
     /// Where a member would stand before the first.

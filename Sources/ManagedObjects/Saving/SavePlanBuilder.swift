@@ -74,8 +74,11 @@ struct SavePlanBuilder {
 
     /// Gives the members of changed ordered relationships their positions, before the plan is made: a member that has
     /// only moved is a changed object too.
-    static func numberMembers(of objects: ContiguousArray<NSManagedObject>, in context: NSManagedObjectContext) {
-        for object in objects where object.hasChanges && !object.state.contains(.deleted) {
+    static func numberMembers(
+        of objects: ContiguousArray<NSManagedObject>, in context: NSManagedObjectContext, store: UInt16
+    ) {
+        for object in objects
+        where object.key.store == store && object.hasChanges && !object.state.contains(.deleted) {
             numberMembers(of: object, in: context)
         }
     }

@@ -3,8 +3,9 @@ import Synchronization
 
 /// A place where rows are kept: a file, or memory.
 ///
-/// Make one with ``NSPersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``. The classes of
-/// this version keep rows in SQLite files and in memory.
+/// Make one with ``NSPersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``. A program's own
+/// classes inherit from ``NSAtomicStore`` or ``NSIncrementalStore`` and are registered for a type with
+/// ``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``.
 open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its state lies behind a lock
     private struct State: @unchecked Sendable {  // because what it holds is never changed in place
         weak var coordinator: NSPersistentStoreCoordinator?
@@ -76,6 +77,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
         set { state.withLock { $0.identifier = newValue ?? $0.identifier } }
     }
 
+    /// Where the store names its rows by reference objects, what stands for these in keys; nil for primary keys.
+    var references: ObjectReferences? { nil }
+
     /// The number in the coordinator, from 1; 0 until the store is added.
     final var number: UInt16 {
         get { state.withLock { $0.number } }
@@ -137,6 +141,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
             "Stores of the class \(self) cannot change their metadata unless they are added.",
             url: url)
     }
+
+    /// Reads what an atomic store keeps whole in memory. Called when the metadata are read and the store has its number.
+    func loadContent() throws {}
 
     // MARK: - Life
 

@@ -10,7 +10,7 @@ extension NSPersistentStoreCoordinator {
     ///   - configuration: The configuration whose entities the store holds; nil is all.
     ///   - storeURL: Where the store is; may be nil for a store in memory.
     ///   - options: See `NSReadOnlyPersistentStoreOption` and its like.
-    /// - Throws: Code 134000 for a type without a class, 134100 when the store was written with another model, 134130
+    /// - Throws: Code 134000 for a type without a class, 134010 when the store says that it is of another type, 134100 when the store was written with another model, 134130
     ///   when it would have to be migrated, and what the store throws when it cannot be opened.
     @discardableResult
     public func addPersistentStore(
@@ -24,7 +24,12 @@ extension NSPersistentStoreCoordinator {
             persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
         do {
             try store.loadMetadata()
+            // What a class has set there is what the store has.
+            store.didSaveMetadata()
+            try requireType(storeType, of: store)
             try requireFittingModel(store)
+            try assignNumber(to: store)
+            try store.loadContent()
             try enter(store)
         } catch {
             store.willRemove(from: self)
@@ -109,6 +114,13 @@ extension NSPersistentStoreCoordinator {
             .persistentStoreIncompatibleSchema, "The model has no configuration named “\(name)”.", url: url)
     }
 
+    private final func requireType(_ type: String, of store: NSPersistentStore) throws {
+        guard store.type != type else { return }
+        throw CocoaError(
+            .persistentStoreTypeMismatch,
+            "The store says that it is of type “\(store.type)”; it is added as one of type “\(type)”.", url: store.url)
+    }
+
     /// Refuses a store that was written with another version of the model.
     private final func requireFittingModel(_ store: NSPersistentStore) throws {
         guard !store.flag(forOption: NSIgnorePersistentStoreVersioningOption), let metadata = store.metadata,
@@ -133,34 +145,43 @@ extension NSPersistentStoreCoordinator {
             ])
     }
 
-    /// Gives the store a number and makes it one of the coordinator's.
-    ///
-    /// - Parameter replaced: A store whose number, and thereby objects, the new one takes over.
-    final func enter(_ store: NSPersistentStore, replacing replaced: NSPersistentStore? = nil) throws {
-        guard let rows = store as? any RowStore else {
-            throw CocoaError(
-                .persistentStoreInvalidType,
-                "Stores of the class \(Swift.type(of: store)) cannot be added: incremental and atomic store classes "
-                    + "come in a later version.",
-                url: store.url)
-        }
-        nonisolated(unsafe) let unguarded = rows  // because stores order their own access
+    /// Gives the store a number that no other has or has had: object keys hold it.
+    private final func assignNumber(to store: NSPersistentStore) throws {
         let number = state.withLock { state -> UInt16? in
-            let position = state.entries.firstIndex { $0.store === replaced }
-            guard position != nil || state.lastNumber < .max else { return nil }
-            let number = position.map { state.entries[$0].number } ?? state.lastNumber + 1
-            unguarded.number = number
-            let entry = Entry(number: number, store: store, rows: unguarded)
-            if let position {
+            guard state.lastNumber < .max else { return nil }
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        guard let number else {
+            throw CocoaError(.persistentStoreOpen, "A coordinator cannot have more than 65,535 stores.", url: store.url)
+        }
+        store.number = number
+    }
+
+    /// A store as the engine asks it for rows.
+    ///
+    /// - Throws: Code 134000 for a class that neither keeps rows nor inherits from one that programs may write.
+    final func rows(of store: NSPersistentStore) throws -> any RowStore {
+        if let rows = store as? any RowStore { return rows }
+        if let store = store as? NSIncrementalStore { return IncrementalStoreRows(store) }
+        throw CocoaError(
+            .persistentStoreInvalidType,
+            "Stores of the class \(Swift.type(of: store)) cannot be added: it inherits neither from NSAtomicStore nor from "
+                + "NSIncrementalStore.",
+            url: store.url)
+    }
+
+    /// Makes a store that has a number one of the coordinator's.
+    ///
+    /// - Parameter replaced: A store whose number, and thereby objects, the new one has taken over.
+    final func enter(_ store: NSPersistentStore, replacing replaced: NSPersistentStore? = nil) throws {
+        let entry = Entry(number: store.number, store: store, rows: try rows(of: store))
+        state.withLock { state in
+            if let position = state.entries.firstIndex(where: { $0.store === replaced }) {
                 state.entries[position] = entry
             } else {
-                state.lastNumber = number
                 state.entries.append(entry)
             }
-            return number
-        }
-        guard number != nil else {
-            throw CocoaError(.persistentStoreOpen, "A coordinator cannot have more than 65,535 stores.", url: store.url)
         }
         store.didAdd(to: self)
         var userInfo = [NSAddedPersistentStoresKey: [store]]

@@ -9,7 +9,8 @@ extension NSPersistentStoreCoordinator {
     /// The copy takes the old store's place in the coordinator: contexts and their objects go on with it. Primary
     /// keys and the store's UUID stay, and with them all object IDs and URIs. The old store's files stay where they
     /// are. An SQLite store becomes an SQLite store by copying pages; between types, rows are copied and their
-    /// versions begin anew.
+    /// versions begin anew. A store that names its objects by reference objects, such as one in an XML file, gives them new
+    /// ones: IDs that are held go on, their URIs are others.
     ///
     /// - Returns: The new store; the old one is of no use any more.
     /// - Throws: What adding the new store throws, and code 134070 when the coordinator does not have the old one. The
@@ -35,12 +36,9 @@ extension NSPersistentStoreCoordinator {
             persistentStoreCoordinator: self, configurationName: store.configurationIfAny, at: URL, options: options)
         do {
             try target.loadMetadata()
-            if !copiesFiles {
-                guard let rows = target as? any RowStore else {
-                    throw CocoaError(.persistentStoreInvalidType, "The store's class keeps no rows.", url: URL)
-                }
-                try StoreCopy(from: source.rows, to: rows).copy(entities.filter { holds(store, $0) }, store, target)
-            }
+            target.didSaveMetadata()
+            target.number = source.number
+            if !copiesFiles { try copyContent(of: source, to: target) }
         } catch {
             target.willRemove(from: self)
             target.detach()
@@ -76,6 +74,9 @@ extension NSPersistentStoreCoordinator {
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         try requireFiles(type: storeType, url: destinationURL)
+        if let fileClass = try StoreClasses.shared.storeClass(ofType: storeType, url: sourceURL) as? FileStore.Type {
+            return try fileClass.replaceStore(at: destinationURL, withStoreAt: sourceURL)
+        }
         if Self.isSame(destinationURL.withoutLinks, sourceURL.withoutLinks) { return }
         try StoreFiles(url: destinationURL).replace(with: StoreFiles(url: sourceURL.withoutLinks))
     }
@@ -102,6 +103,10 @@ extension NSPersistentStoreCoordinator {
         // Stores in memory have no files; what is left of them is let go by removing them.
         if storeType == NSInMemoryStoreType { return }
         try requireFiles(type: storeType, url: url)
+        if try StoreClasses.shared.storeClass(ofType: storeType, url: url) is FileStore.Type {
+            if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
+            return
+        }
         try StoreFiles(url: url.withoutLinks)
             .destroy(forced: NSPersistentStore.flag(NSPersistentStoreForceDestroyOption, in: options))
     }
@@ -113,9 +118,23 @@ extension NSPersistentStoreCoordinator {
         try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
     }
 
+    /// Copies rows, or objects where the target takes these, and the metadata.
+    private final func copyContent(of source: Entry, to target: NSPersistentStore) throws {
+        try target.loadContent()
+        let held = entities.filter { holds(source.store, $0) }
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = self
+        let origin = source.rows.answering(context)
+        guard let rows = try rows(of: target) as? any ObjectStore else {
+            let rows = try rows(of: target)
+            return try StoreCopy(from: origin, to: rows).copy(held, source.store, target)
+        }
+        try ObjectStoreCopy(from: origin, of: source.store, to: rows, of: target).copy(held, model: managedObjectModel)
+    }
+
     private final func requireFiles(type: String, url: URL) throws {
-        _ = try StoreClasses.shared.storeClass(ofType: type, url: url)
-        guard type != NSSQLiteStoreType || !url.isFileURL else { return }
+        let storeClass = try StoreClasses.shared.storeClass(ofType: type, url: url)
+        guard !(storeClass is SQLiteStore.Type || storeClass is FileStore.Type) || !url.isFileURL else { return }
         throw CocoaError(.persistentStoreOperation, "Stores of type \(type) have no files at \(url).", url: url)
     }
 }

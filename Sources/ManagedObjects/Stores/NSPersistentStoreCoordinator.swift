@@ -166,12 +166,34 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         let index = UInt16(truncatingIfNeeded: entity.index)
         switch uri.place {
         case .row(let identifier, let number):
-            let entry = entries.first { $0.store.identifier?.caseInsensitiveCompare(identifier) == .orderedSame }
-            return entry.map { ObjectKey(store: $0.number, entity: index, number: number) }
+            guard let entry = entry(identifier: identifier) else { return nil }
+            let own = entry.store.references.map { $0.number(of: String(number), entity: entity) }
+            return ObjectKey(store: entry.number, entity: index, number: own ?? number)
+        case .reference(let identifier, let text):
+            // As it stands in the URI: Core Data does not undo the escaping either.
+            guard let entry = entry(identifier: identifier), let references = entry.store.references else { return nil }
+            return ObjectKey(store: entry.number, entity: index, number: references.number(of: text, entity: entity))
         case .temporary(let process, let number):
             guard process == NSManagedObjectID.processIdentifier else { return nil }
             return ObjectKey(store: 0, entity: index, number: -number)
         }
+    }
+
+    /// The key that an ID of this coordinator or another has here; nil when no store here has the ID's UUID.
+    final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
+        guard let referenced = objectID as? ReferencedObjectID else {
+            return key(forURIRepresentation: objectID.uriRepresentation())
+        }
+        guard let entity = model.entitiesByName[referenced.entity.name ?? ""],
+            let entry = entry(identifier: referenced.storeIdentifier ?? ""), let references = entry.store.references
+        else { return nil }
+        return ObjectKey(
+            store: entry.number, entity: UInt16(truncatingIfNeeded: entity.index),
+            number: references.number(of: referenced.text, entity: entity))
+    }
+
+    private final func entry(identifier: String) -> Entry? {
+        entries.first { $0.store.identifier?.caseInsensitiveCompare(identifier) == .orderedSame }
     }
 
     /// The ID of a key of this coordinator.

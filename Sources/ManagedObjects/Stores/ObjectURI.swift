@@ -4,8 +4,10 @@ import Foundation
 /// object is temporary.
 struct ObjectURI: Equatable {
     enum Place: Equatable {
-        /// A row of the store with this identifier.
+        /// A row of the store with this identifier, by its primary key.
         case row(store: String, number: Int64)
+        /// A row of the store with this identifier, by the text of its reference object as it stands in the URI: escaped.
+        case reference(store: String, text: String)
         /// An object that had not been saved, in the process of this identifier.
         case temporary(process: String, number: Int64)
     }
@@ -16,14 +18,22 @@ struct ObjectURI: Equatable {
     /// Nil for a URL that is no object's URI.
     init?(_ url: URL) {
         guard url.scheme?.lowercased() == "x-coredata" else { return nil }
-        let path = url.path.split(separator: "/", omittingEmptySubsequences: true)
-        guard path.count == 2, let letter = path[1].first else { return nil }
-        entityName = String(path[0])
+        guard let escaped = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath else {
+            return nil
+        }
+        // The text of a reference object may itself have slashes.
+        let path = escaped.drop { $0 == "/" }.split(separator: "/", maxSplits: 1)
+        guard path.count == 2, let letter = path[1].first, let name = path[0].removingPercentEncoding else {
+            return nil
+        }
+        entityName = name
         let rest = path[1].dropFirst()
         switch letter {
         case "p":
-            guard let store = url.host, !store.isEmpty, let number = Self.number(rest) else { return nil }
-            place = .row(store: store, number: number)
+            guard let store = url.host, !store.isEmpty, !rest.isEmpty else { return nil }
+            place =
+                Self.number(rest).map { .row(store: store, number: $0) }
+                ?? .reference(store: store, text: String(rest))
         case "t":
             let process = rest.prefix(36)
             guard UUID(uuidString: String(process)) != nil, let number = Self.number(rest.dropFirst(36)) else {

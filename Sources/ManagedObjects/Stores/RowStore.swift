@@ -1,13 +1,20 @@
 import Foundation
 
-/// What the engine asks of a store: rows in, rows out. SQLite and memory answer; a custom incremental store is adapted.
+/// What the engine asks of a store: rows in, rows out. SQLite and memory answer so; see ``ObjectStore`` for the stores whose
+/// classes programs write.
 ///
 /// Calls come on any queue; a store orders its own access. Nothing here knows objects or contexts.
 protocol RowStore: AnyObject {
     /// The store's number in its coordinator, from 1: what `ObjectKey.store` holds.
     var number: UInt16 { get set }
 
-    /// Begins to read a fixed state of the store, which keeps nobody from writing.
+    /// The store as a context asks it: another object where answers depend on who asks.
+    func answering(_ context: NSManagedObjectContext) -> any RowStore
+    /// Whether reading many rows costs less than reading them one by one: rows are then read before they are asked for.
+    var readsRowsTogether: Bool { get }
+
+    /// Begins to read a fixed state of the store, which does not block writers. By default the newest state at each reading: a
+    /// store of a program's own class has no other.
     func pinGeneration() throws -> StoreGeneration
     /// Runs work whose reads see one state: that of a generation, or else the present one.
     func withGeneration<Result>(
@@ -44,6 +51,12 @@ protocol RowStore: AnyObject {
 }
 
 extension RowStore {
+    func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
+
+    var readsRowsTogether: Bool { true }
+
+    func pinGeneration() throws -> StoreGeneration { NewestGeneration() }
+
     func withGeneration<Result>(
         _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result
     ) throws -> Result {
@@ -64,6 +77,9 @@ extension RowStore {
 /// A state of a store held for reading. Letting it go ends it.
 protocol StoreGeneration: AnyObject {}
 
+/// The state of a store that holds none: whatever is newest at each reading.
+final class NewestGeneration: StoreGeneration {}
+
 /// What to fetch: the parts of a fetch request that a store answers.
 struct RowQuery {
     var entity: NSEntityDescription
@@ -74,6 +90,8 @@ struct RowQuery {
     var offset = 0
     /// 0 is no limit.
     var limit = 0
+    /// The fetch request that the query is part of, for stores that are given whole requests.
+    var request: FetchSpecification?
 }
 
 /// Rows of a query: pages by leaf entity, and the order in which their rows came.

@@ -3,12 +3,13 @@ import Synchronization
 
 /// The classes of stores, by type. Programs can register their own.
 ///
-/// A class must answer as a `RowStore` does to be added; adapters for incremental and atomic stores belong here.
+/// A class must inherit from `NSAtomicStore` or `NSIncrementalStore` to be added.
 final class StoreClasses: Sendable {
     static let shared = StoreClasses()
 
     private let classes = Mutex<[String: NSPersistentStore.Type]>([
-        NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: MemoryStore.self,
+        NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: MemoryStore.self, NSXMLStoreType: XMLStore.self,
+        NSPersistentStore.StoreType.archive.rawValue: ArchiveStore.self,
     ])
 
     /// Every type that has a class.
@@ -31,8 +32,8 @@ final class StoreClasses: Sendable {
         if let found = all[type] { return found }
         let sentence =
             switch type {
-            case NSBinaryStoreType, NSXMLStoreType:
-                "Stores of type \(type) come in a later version; use NSSQLiteStoreType or NSInMemoryStoreType."
+            case NSBinaryStoreType:
+                "Apple's format of stores of type \(type) is not known; NSPersistentStore.StoreType.archive keeps one file too."
             default: "No class is registered for stores of type “\(type)”."
             }
         throw CocoaError(.persistentStoreInvalidType, sentence, url: url)

@@ -32,13 +32,24 @@ struct StoreCopy {
                 if case .pairs = toMany.storage { try copyPairs(of: toMany) }
             }
         }
+        // What names its objects itself keeps no slots of order and ownership in their rows.
+        if source is any ObjectStore {
+            for entity in entities {
+                for toMany in entity.layout.toMany where toMany.relationship.entity === entity && toMany.isPersistent {
+                    if case .memberSlot(let slot, let position) = toMany.storage {
+                        try copyHiddenSlots(of: toMany, owner: slot, position: position)
+                    }
+                }
+            }
+        }
         var plan = SavePlan()
-        plan.metadata = metadata(of: origin, for: copy)
+        plan.metadata = Self.metadata(of: origin, for: copy)
         copy.identifier = origin.identifier
         _ = try target.write(plan)
     }
 
-    private func metadata(of origin: NSPersistentStore, for copy: NSPersistentStore) -> [String: Any] {
+    /// The metadata of a copy.
+    static func metadata(of origin: NSPersistentStore, for copy: NSPersistentStore) -> [String: Any] {
         // What the new store says of its own file stays; what the program has added, and the UUID, come along.
         var metadata: [String: Any] = origin.metadata
         metadata.merge(copy.metadata) { $1 }
@@ -64,6 +75,45 @@ struct StoreCopy {
                             })))
             }
             _ = try target.write(plan)
+        }
+    }
+
+    /// Gives the members of a relationship that members keep their places, and their owner where nothing else says it.
+    private func copyHiddenSlots(of toMany: EntityLayout.ToMany, owner slot: Int, position: Int?) throws {
+        let isOwnerHidden = toMany.destination.layout.slots[slot].isHidden
+        guard isOwnerHidden || position != nil else { return }
+        let owners = try source.keys(matching: RowQuery(entity: toMany.relationship.entity), generation: nil)
+        let model = toMany.relationship.entity.managedObjectModel.orderedEntities
+        for (entity, owners) in Dictionary(grouping: owners, by: \.entity).sorted(by: { $0.key < $1.key }) {
+            let ownerEntity = model[Int(entity)]
+            let found = try source.members(
+                of: toMany.relationship, owners: owners.map(\.number), ownerEntity: ownerEntity, includesRows: false,
+                generation: nil)
+            var updates: [UInt16: ContiguousArray<SavePlan.Update>] = [:]
+            for (index, owner) in owners.enumerated() {
+                let members = found.members[Int(found.starts[index])..<Int(found.starts[index + 1])]
+                for (place, member) in members.enumerated() {
+                    var values = ContiguousArray<Value>(
+                        repeating: .null, count: model[Int(member.entity)].layout.slots.count)
+                    var slots: [Int] = []
+                    if isOwnerHidden {
+                        values[slot] = .reference(owner)
+                        slots.append(slot)
+                    }
+                    if let position {
+                        values[position] = .integer(OrderedPositions.position(ofMember: place))
+                        slots.append(position)
+                    }
+                    updates[member.entity, default: []].append(
+                        SavePlan.Update(
+                            key: member.number, version: 1, values: values, slots: slots, checksVersion: false))
+                }
+            }
+            var plan = SavePlan()
+            plan.updates = updates.sorted { $0.key < $1.key }.map {
+                SavePlan.Group(entity: model[Int($0.key)], changes: $0.value)
+            }
+            if !plan.isEmpty { _ = try target.write(plan) }
         }
     }
 

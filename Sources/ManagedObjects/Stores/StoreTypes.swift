@@ -3,10 +3,11 @@ import Foundation
 /// The type of a store that keeps its rows in an SQLite file.
 public let NSSQLiteStoreType: String = "SQLite"
 
-/// The type of a store that keeps one binary file. Not part of this version: adding one throws code 134000.
+/// The type of a store that keeps one binary file. Apple's format is not known: adding one throws code 134000. See
+/// ``NSPersistentStore/StoreType/archive`` for a store in one file.
 public let NSBinaryStoreType: String = "Binary"
 
-/// The type of a store that keeps one XML file. Not part of this version: adding one throws code 134000.
+/// The type of a store that keeps one XML file, in the format of Core Data on the Mac. The whole of it is in memory.
 public let NSXMLStoreType: String = "XML"
 
 /// The type of a store that keeps its rows in memory, for as long as it lives.
@@ -26,10 +27,13 @@ extension NSPersistentStore {
 
         /// An SQLite file.
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
-        /// One binary file. Not part of this version: adding one throws code 134000.
+        /// One binary file. Apple's format is not known: adding one throws code 134000.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
-        /// One XML file. Not part of this version: adding one throws code 134000.
+        /// One XML file, in the format of Core Data on the Mac. The whole of it is in memory.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
+        /// One file that holds a keyed archive: an addition to Core Data's types, whose format only this engine knows. The
+        /// whole of it is in memory.
+        public static let archive = StoreType(rawValue: "Archive")
         /// Memory.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
     }

@@ -29,14 +29,53 @@ import Testing
         try coordinator.remove(moved)
     }
 
+    /// Through a file of another format and back. XML has no control characters: stores with such are refused.
+    @Test(
+        .enabled(if: CorpusStores.isPresent, "The corpus is not beside the package."),
+        arguments: CorpusStores.withModel,
+        [NSPersistentStore.StoreType.xml, .archive]
+    )
+    func aStoreIsTheSameInAFileOfAnotherFormat(path: String, type: NSPersistentStore.StoreType) throws {
+        let origin = try CorpusStores.copy(path)
+        let model = try #require(try SQLiteStore.cachedModel(at: origin.url))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: origin.url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let before = try content(coordinator, hidden: false)
+        let file = try StoreFolder(name: "copy")
+        let copy: NSPersistentStore
+        do {
+            copy = try coordinator.migratePersistentStore(store, to: file.url, type: type)
+        } catch let error as CocoaError where error.localizedDescription.contains("XML cannot hold") {
+            #expect(type == .xml && coordinator.persistentStores == [store])
+            return
+        }
+        #expect(try content(coordinator, hidden: false) == before)
+        let folder = try StoreFolder()
+        let moved = try coordinator.migratePersistentStore(copy, to: folder.url, type: .sqlite)
+        #expect(try content(coordinator, hidden: false) == before)
+        #expect(moved.identifier == store.identifier)
+        try coordinator.remove(moved)
+
+        // From the file alone, without the keys of the store before.
+        let other = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try other.addPersistentStore(type: type, at: file.url)
+        #expect(try content(other, hidden: false).count == before.count)
+    }
+
     /// Every row with its values and members, a line each, sorted.
-    private func content(_ coordinator: NSPersistentStoreCoordinator) throws -> [String] {
+    private func content(
+        _ coordinator: NSPersistentStoreCoordinator, hidden: Bool = true
+    ) throws -> [String] {
         let rows = coordinator.rowStores[0]
         var lines: [String] = []
         for entity in coordinator.entities {
             let query = RowQuery(entity: entity, includesSubentities: false)
             let result = try rows.rows(matching: query, generation: nil)
-            for position in result.order { lines.append(line(result.pages[Int(position.page)], Int(position.row))) }
+            for position in result.order {
+                lines.append(line(result.pages[Int(position.page)], Int(position.row), hidden))
+            }
             let keys = try rows.keys(matching: query, generation: nil).map(\.number)
             for toMany in entity.layout.toMany where toMany.isPersistent {
                 let members = try rows.members(
@@ -54,8 +93,9 @@ import Testing
         return lines.sorted()
     }
 
-    private func line(_ page: RowPage, _ row: Int) -> String {
-        let values = page.layout.slots.indices.map { slot -> String in
+    private func line(_ page: RowPage, _ row: Int, _ hidden: Bool) -> String {
+        let slots = page.layout.slots.indices.filter { hidden || !page.layout.slots[$0].isHidden }
+        let values = slots.map { slot -> String in
             let cell = page.cell(row: row, slot: slot)
             let kind = page.layout.slots[slot].kind
             if kind == .transformable { return Data(page.bytes(of: cell)).base64EncodedString() }

@@ -19,14 +19,19 @@ struct MemoryPages {
         self.store = store
     }
 
-    /// Adds a row; one that is there already is not copied again.
-    mutating func add(_ key: ObjectKey, from content: MemoryContent) throws {
+    /// Adds a row of a store in memory; one that is there already is not copied again.
+    mutating func add(_ key: ObjectKey, from content: MemoryContent) {
+        let root = entities[Int(key.entity)].rootEntity.index
+        add(key) { content.row(root: root, key: key.number) }
+    }
+
+    /// Adds a row unless it is there already, or there is none.
+    mutating func add(_ key: ObjectKey, row: () throws -> MemoryTable.Row?) rethrows {
         if let position = positions[key] {
             order.append(position)
             return
         }
-        let entity = entities[Int(key.entity)]
-        guard let row = content.row(root: entity.rootEntity.index, key: key.number) else { return }
+        guard let row = try row() else { return }
         let index = pageIndex(of: key.entity)
         let page = pages[index]
         page.append(key: key.number, version: row.version)

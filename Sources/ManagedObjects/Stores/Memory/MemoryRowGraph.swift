@@ -1,5 +1,5 @@
 /// The rows of a store in memory, as an evaluation sees them.
-final class MemoryRowGraph: RowGraph {
+final class MemoryRowGraph: WholeRowGraph {
     private let content: MemoryContent
     private let entities: [NSEntityDescription]
     private let store: UInt16
@@ -17,7 +17,6 @@ final class MemoryRowGraph: RowGraph {
         self.identify = identify
     }
 
-    /// The rows of an entity, in the order of their keys.
     func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> [RowSubject] {
         content.keys(of: entity, includingSubentities: includingSubentities).map { subject(key: $0.key, row: $0.row) }
     }

@@ -43,7 +43,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         let content = content(of: generation)
         let selected = try select(query, from: content)
         var pages = MemoryPages(entities: entities, store: number)
-        for key in selected { try pages.add(key, from: content) }
+        for key in selected { pages.add(key, from: content) }
         return RowResult(pages: pages.pages, order: pages.order)
     }
 
@@ -58,11 +58,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     }
 
     func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]] {
-        let graph = graph(of: content(of: generation))
-        return try withExtendedLifetime(graph) {
-            try ValueSelection(query).values(
-                of: graph.subjects(of: query.query.entity, includingSubentities: query.query.includesSubentities))
-        }
+        try graph(of: content(of: generation)).values(matching: query)
     }
 
     func rows(
@@ -73,7 +69,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         var pages = MemoryPages(entities: entities, store: number)
         for key in keys {
             guard let row = content.row(root: root, key: key) else { continue }
-            try pages.add(ObjectKey(store: number, entity: row.entity, number: key), from: content)
+            pages.add(ObjectKey(store: number, entity: row.entity, number: key), from: content)
         }
         return pages.pages
     }
@@ -112,7 +108,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
                 let member = ObjectKey(store: number, entity: row.entity, number: key)
                 result.members.append(member)
                 if hasPositions { result.positions.append(position ?? 0) }
-                if includesRows, !isKnown(member) { try pages.add(member, from: content) }
+                if includesRows, !isKnown(member) { pages.add(member, from: content) }
             }
             result.starts.append(Int32(truncatingIfNeeded: result.members.count))
         }
@@ -137,17 +133,13 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     }
 
     private func select(_ query: RowQuery, from content: MemoryContent) throws -> [ObjectKey] {
-        let selection = RowSelection(query)
         guard query.predicate != nil || !query.sortDescriptors.isEmpty else {
             let keys = content.keys(of: query.entity, includingSubentities: query.includesSubentities)
-            return selection.slice(keys[...]).map { ObjectKey(store: number, entity: $0.row.entity, number: $0.key) }
+            return RowSelection(query).slice(keys[...]).map {
+                ObjectKey(store: number, entity: $0.row.entity, number: $0.key)
+            }
         }
-        let graph = graph(of: content)
-        return try withExtendedLifetime(graph) {
-            try selection.select(
-                from: graph.subjects(of: query.entity, includingSubentities: query.includesSubentities)
-            ).map(\.key)
-        }
+        return try graph(of: content).keys(matching: query)
     }
 
     // MARK: - Writing
@@ -203,7 +195,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             let root = conflicts.stale[index].entity.rootEntity.index
             guard let row = content.row(root: root, key: key) else { continue }
             var pages = MemoryPages(entities: entities, store: number)
-            try pages.add(ObjectKey(store: number, entity: row.entity, number: key), from: content)
+            pages.add(ObjectKey(store: number, entity: row.entity, number: key), from: content)
             conflicts.stale[index].current = pages.pages.first.map { ($0, 0) }
         }
         return conflicts

@@ -11,7 +11,7 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     var content: [String: Any]
 
     /// The version of Core Data whose format the stores made here have.
-    private static let frameworkVersion = 1344
+    static let frameworkVersion = 1344
 
     /// Keys that a running store adds to its metadata, and that the file keeps elsewhere.
     private static let derivedKeys = [NSStoreUUIDKey]
@@ -94,9 +94,13 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     func replacing(with changed: [String: Any]) -> StoreMetadata {
         var copy = self
         copy.uuid = changed[NSStoreUUIDKey] as? String ?? uuid
-        let kept = content.filter { Self.isFrameworkKey($0.key) }
-        copy.content = kept.merging(changed) { $1 }
+        copy.content = Self.replacing(content, with: changed)
         return copy
+    }
+
+    /// Metadata as a program has changed them.
+    static func replacing(_ content: [String: Any], with changed: [String: Any]) -> [String: Any] {
+        content.filter { isFrameworkKey($0.key) }.merging(changed) { $1 }
     }
 
     private static func isFrameworkKey(_ key: String) -> Bool {

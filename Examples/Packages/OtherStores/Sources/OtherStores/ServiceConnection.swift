@@ -1,0 +1,60 @@
+import CoreData
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking  // because URLSession lives apart from Foundation off Apple's platforms
+#endif
+
+/// Requests to a service, each of which is waited for.
+struct ServiceConnection {
+    let base: URL
+
+    /// The JSON that a request is answered with.
+    func json(_ method: String, _ path: String, query: [URLQueryItem] = []) throws -> Any {
+        try JSONSerialization.jsonObject(with: answer(request(method, path, query)), options: .fragmentsAllowed)
+    }
+
+    /// Sends values that are based on a version of the object.
+    func send(_ method: String, _ path: String, _ version: UInt64, _ values: [String: Any]? = nil) throws {
+        var request = try request(method, path)
+        request.setValue("\(version)", forHTTPHeaderField: "If-Match")
+        request.httpBody = try values.map { try JSONSerialization.data(withJSONObject: $0) }
+        _ = try answer(request)
+    }
+
+    private func request(_ method: String, _ path: String, _ query: [URLQueryItem] = []) throws -> URLRequest {
+        var components = URLComponents(url: base.appendingPathComponent(path), resolvingAgainstBaseURL: false)
+        if !query.isEmpty { components?.queryItems = query }
+        guard let url = components?.url else { throw URLError(.badURL) }
+        var request = URLRequest(url: url, timeoutInterval: 10)
+        request.httpMethod = method
+        return request
+    }
+
+    private func answer(_ request: URLRequest) throws -> Data {
+        /// What the session's thread leaves for the one that waits.
+        final class Answer: @unchecked Sendable {  // because it is read after the signal that follows its writing
+            var result: Result<(Data, Int), any Error> = .failure(URLError(.unknown))
+        }
+        let answer = Answer()
+        let done = DispatchSemaphore(value: 0)
+        URLSession.shared.dataTask(with: request) { data, response, error in
+            answer.result =
+                error.map { .failure($0) }
+                ?? .success((data ?? Data(), (response as? HTTPURLResponse)?.statusCode ?? 0))
+            done.signal()
+        }.resume()
+        done.wait()
+        let (data, status) = try answer.result.get()
+        switch status {
+        case 200..<300: return data
+        case 404: throw StoreFailure.missing
+        case 409, 412: throw StoreFailure.conflict
+        default:
+            throw CocoaError(
+                .fileReadUnknown,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "The service answers with status \(status).", NSURLErrorKey: base,
+                ])
+        }
+    }
+}

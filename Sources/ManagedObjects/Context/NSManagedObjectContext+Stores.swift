@@ -1,0 +1,66 @@
+import Foundation
+
+// The stores of the context's coordinator, as this context asks them.
+
+extension NSManagedObjectContext {
+    /// The stores, in the order in which they were added.
+    final var rowStores: [any RowStore] { coordinator?.entries.map { $0.rows.answering(self) } ?? [] }
+
+    /// The store of a number; nil when there is none, or none any more.
+    @inline(__always)
+    final func rowStore(number: UInt16) -> (any RowStore)? { coordinator?.store(number: number)?.answering(self) }
+
+    /// What stands between this context and an incremental store: made when it is first asked.
+    final func rows(of store: NSIncrementalStore) -> IncrementalStoreRows {
+        if let known = incrementalStores.first(where: { $0.store === store }) { return known }
+        let made = IncrementalStoreRows(store, context: self)
+        incrementalStores.removeAll { $0.store.persistentStoreCoordinator == nil }
+        incrementalStores.append(made)
+        return made
+    }
+
+    /// Tells incremental stores that the context has let go of objects.
+    final func tellStores(ofReleased keys: [ObjectKey]) {
+        for rows in incrementalStores { rows.unregister(keys.filter { $0.store == rows.number }) }
+    }
+
+    // MARK: - Stores whose classes programs write
+
+    /// The objects that an incremental store gives: faults, unless they are here already or values are wanted.
+    final func objects(
+        of store: IncrementalStoreRows, matching query: RowQuery, specification: FetchSpecification
+    ) throws -> [NSManagedObject] {
+        let found = try store.objects(matching: query)
+        for object in found {
+            if specification.shouldRefreshRefetchedObjects, !object.hasChanges { turnIntoFault(object) }
+            if !specification.returnsObjectsAsFaults { realiseAsRead(object) }
+        }
+        return found
+    }
+
+    /// Incremental stores are told of a save without changes too.
+    final func saveNothing() throws {
+        guard parentContext == nil else { return }
+        for case let store as IncrementalStoreRows in rowStores { try store.write(StoreChanges(), in: self) }
+    }
+
+    final func writeObjects(to store: any ObjectStore) throws {
+        for _ in 0..<16 {
+            var changes = StoreChanges(changed, store: store)
+            changes.changesMetadata = metadataStore(of: store)?.changedMetadata != nil
+            guard !changes.isEmpty || store is IncrementalStoreRows else { return }
+            do {
+                try store.write(changes, in: self)
+                for object in changes.updated { object.version += 1 }
+                return
+            } catch let conflicts as SaveConflicts {
+                try settle(conflicts, store: store)
+            }
+        }
+        throw CocoaError.unsettledConflicts
+    }
+
+    private func metadataStore(of store: any RowStore) -> NSPersistentStore? {
+        store as? NSPersistentStore ?? (store as? IncrementalStoreRows)?.store
+    }
+}

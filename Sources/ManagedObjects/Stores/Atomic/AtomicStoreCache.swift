@@ -1,0 +1,63 @@
+import Foundation
+
+/// The cache nodes of an atomic store by the keys of their objects, with the versions that conflicts are found by.
+struct AtomicStoreCache {
+    struct Entry {
+        let node: NSAtomicStoreCacheNode
+        var version: Int64
+    }
+
+    private struct Table {
+        var entries: [Int64: Entry] = [:]
+        /// The keys in ascending order; nil where they have to be sorted anew.
+        var keys: [Int64]?
+    }
+
+    /// By the root entity's position in the model.
+    private var tables: [Int: Table] = [:]
+
+    var nodes: [NSAtomicStoreCacheNode] { tables.values.flatMap { $0.entries.values.map(\.node) } }
+
+    func entry(of key: Int64, root: Int) -> Entry? { tables[root]?.entries[key] }
+
+    /// The key of a node's object and its root entity's position in the model.
+    private static func place(of node: NSAtomicStoreCacheNode) -> (root: Int, key: Int64) {
+        (node.objectID.entity.rootEntity.index, node.objectID.key.number)
+    }
+
+    /// Whether a node is the one that its ID stands for here.
+    func contains(_ node: NSAtomicStoreCacheNode) -> Bool {
+        let (root, key) = Self.place(of: node)
+        return entry(of: key, root: root)?.node === node
+    }
+
+    mutating func add(_ node: NSAtomicStoreCacheNode, version: Int64 = 1) {
+        let (root, key) = Self.place(of: node)
+        if tables[root, default: Table()].entries.updateValue(Entry(node: node, version: version), forKey: key) == nil {
+            tables[root]?.keys = nil
+        }
+    }
+
+    mutating func remove(_ node: NSAtomicStoreCacheNode) {
+        let (root, key) = Self.place(of: node)
+        if tables[root]?.entries.removeValue(forKey: key) != nil { tables[root]?.keys = nil }
+    }
+
+    mutating func setVersion(_ version: Int64, of node: NSAtomicStoreCacheNode) {
+        let (root, key) = Self.place(of: node)
+        tables[root]?.entries[key]?.version = version
+    }
+
+    /// The entries of an entity in the order of their keys.
+    mutating func entries(of entity: NSEntityDescription, includingSubentities: Bool) -> [Entry] {
+        let root = entity.rootEntity.index
+        guard let table = tables[root] else { return [] }
+        let keys = table.keys ?? table.entries.keys.sorted()
+        if table.keys == nil { tables[root]?.keys = keys }
+        let indices = includingSubentities ? entity.subtree : entity.index..<(entity.index + 1)
+        return keys.compactMap { key in
+            guard let entry = table.entries[key], indices.contains(entry.node.objectID.entity.index) else { return nil }
+            return entry
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+
+// Between managed objects, cache nodes and rows.
+
+extension NSAtomicStore {
+    // MARK: - From objects to nodes
+
+    final func setAttributes(of node: NSAtomicStoreCacheNode, from object: NSManagedObject) {
+        for (name, attribute) in object.entity.attributesByName where !attribute.isTransient {
+            guard let place = object.layout.places[name] else { continue }
+            if case .slot(let slot) = place, object.layout.slots[slot].kind == .transformable {
+                setTransformable(attribute, slot, of: node, from: object)
+            } else {
+                node.setValue(object.publicValue(at: place), forKey: name)
+            }
+        }
+    }
+
+    /// A transformable value as it would be read from a file: an instance of its own. Where it cannot be encoded the node
+    /// gets the value itself, and the rows that are made of it throw.
+    private func setTransformable(
+        _ attribute: NSAttributeDescription, _ slot: Int, of node: NSAtomicStoreCacheNode, from object: NSManagedObject
+    ) {
+        guard case .object(let box) = object.slotValue(slot) else { return node.setValue(nil, forKey: attribute.name) }
+        guard let data = try? TransformableCoding.bytes(of: box.value, attribute: attribute),
+            case .object(let copy) = TransformableCoding.decode(data, attribute: attribute)
+        else { return node.setValue(box.value, forKey: attribute.name) }
+        let known = box.encoded ?? node.archives[attribute.name]
+        node.archives[attribute.name] = known.flatMap { TransformableCoding.areSame($0, data) ? $0 : nil } ?? data
+        node.setValue(copy.value, forKey: attribute.name)
+    }
+
+    final func setRelationships(of node: NSAtomicStoreCacheNode, from object: NSManagedObject) {
+        let layout = object.layout
+        for slot in layout.referenceSlots where layout.slots[slot].isPersistent {
+            guard let name = layout.slots[slot].name else { continue }
+            node.setValue(object.slotValue(slot).referenceKey.flatMap { self.node(for: $0) }, forKey: name)
+        }
+        for (index, toMany) in layout.toMany.enumerated() where toMany.isPersistent {
+            // What nobody has changed is in the node.
+            if node.value(forKey: toMany.name) != nil, object.toManyState(at: index)?.isChanged != true { continue }
+            let members = object.memberKeys(at: index).compactMap { self.node(for: $0) }
+            if members.isEmpty {
+                node.setValue(nil, forKey: toMany.name)
+            } else if toMany.isOrdered {
+                node.setValue(NSOrderedSet(array: members), forKey: toMany.name)
+            } else {
+                node.setValue(Set(members), forKey: toMany.name)
+            }
+        }
+    }
+
+    private func node(for key: ObjectKey) -> NSAtomicStoreCacheNode? {
+        cache.entry(of: key.number, root: entities[Int(key.entity)].rootEntity.index)?.node
+    }
+
+    // MARK: - From nodes to rows
+
+    final func key(of node: NSAtomicStoreCacheNode) -> ObjectKey {
+        ObjectKey(
+            store: number, entity: UInt16(truncatingIfNeeded: node.objectID.entity.index),
+            number: node.objectID.key.number)
+    }
+
+    /// The row that an object with this key has.
+    final func row(_ key: ObjectKey) throws -> MemoryTable.Row? {
+        let root = entities[Int(key.entity)].rootEntity.index
+        guard let entry = cache.entry(of: key.number, root: root) else { return nil }
+        let own = self.key(of: entry.node)
+        return MemoryTable.Row(
+            entity: own.entity, version: entry.version,
+            values: try values(of: entry.node, layout: entities[Int(own.entity)].layout))
+    }
+
+    /// A node's values by slot. Transformable values as the bytes that their transformers make; hidden slots are empty.
+    ///
+    /// - Throws: Code 134060 for a value of another type than its attribute's.
+    final func values(of node: NSAtomicStoreCacheNode, layout: EntityLayout) throws -> ContiguousArray<Value> {
+        var values = ContiguousArray<Value>(repeating: .null, count: layout.slots.count)
+        for (index, slot) in layout.slots.enumerated() {
+            guard slot.isPersistent, let name = slot.name, let value = Self.value(at: name, of: node) else { continue }
+            do {
+                values[index] = try self.value(value, slot: slot, archive: node.archives[name])
+            } catch let error as UnacceptableValue {
+                throw CocoaError(
+                    .coreData,
+                    "The cache node of \(node.objectID.uriRepresentation().absoluteString) has a value of type "
+                        + "\(error.actual) for “\(name)”; expected is \(error.expected).",
+                    url: url)
+            }
+        }
+        return values
+    }
+
+    private func value(_ value: Any, slot: EntityLayout.Slot, archive: Data?) throws -> Value {
+        if slot.kind == .toOne {
+            switch value {
+            case let node as NSAtomicStoreCacheNode: return .reference(key(of: node))
+            case let id as NSManagedObjectID: return key(of: id).map { .reference($0) } ?? .null
+            case is NSNull: return .null
+            default: throw UnacceptableValue(expected: "NSAtomicStoreCacheNode", actual: "\(Swift.type(of: value))")
+            }
+        }
+        let value = try Value(value, kind: slot.kind)
+        guard case .object(let box) = value, slot.kind == .transformable, let attribute = slot.attribute else {
+            return value
+        }
+        let data = try TransformableCoding.encode(box, attribute: attribute)
+        return .data(archive.flatMap { TransformableCoding.areSame($0, data) ? $0 : nil } ?? data)
+    }
+
+    /// The value at the path of a slot: elements of composite attributes lie in dictionaries.
+    private static func value(at path: String, of node: NSAtomicStoreCacheNode) -> Any? {
+        guard path.contains(".") else { return node.value(forKey: path) }
+        var steps = path.split(separator: ".").map(String.init)[...]
+        var value = steps.popFirst().flatMap { node.value(forKey: $0) }
+        while let step = steps.popFirst() { value = (value as? [String: Any])?[step] }
+        return value
+    }
+
+    /// The keys of a to-many relationship's members: in its order, else in that of the keys.
+    final func memberKeys(of toMany: EntityLayout.ToMany, owner: Int64) -> [ObjectKey] {
+        let root = toMany.relationship.entity.rootEntity.index
+        guard let node = cache.entry(of: owner, root: root)?.node else { return [] }
+        let keys = node.nodes(forKey: toMany.name).filter(cache.contains).map(key)
+        return toMany.isOrdered ? keys : keys.sorted { $0.number < $1.number }
+    }
+}

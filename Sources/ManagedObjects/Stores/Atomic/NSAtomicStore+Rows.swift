@@ -1,0 +1,185 @@
+import Foundation
+
+// What contexts ask an atomic store. Internal, all of it: classes of programs see nodes and objects.
+
+extension NSAtomicStore {
+    final func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult {
+        try locked {
+            var pages = MemoryPages(entities: entities, store: number)
+            for key in try AtomicRowGraph(self).keys(matching: query) { try pages.add(key) { try row(key) } }
+            return RowResult(pages: pages.pages, order: pages.order)
+        }
+    }
+
+    final func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey] {
+        try locked { try AtomicRowGraph(self).keys(matching: query) }
+    }
+
+    final func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int {
+        var unordered = query
+        unordered.sortDescriptors = []
+        return try keys(matching: unordered, generation: generation).count
+    }
+
+    final func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]] {
+        try locked { try AtomicRowGraph(self).values(matching: query) }
+    }
+
+    final func rows(
+        withKeys keys: [Int64], entity: NSEntityDescription, generation: StoreGeneration?
+    ) throws -> [RowPage] {
+        try locked {
+            var pages = MemoryPages(entities: entities, store: number)
+            for key in keys {
+                guard let entry = cache.entry(of: key, root: entity.rootEntity.index) else { continue }
+                let key = self.key(of: entry.node)
+                try pages.add(key) { try row(key) }
+            }
+            return pages.pages
+        }
+    }
+
+    final func members(
+        of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
+        includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
+    ) throws -> MemberResult {
+        guard let toMany = ownerEntity.layout.toMany.first(where: { $0.name == relationship.name }) else {
+            throw CocoaError(
+                .coreData, "“\(ownerEntity.name ?? "").\(relationship.name)” is not a to-many relationship.", url: url)
+        }
+        return try locked {
+            var result = MemberResult()
+            var pages = MemoryPages(entities: entities, store: number)
+            for owner in owners {
+                result.append(memberKeys(of: toMany, owner: owner), to: toMany)
+                guard includesRows else { continue }
+                for key in result.members[Int(result.starts[result.starts.count - 2])...] where !isKnown(key) {
+                    try pages.add(key) { try row(key) }
+                }
+            }
+            result.pages = pages.pages
+            return result
+        }
+    }
+
+    // MARK: - Writing
+
+    final func reserveKeys(for objects: [NSManagedObject]) throws -> [Int64] {
+        try locked {
+            try objects.map { object in
+                let number = references?.number(of: newReferenceObject(for: object), entity: object.entity) ?? 0
+                guard cache.entry(of: number, root: object.entity.rootEntity.index) == nil else {
+                    throw CocoaError(
+                        .persistentStoreSave, "The store names a new object by a reference object that another has.",
+                        url: url)
+                }
+                return number
+            }
+        }
+    }
+
+    final func adopt(_ objects: [NSManagedObject]) throws {
+        try locked {
+            for object in objects {
+                let reference = newReferenceObject(for: object)
+                guard references?.assign(reference, to: object.key.number, entity: object.entity) == true else {
+                    throw CocoaError(
+                        .persistentStoreSave, "The store names a new object by a reference object that another has.",
+                        url: url)
+                }
+            }
+        }
+    }
+
+    final func write(_ changes: StoreChanges, in context: NSManagedObjectContext) throws {
+        if isReadOnly { throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: url) }
+        try locked {
+            let conflicts = try conflicts(with: changes)
+            guard conflicts.isEmpty else { throw SaveConflicts(stale: conflicts) }
+            let before = AtomicStoreState(self, changes)
+            do {
+                try change(changes)
+                try save()
+            } catch {
+                before.restore()
+                throw error
+            }
+            didSaveMetadata()
+        }
+    }
+
+    private func conflicts(with changes: StoreChanges) throws -> [SaveConflicts.Stale] {
+        try (changes.updated + changes.deleted).compactMap { object in
+            let key = object.key
+            let entry = cache.entry(of: key.number, root: object.entity.rootEntity.index)
+            guard entry?.version != object.version else { return nil }
+            var pages = MemoryPages(entities: entities, store: number)
+            if let node = entry?.node {
+                let current = self.key(of: node)
+                try pages.add(current) { try row(current) }
+            }
+            return SaveConflicts.Stale(
+                entity: object.entity, key: key.number, expectedVersion: object.version,
+                current: pages.pages.first.map { ($0, 0) })
+        }
+    }
+
+    /// Brings the cache to the state that the context has, in the documented order of calls.
+    private func change(_ changes: StoreChanges) throws {
+        if !changes.inserted.isEmpty {
+            unlinked = []
+            let nodes = changes.inserted.map { newCacheNode(for: $0) }
+            addCacheNodes(Set(nodes))
+            let waiting = unlinked ?? []
+            unlinked = nil
+            for (node, object) in waiting { setRelationships(of: node, from: object) }
+        }
+        for object in changes.updated {
+            guard let entry = cache.entry(of: object.key.number, root: object.entity.rootEntity.index) else { continue }
+            updateCacheNode(entry.node, from: object)
+            cache.setVersion(entry.version + 1, of: entry.node)
+        }
+        let removed = changes.deleted.compactMap {
+            cache.entry(of: $0.key.number, root: $0.entity.rootEntity.index)?.node
+        }
+        if !removed.isEmpty {
+            willRemoveCacheNodes(Set(removed))
+            for node in removed { cache.remove(node) }
+        }
+    }
+}
+
+/// The cache of an atomic store before a save, for one that fails.
+private struct AtomicStoreState {
+    private let store: NSAtomicStore
+    private let cache: AtomicStoreCache
+    private let values: [(node: NSAtomicStoreCacheNode, properties: NSMutableDictionary?)]
+
+    init(_ store: NSAtomicStore, _ changes: StoreChanges) {
+        self.store = store
+        cache = store.cache
+        values = changes.updated.compactMap { object in
+            store.cache.entry(of: object.key.number, root: object.entity.rootEntity.index).map { entry in
+                (entry.node, entry.node.propertyCache?.mutableCopy() as? NSMutableDictionary)
+            }
+        }
+    }
+
+    func restore() {
+        store.cache = cache
+        store.unlinked = nil
+        for (node, properties) in values { node.propertyCache = properties }
+    }
+}
+
+extension MemberResult {
+    /// Adds the members of one more owner.
+    mutating func append(_ keys: some Sequence<ObjectKey>, to toMany: EntityLayout.ToMany) {
+        let isInPairs = if case .pairs = toMany.storage { true } else { false }
+        for (index, key) in keys.enumerated() {
+            members.append(key)
+            if isInPairs, toMany.isOrdered { positions.append(OrderedPositions.position(ofMember: index)) }
+        }
+        starts.append(Int32(truncatingIfNeeded: members.count))
+    }
+}

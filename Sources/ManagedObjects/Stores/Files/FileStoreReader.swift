@@ -1,0 +1,121 @@
+import Foundation
+import KeyedArchives
+
+/// Makes cache nodes of what a file holds, by the model.
+struct FileStoreReader {
+    private let store: FileStore
+    private let format: any StoreFileFormat.Type
+    private let entities: [String: NSEntityDescription]
+
+    init(_ store: FileStore, _ format: any StoreFileFormat.Type) {
+        self.store = store
+        self.format = format
+        entities = Dictionary(
+            store.entities.map { (format.entityName($0.name ?? ""), $0) }, uniquingKeysWith: { one, _ in one })
+    }
+
+    /// The nodes of all objects.
+    ///
+    /// - Throws: Code 134020 for an entity or property that the model does not have, which a save would lose; 259 for values
+    ///   that are none, for two objects of one number, and for references to nothing.
+    func nodes(of document: StoreDocument) throws -> [FileStoreNode] {
+        var nodes: [Int64: FileStoreNode] = [:]
+        nodes.reserveCapacity(document.objects.count)
+        // By number, so that rows have their order from that.
+        let objects = document.objects.sorted { $0.reference < $1.reference }
+        for object in objects {
+            guard let entity = entities[object.entity] else {
+                throw unknown("entity “\(object.entity)”")
+            }
+            let id = store.objectID(for: entity, withReferenceObject: NSNumber(value: object.reference))
+            let node = FileStoreNode(objectID: id)
+            node.remember(object)
+            for attribute in object.attributes { try set(attribute, of: node) }
+            guard nodes.updateValue(node, forKey: object.reference) == nil else {
+                throw damaged("Two objects have the number \(object.reference).")
+            }
+        }
+        for object in objects {
+            guard let node = nodes[object.reference] else { continue }
+            for relationship in object.relationships { try set(relationship, of: node, nodes) }
+        }
+        return Array(nodes.values)
+    }
+
+    private func set(_ attribute: StoreDocument.Attribute, of node: FileStoreNode) throws {
+        let layout = node.objectID.entity.layout
+        let slot = layout.slots.first { slot in
+            slot.kind != .toOne && slot.isPersistent
+                && slot.name.map { format.propertyName($0) == attribute.name } == true
+        }
+        guard let slot, let name = slot.name else {
+            throw unknown("attribute “\(attribute.name)” of “\(node.objectID.entity.name ?? "")”")
+        }
+        guard let value = format.value(of: attribute.value, kind: slot.kind) else {
+            throw damaged("The value of “\(attribute.name)” of the object \(node.reference) is no \(attribute.type).")
+        }
+        if slot.kind == .transformable, case .data(let data) = value { node.archives[name] = data }
+        var path = name.split(separator: ".").map(String.init)[...]
+        guard let first = path.popFirst() else { return }
+        node.setValue(
+            Self.insert(publicValue(value, slot), at: path, into: node.value(forKey: first)), forKey: first)
+    }
+
+    /// A value in the form that cache nodes hold.
+    private func publicValue(_ value: Value, _ slot: EntityLayout.Slot) -> Any? {
+        guard slot.kind == .transformable, case .data(let data) = value, let attribute = slot.attribute else {
+            return value.object(kind: slot.kind)
+        }
+        guard case .object(let box) = TransformableCoding.decode(data, attribute: attribute) else { return nil }
+        return box.value
+    }
+
+    /// A dictionary of a composite attribute with one more element.
+    private static func insert(_ value: Any?, at path: ArraySlice<String>, into whole: Any?) -> Any? {
+        guard let name = path.first else { return value }
+        var dictionary = whole as? [String: Any] ?? [:]
+        dictionary[name] = insert(value, at: path.dropFirst(), into: dictionary[name])
+        return dictionary
+    }
+
+    private func set(
+        _ relationship: StoreDocument.Relationship, of node: FileStoreNode, _ nodes: [Int64: FileStoreNode]
+    ) throws {
+        let entity = node.objectID.entity
+        let property = entity.relationshipsByName.values.first {
+            format.propertyName($0.name) == relationship.name && !$0.isTransient
+        }
+        guard let property, let destination = property.destinationEntity else {
+            throw unknown("relationship “\(relationship.name)” of “\(entity.name ?? "")”")
+        }
+        let members = try relationship.references.map { reference in
+            guard let member = nodes[reference], member.objectID.entity.isKindOf(entity: destination) else {
+                throw damaged(
+                    "“\(relationship.name)” of the object \(node.reference) leads to \(reference), where there is no "
+                        + "“\(destination.name ?? "")”.")
+            }
+            return member
+        }
+        guard !members.isEmpty else { return }
+        if !property.isToMany {
+            guard members.count == 1 else {
+                throw damaged("“\(relationship.name)” of the object \(node.reference) leads to several objects.")
+            }
+            node.setValue(members[0], forKey: property.name)
+        } else if property.isOrdered {
+            node.setValue(NSOrderedSet(array: members), forKey: property.name)
+        } else {
+            node.setValue(Set<NSAtomicStoreCacheNode>(members), forKey: property.name)
+        }
+    }
+
+    private func damaged(_ sentence: String) -> CocoaError {
+        format.damaged(sentence, url: store.url ?? URL(fileURLWithPath: "/"))
+    }
+
+    private func unknown(_ name: String) -> CocoaError {
+        CocoaError(
+            .persistentStoreIncompatibleSchema, "The file has the \(name), which the model does not have.",
+            url: store.url)
+    }
+}

@@ -1,0 +1,28 @@
+extension NSPersistentStore {
+    /// The ID of a row by its reference object, in a store that has such.
+    final func referencedObjectID(for entity: NSEntityDescription, referenceObject: Any) -> NSManagedObjectID {
+        let coordinator = persistentStoreCoordinator
+        let number = references?.number(of: referenceObject, entity: entity) ?? 0
+        return ReferencedObjectID(
+            key: ObjectKey(
+                store: self.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number),
+            text: ObjectReferences.text(of: referenceObject), entity: entity, storeIdentifier: identifier,
+            coordinator: coordinator?.reference)
+    }
+
+    /// The key of an ID of this store's objects; nil for an ID of another store's.
+    final func key(of objectID: NSManagedObjectID) -> ObjectKey? {
+        guard let references, let coordinator = persistentStoreCoordinator, !objectID.isTemporaryID,
+            objectID.storeIdentifier == identifier,
+            let entity = coordinator.managedObjectModel.entitiesByName[objectID.entity.name ?? ""]
+        else { return nil }
+        var number = objectID.key.number
+        // Numbers mean something within one coordinator only.
+        if !objectID.isOf(coordinator), let text = (objectID as? ReferencedObjectID)?.text {
+            number = references.number(of: text, entity: entity)
+        }
+        // An ID may have been made with an entity that the object's own inherits from.
+        let own = references.entity(of: number, root: entity) ?? entity
+        return ObjectKey(store: self.number, entity: UInt16(truncatingIfNeeded: own.index), number: number)
+    }
+}

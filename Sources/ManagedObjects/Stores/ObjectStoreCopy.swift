@@ -1,0 +1,63 @@
+import Foundation
+
+/// Copies all objects of one store into another that takes objects and names them itself. All of them are in memory at once,
+/// and are saved by one call.
+struct ObjectStoreCopy {
+    private let source: any RowStore
+    private let origin: NSPersistentStore
+    private let target: any ObjectStore
+    private let copy: NSPersistentStore
+
+    init(
+        from source: any RowStore, of origin: NSPersistentStore, to target: any ObjectStore, of copy: NSPersistentStore
+    ) {
+        self.source = source
+        self.origin = origin
+        self.target = target
+        self.copy = copy
+    }
+
+    /// Copies the objects of the entities, and the metadata. Keys stay as they are; the target gives them reference objects.
+    ///
+    /// - Throws: Code 134070 where the target has objects already, and what reading and writing the stores throws.
+    func copy(_ entities: [NSEntityDescription], model: NSManagedObjectModel) throws {
+        if let atomic = copy as? NSAtomicStore, !atomic.cacheNodes().isEmpty {
+            throw CocoaError(.persistentStoreOperation, "There is a store with objects already.", url: copy.url)
+        }
+        copy.identifier = origin.identifier
+        // A coordinator whose only store has the rows of the one and makes the IDs of the other.
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let rows = try sourceRows(entities, coordinator)
+        let entry = NSPersistentStoreCoordinator.Entry(number: origin.number, store: copy, rows: rows)
+        coordinator.state.withLock { $0.entries = [entry] }
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.retainsRegisteredObjects = true
+        context.persistentStoreCoordinator = coordinator
+        var objects: [NSManagedObject] = []
+        for entity in entities
+        where entity.superentity == nil || !entities.contains(where: { $0 === entity.superentity }) {
+            let request = NSFetchRequest<NSManagedObject>()
+            request.entity = entity
+            objects += try context.fetch(request)
+        }
+        try target.adopt(objects)
+        copy.metadata = StoreCopy.metadata(of: origin, for: copy)
+        var changes = StoreChanges()
+        changes.inserted = objects
+        changes.changesMetadata = true
+        try target.write(changes, in: context)
+    }
+
+    /// An incremental store's objects belong to its own coordinator: its rows are copied into memory first.
+    private func sourceRows(
+        _ entities: [NSEntityDescription], _ coordinator: NSPersistentStoreCoordinator
+    ) throws -> any RowStore {
+        guard source is IncrementalStoreRows, let url = URL(string: "memory://\(UUID().uuidString)") else {
+            return source
+        }
+        let memory = MemoryStore(
+            persistentStoreCoordinator: coordinator, configurationName: origin.configurationIfAny, at: url)
+        try StoreCopy(from: source, to: memory).copy(entities, origin, memory)
+        return memory
+    }
+}

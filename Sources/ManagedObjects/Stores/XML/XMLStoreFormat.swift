@@ -1,0 +1,97 @@
+import Foundation
+import KeyedArchives
+
+/// The format of Core Data's XML stores, as Xcode writes them: its `.xcmappingmodel` files are such stores.
+///
+/// Names of entities are upper-cased and names of properties lower-cased, and read without regard to case. What the format
+/// does to an attribute's name with elements, composite attributes, is not known: here they stand under their paths.
+enum XMLStoreFormat: StoreFileFormat {
+    static var storeType: String { NSXMLStoreType }
+    static func entityName(_ name: String) -> String { name.uppercased() }
+    static func propertyName(_ name: String) -> String { name.lowercased() }
+
+    static func typeName(_ kind: EntityLayout.Slot.Kind) -> String {
+        switch kind {
+        case .integer16: "int16"
+        case .integer32: "int32"
+        case .integer64: "int64"
+        case .boolean: "bool"
+        case .double: "double"
+        case .float: "float"
+        case .date: "date"
+        case .decimal: "decimal"
+        case .string: "string"
+        case .data: "binary"
+        case .uuid: "uuid"
+        case .uri: "uri"
+        case .transformable: "transformable"
+        case .undefined, .toOne, .position: "undefined"
+        }
+    }
+
+    static func document(from data: Data, url: URL) throws -> StoreDocument {
+        try XMLStoreReader.document(from: data, url: url)
+    }
+
+    static func data(of document: StoreDocument, url: URL) throws -> Data {
+        var writer = XMLStoreWriter(url: url)
+        return try writer.data(of: document)
+    }
+
+    // MARK: - Values
+
+    static func value(of stored: ReadableValue, kind: EntityLayout.Slot.Kind) -> Value? {
+        guard case .string(let text) = stored else { return nil }
+        switch kind {
+        case .string: return .string(text)
+        case .data, .transformable: return Data(base64Encoded: text, options: .ignoreUnknownCharacters).map(Value.data)
+        default: return value(of: text.trimmingCharacters(in: .whitespacesAndNewlines), kind)
+        }
+    }
+
+    private static func value(of text: String, _ kind: EntityLayout.Slot.Kind) -> Value? {
+        switch kind {
+        case .integer16, .integer32, .integer64: Int64(text).map(Value.integer)
+        case .boolean: ["0": .integer(0), "1": .integer(1)][text]
+        case .double, .date: Double(text).map(Value.real)
+        case .float: Double(text).map { .real(Double(Float($0))) }
+        case .decimal: decimal(text).map(Value.decimal)
+        case .uuid: UUID(uuidString: text).map(Value.uuid)
+        case .uri: URL(string: text).map { .object(ObjectValue($0)) }
+        default: nil
+        }
+    }
+
+    /// A decimal number; `Decimal(string:)` would take the beginning of any text for one.
+    private static func decimal(_ text: String) -> Decimal? {
+        if text == "NaN" { return .nan }
+        return text.allSatisfy { "0123456789+-.eE".contains($0) } ? Decimal(string: text) : nil
+    }
+
+    static func stored(_ value: Value, kind: EntityLayout.Slot.Kind) -> ReadableValue {
+        switch value {
+        case .integer(let number): .string(String(number))
+        case .real(let number): .string(kind == .date ? date(number) : number.description)
+        case .string(let text): .string(text)
+        case .data(let data): .string(base64(data))
+        case .uuid(let uuid): .string(uuid.uuidString)
+        case .decimal(let number): .string(number.description)
+        case .object(let box): .string((box.value as? URL)?.absoluteString ?? "")
+        case .null, .reference: .null
+        }
+    }
+
+    /// Seconds with twenty decimals; where these do not say the same number, as many as do.
+    private static func date(_ seconds: Double) -> String {
+        let text = String(format: "%.20f", seconds)
+        return Double(text) == seconds ? text : seconds.description
+    }
+
+    /// A line of 76 characters, another one of the rest, and the end of a line.
+    private static func base64(_ data: Data) -> String {
+        let text = data.base64EncodedString()
+        guard text.utf8.count > 76 else { return text.isEmpty ? "" : text + "\n" }
+        let end = text.utf8.index(text.startIndex, offsetBy: 76)
+        return text[..<end] + "\n" + text[end...] + "\n"
+    }
+}
