@@ -10,7 +10,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let lines = String(decoding: input(bytes, count), as: UTF8.self).components(separatedBy: "\n")
     let typed = lines.first ?? ""
     for word in CompletionWord.words(Array(lines.dropFirst()), after: typed) {
-        let name = String(decoding: word.utf8.dropFirst(typed.utf8.count), as: UTF8.self)
+        let isQuoted = typed.hasPrefix("'") || typed.hasPrefix("\"")
+        let name = String(decoding: word.utf8.dropFirst(typed.utf8.count - (isQuoted ? 1 : 0)), as: UTF8.self)
         precondition(!name.unicodeScalars.contains { "$`\"'\\;&|<>(){}[]*?!#~ \t\r\n".unicodeScalars.contains($0) })
         let quoted = CompletionWord.quoted(word, for: .bash)
         let parts = quoted.dropFirst().dropLast().components(separatedBy: "'\\''")

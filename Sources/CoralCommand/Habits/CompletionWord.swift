@@ -9,7 +9,10 @@ package enum CompletionWord {
     /// The names that are safe to offer, sorted, each after what has been typed already.
     package static func words(_ names: [String], after typed: String = "") -> [String] {
         guard !typed.contains(where: \.isNewline) else { return [] }
-        return names.filter(isPlain).sorted().map { quoted(typed + $0, for: CompletionShell.requesting) }
+        // A quote that the word begins with is the shell's, which compares and inserts what stands inside it.
+        let isQuoted = typed.hasPrefix("'") || typed.hasPrefix("\"")
+        let start = isQuoted ? String(typed.dropFirst()) : typed
+        return names.filter(isPlain).sorted().map { quoted(start + $0, for: CompletionShell.requesting) }
     }
 
     /// Whether a name consists of letters, digits and underscores.

@@ -38,9 +38,7 @@ package struct RowCheck {
             throw CocoaError(.persistentStoreOperation, "The context does not have the store.", url: url)
         }
         return try store.reading(context.pinnedGenerations?.generation(of: store), consistently: true) { database in
-            let byteCount = try StoreReader(database).integer(
-                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-            let reader = StoreReader(database, limit: .scan(byteCount: byteCount))
+            let reader = StoreReader(database, limit: .scan(byteCount: try Self.byteCount(of: database)))
             var problems = try Self.damages(reader)
             // Other statements would only meet the damage again, as an error.
             guard problems.isEmpty else { return problems }
@@ -78,8 +76,10 @@ package struct RowCheck {
         do {
             let connection = try SQLiteConnection(url: url, options: .keepingJournalMode)
             try connection.write { database in
-                for problem in problems {
-                    for query in problem.repairs {
+                let limit = StepLimit.scan(byteCount: try Self.byteCount(of: database))
+                for query in problems.flatMap(\.repairs) {
+                    // The store's triggers run, which may be without end.
+                    try limit.run(on: database) {
                         try database.execute(sql: query.sql, arguments: StatementArguments(query.arguments))
                     }
                 }
@@ -89,6 +89,10 @@ package struct RowCheck {
             throw SQLiteError.translated(error, .saving, url: url)
         }
         ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(problems.flatMap(\.unusedFiles))
+    }
+
+    private static func byteCount(of database: Database) throws -> Int64 {
+        try StoreReader(database).integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
     }
 
     private static func damages(_ reader: StoreReader) throws -> [RowProblem] {
