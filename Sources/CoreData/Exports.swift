@@ -3,6 +3,9 @@
 
 @_exported import Foundation
 @_exported import protocol ManagedObjects.GeneratedManagedObject
+@_exported import struct ManagedObjects.HistoryChanges
+@_exported import class ManagedObjects.HistoryFollowing
+@_exported import enum ManagedObjects.HistoryPurge
 @_exported import enum ManagedObjects.KeyPathRegistry
 @_exported import protocol ManagedObjects.KeyValueObservable
 @_exported import struct ManagedObjects.ManagedProperty
@@ -95,10 +98,16 @@
 @_exported import var ManagedObjects.NSOverwriteMergePolicy
 @_exported import class ManagedObjects.NSPersistentCloudKitContainerOptions
 @_exported import class ManagedObjects.NSPersistentContainer
+@_exported import class ManagedObjects.NSPersistentHistoryChange
+@_exported import class ManagedObjects.NSPersistentHistoryChangeRequest
+@_exported import enum ManagedObjects.NSPersistentHistoryChangeType
+@_exported import class ManagedObjects.NSPersistentHistoryResult
+@_exported import enum ManagedObjects.NSPersistentHistoryResultType
 @_exported import class ManagedObjects.NSPersistentHistoryToken
 @_exported import var ManagedObjects.NSPersistentHistoryTokenExpiredError
 @_exported import let ManagedObjects.NSPersistentHistoryTokenKey
 @_exported import let ManagedObjects.NSPersistentHistoryTrackingKey
+@_exported import class ManagedObjects.NSPersistentHistoryTransaction
 @_exported import class ManagedObjects.NSPersistentStore
 @_exported import typealias ManagedObjects.NSPersistentStoreAsynchronousFetchResultCompletionBlock
 @_exported import class ManagedObjects.NSPersistentStoreAsynchronousResult

@@ -48,6 +48,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         super.init()
         // Made now, so that no two threads make it.
         _ = reference
+        _ = NSPersistentHistoryToken.isRegistered
         queue.setSpecific(key: queueKey, value: true)
     }
 
@@ -236,8 +237,4 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         if let fetch = request as? any FetchRequesting { return try context.results(of: fetch) }
         return try context.execute(request)
     }
-
-    /// The point that the stores' histories have come to.
-    @available(*, unavailable, message: "The history of a store is not part of this version.")
-    open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { nil }
 }

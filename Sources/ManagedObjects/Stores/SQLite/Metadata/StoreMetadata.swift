@@ -87,8 +87,18 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         copy.uuid = changed[NSStoreUUIDKey] as? String ?? uuid
         let kept = content.filter { Self.isFrameworkKey($0.key) }
         copy.content = kept.merging(changed) { $1 }
+        // Another process may have changed them since the program has read the metadata.
+        copy.historyFollowers = historyFollowers
         return copy
     }
+
+    /// The named followers of the store's history, with the number of the last transaction that each has read.
+    var historyFollowers: [String: Int64] {
+        get { (content[Self.followersKey] as? [String: NSNumber] ?? [:]).mapValues(\.int64Value) }
+        set { content[Self.followersKey] = newValue.isEmpty ? nil : newValue.mapValues { NSNumber(value: $0) } }
+    }
+
+    private static let followersKey = "CoralHistoryFollowers"
 
     private static func isFrameworkKey(_ key: String) -> Bool {
         key.hasPrefix("NSStore") || key.hasPrefix("_NS") || key == "NSPersistenceFrameworkVersion"
