@@ -22,13 +22,17 @@ struct OpenStore {
         try self.init(url: url, model: source.model(for: url), isReadOnly: isReadOnly)
     }
 
-    init(url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true) throws {
+    /// - Parameter options: Options of Core Data's, besides those that follow from the rest.
+    init(
+        url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, options additional: [AnyHashable: Any] = [:]
+    ) throws {
         self.url = url
         let model = model.keepingStoredArchives()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         var options: [AnyHashable: Any] = [NSReadOnlyPersistentStoreOption: isReadOnly]
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: NSSQLiteStoreType, at: url, options: options)
+        options.merge(additional) { $1 }
         // A store that was stripped of its hashes fits any model, or none: who gives one shall have it.
         if metadata[NSStoreModelVersionHashesKey] == nil { options[NSIgnorePersistentStoreVersioningOption] = true }
         do {
