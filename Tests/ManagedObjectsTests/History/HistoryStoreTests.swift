@@ -167,7 +167,7 @@ import Testing
         let root = try #require(try KeyedArchive(data: data).root)
         #expect(root.classChain == ["_NSPersistentHistoryToken", "NSPersistentHistoryToken", "NSObject"])
         let dictionary = try #require(try root.object("NSPersistentHistoryTokenDictionary"))
-        let keys = dictionary.pairs?.map { pair in pair.key?.string }
+        let keys = try dictionary.pairs?.map { try $0.key?.string }
         #expect(keys == ["8A5A7C0E-0000-0000-0000-000000000000"])
     }
 
