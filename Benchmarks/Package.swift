@@ -27,6 +27,12 @@ let package = Package(
                 .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        // What a history costs: saves with and without it, and reading it beside the same SQL by hand.
+        .executableTarget(
+            name: "history",
+            dependencies: [
+                .product(name: "CoreData", package: "coral"), .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         // One access to a property, by a generated accessor and by key.
         .executableTarget(
             name: "property-access",

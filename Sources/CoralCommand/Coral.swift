@@ -32,6 +32,7 @@ struct CoralCommand: ParsableCommand {
             ImportCommand.self,
             CopyCommand.self,
             DiffCommand.self,
+            HistoryCommand.self,
             SubsetCommand.self,
             CheckCommand.self,
             VerifyCommand.self,
@@ -71,6 +72,8 @@ struct CoralCommand: ParsableCommand {
                 level = next
                 continue
             }
+            // Where a command does something without a subcommand, any word may be an argument of that.
+            if level.configuration.defaultSubcommand != nil { return }
             let names = commands.compactMap { $0.configuration.commandName }
             let question = NameSuggestion.question(for: word, in: names)
             let list = question.isEmpty ? " There are: \(names.joined(separator: ", "))." : question

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Text in HTML and SVG.
-enum HTMLText {
+package enum HTMLText {
     /// Text with what HTML would take for its own written so that it is shown.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {

@@ -32,7 +32,8 @@ struct DeltaExclusion {
                 return update.isEmpty ? nil : .updated(update)
             }
         }
-        return GraphDelta(changes, oldHeader: delta.oldHeader, newHeader: delta.newHeader)
+        return GraphDelta(
+            changes, oldHeader: delta.oldHeader, newHeader: delta.newHeader, knowledge: delta.knowledge)
     }
 
     private func stripped(_ record: GraphRecord) -> GraphRecord {

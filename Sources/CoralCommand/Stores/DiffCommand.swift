@@ -18,7 +18,8 @@ struct DiffCommand: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Compares two stores or documents, object by object.",
+        commandName: "diff",
+        abstract: "Compares two stores or documents, or a store with what it was, object by object.",
         discussion: """
             Each side is a store or a document of any format. Objects of one store and its documents are matched by their \
             keys in the store; others by what identifies them: --key, the model's user info (coral.identity), uniqueness \
@@ -28,17 +29,27 @@ struct DiffCommand: ParsableCommand {
             ~ for a value and with > for a relationship that differs. With --output the differences are written as a \
             document, which a program can apply and revert; --json prints it.
 
+            With --since there is one side, a store that keeps a history: what has changed since is found out from that. \
+            The old values of updated properties are not known then; \
+            with --match keys objects are named by what identifies them, so that another device can apply the document.
+
             EXAMPLES:
               coral diff Before.sqlite After.sqlite
               coral diff backup.json Notes.sqlite --exclude Note.modifiedAt
               coral diff Mine.sqlite Yours.sqlite --key Note=id -o changes.json
+              coral diff Notes.sqlite --since 1042 -o changes.json
             """)
 
     @Argument(help: "The old side: a store, or a document.", completion: .file())
     var old: InputDocument
 
     @Argument(help: "The new side: a store, or a document; - for standard input.", completion: .file())
-    var new: InputDocument
+    var new: InputDocument?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Show what has changed in one store since \(HistoryPoint.meaning).", valueName: "point"))
+    var since: HistoryPoint?
 
     @Option(name: .long, help: "Who is compared with whom: by ids, by natural keys, or what fits.")
     var match: Match = .automatic
@@ -57,6 +68,12 @@ struct DiffCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
+    func validate() throws {
+        guard (new == nil) == (since != nil) else {
+            throw ValidationError("Name two sides, or one store and --since.")
+        }
+    }
+
     func run() throws {
         let model = try chosenModel()
         var comparison = GraphComparison(model)
@@ -64,14 +81,33 @@ struct DiffCommand: ParsableCommand {
         comparison.identity = try keys.identity(in: model)
         let exclusion = try DeltaExclusion(exclude, in: model)
         for name in exclude { comparison.shape.exclude(name) }
-        comparison.folder = old.folder ?? new.folder
-        try file.requireFree(reading: old.url, new.url, source.url)
-        let (before, after) = (try state(old, model), try state(new, model))
-        let delta = try Work.run("Comparing", noun: nil) {
-            exclusion.applied(to: try comparison.delta(from: before, to: after, progress: $0))
-        }
+        comparison.folder = old.folder ?? new?.folder
+        try file.requireFree(reading: old.url, new?.url, source.url)
+        let delta = exclusion.applied(to: try compared(comparison, model))
         try write(delta)
         if !delta.isEmpty { throw CommandStatus.findings.exitCode }
+    }
+
+    private func compared(_ comparison: GraphComparison, _ model: NSManagedObjectModel) throws -> GraphDelta {
+        if let new {
+            let (before, after) = (try state(old, model), try state(new, model))
+            return try Work.run("Comparing", noun: nil) {
+                try comparison.delta(from: before, to: after, progress: $0)
+            }
+        }
+        guard let since, old.isStore, let url = old.url else {
+            throw CommandError("--since wants a store: a document keeps no history.")
+        }
+        let open = try OpenStore(url: url, model: model)
+        return try open.readingHistory {
+            try Work.run("Comparing", noun: nil) { progress in
+                if let date = since.date {
+                    return try comparison.delta(since: date, to: open.coordinator, progress: progress).delta
+                }
+                let token = try since.token(in: open)
+                return try comparison.delta(since: token, to: open.coordinator, progress: progress).delta
+            }
+        }
     }
 
     private func write(_ delta: GraphDelta) throws {
@@ -91,7 +127,7 @@ struct DiffCommand: ParsableCommand {
     /// The model that was given, else that of the first side that is a store.
     private func chosenModel() throws -> NSManagedObjectModel {
         if let path = source.model { return try ModelSource.model(at: path).keepingStoredArchives() }
-        guard let store = [old, new].first(where: \.isStore)?.url else {
+        guard let store = [old, new].compactMap({ $0 }).first(where: \.isStore)?.url else {
             throw CommandError("Neither side is a store: give the model of the documents with --model.")
         }
         return try ModelSource.ownModel(of: store.withoutLinks).keepingStoredArchives()

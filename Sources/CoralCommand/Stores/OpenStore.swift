@@ -41,7 +41,10 @@ struct OpenStore {
         try coordinator.remove(store)
     }
 
-    init(url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true) throws {
+    /// - Parameter options: Options of Core Data's, besides those that follow from the rest.
+    init(
+        url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, options additional: [AnyHashable: Any] = [:]
+    ) throws {
         // What belongs to a store stands beside the file, not beside a link to it.
         let url = url.withoutLinks
         self.url = url
@@ -50,6 +53,7 @@ struct OpenStore {
         var options: [AnyHashable: Any] = [NSReadOnlyPersistentStoreOption: isReadOnly]
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: NSSQLiteStoreType, at: url, options: options)
+        options.merge(additional) { $1 }
         // A store that was stripped of its hashes fits any model, or none: who gives one shall have it.
         if metadata[NSStoreModelVersionHashesKey] == nil { options[NSIgnorePersistentStoreVersioningOption] = true }
         #if !canImport(Darwin)

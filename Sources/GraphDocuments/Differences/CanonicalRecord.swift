@@ -1,7 +1,7 @@
 extension GraphRecord {
     /// The same record in the one form that comparisons use: properties by name, members of unordered relationships sorted
     /// and once each.
-    var canonical: GraphRecord {
+    package var canonical: GraphRecord {
         var record = self
         record.attributes.sort { $0.name < $1.name }
         record.relationships.sort { $0.name < $1.name }

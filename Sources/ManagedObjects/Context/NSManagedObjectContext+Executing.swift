@@ -20,8 +20,8 @@ extension NSPersistentStoreResult {
 }
 
 extension NSManagedObjectContext {
-    /// Carries out a request other than a plain fetch: an asynchronous fetch, or a batch request, which changes the
-    /// store without making objects. Objects that the context has are not told: merge or refresh them. Each store that has
+    /// Carries out a request other than a plain fetch: an asynchronous fetch, a history request, or a batch request, which changes
+    /// the store without making objects. Objects that the context has are not told: merge or refresh them. Each store that has
     /// the entity carries a batch update or deletion out in a transaction of its own; a batch insertion is for the first.
     ///
     /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) where no store can carry the request out.
@@ -43,6 +43,7 @@ extension NSManagedObjectContext {
                 .coreData,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
         }
+        if let request = request as? NSPersistentHistoryChangeRequest { return try coordinator.execute(request) }
         var results: [NSPersistentStoreResult] = []
         for case let store as any BatchStore in rowStores {
             guard let result = try store.executeBatch(request, for: self) else { continue }

@@ -11,6 +11,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
     private let coordinator: NSPersistentStoreCoordinator
     private let mainContext: NSManagedObjectContext
     private let descriptions: Mutex<Descriptions>
+    private let followings = Mutex<[HistoryFollowing]>([])
 
     /// A container with the model of a name: `Name.momd` or `Name.mom` among the resources of the program or of its
     /// modules.
@@ -31,6 +32,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
         descriptions = Mutex(Descriptions(list: [NSPersistentStoreDescription(url: url)]))
         super.init()
     }
+
+    deinit {
+        for following in followings.withLock({ $0 }) { following.cancel() }
+    }
+
+    /// Keeps what follows the history for as long as the container lives.
+    final func keep(_ following: HistoryFollowing) { followings.withLock { $0.append(following) } }
 
     /// Where stores are kept by default: a folder with the program's name in the user's folder for applications' data.
     open class func defaultDirectoryURL() -> URL {

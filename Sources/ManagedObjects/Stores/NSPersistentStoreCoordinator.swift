@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 import Synchronization
 
@@ -48,6 +49,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         super.init()
         // Made now, so that no two threads make it.
         _ = reference
+        _ = NSPersistentHistoryToken.isRegistered
         queue.setSpecific(key: queueKey, value: true)
     }
 
@@ -104,7 +106,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     static func isSame(_ one: URL?, _ other: URL) -> Bool {
         guard let one else { return false }
         if one.isFileURL, other.isFileURL {
-            let (one, other) = (one.resolvingLinks, other.resolvingLinks)
+            let (one, other) = (one.withoutLinks, other.withoutLinks)
             if one.standardizedFileURL.path == other.standardizedFileURL.path { return true }
             // A file may have several names without any link.
             guard let stamp = FileStamp(one.path), let otherStamp = FileStamp(other.path) else { return false }
@@ -265,8 +267,4 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         if let fetch = request as? any FetchRequesting { return try context.results(of: fetch) }
         return try context.execute(request)
     }
-
-    /// The point that the stores' histories have come to.
-    @available(*, unavailable, message: "The history of a store is not part of this version.")
-    open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { nil }
 }

@@ -7,7 +7,7 @@ struct StoreFiles {
     /// The location of the database, with symbolic links resolved: everything else lies beside the file itself.
     let url: URL
 
-    init(url: URL) { self.url = url.resolvingLinks }
+    init(url: URL) { self.url = url.withoutLinks }
 
     var path: String { url.path }
     var exists: Bool { FileManager.default.fileExists(atPath: path) }

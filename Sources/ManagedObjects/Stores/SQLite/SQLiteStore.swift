@@ -17,10 +17,13 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         let file: SQLiteFile
         /// Nil for a store in memory, whose rows hold everything.
         let externalData: ExternalData?
-        /// Nil where the store keeps no history.
+        /// Nil where the store writes no history.
         let history: HistoryTables?
-        /// Nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey` asks for notifications.
-        let watcher: StoreWatcher?
+        let bitmaps: ChangeBitmaps
+        let commits: StoreCommits
+        /// What posts notifications of remote changes; nil unless
+        /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` asks for them.
+        let remoteChanges: StoreCommits.Observation?
 
         func reader(of place: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
             RowReader(
@@ -97,24 +100,33 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             try maintain(connection)
             try prepareDerivations(schema, catalog, connection)
         }
+        let commits = StoreCommits(url: url, connection: connection)
         let content = Content(
             connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema),
             plans: RowPlans(schema: schema), file: file,
             externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
-            history: history, watcher: watcher(of: url, connection))
+            history: history, bitmaps: ChangeBitmaps(schema, areReliable: areMasksReliable(catalog)),
+            commits: commits, remoteChanges: observeRemoteChanges(commits))
         return (content, metadata)
     }
 
+    /// Stores of macOS 10.13 have random bits in the masks of their histories. What tells them apart is that texts stand in
+    /// the table of transactions.
+    private func areMasksReliable(_ catalog: SQLCatalog) -> Bool {
+        catalog.columns["ATRANSACTION"]?.contains("ZAUTHORTS") ?? true
+    }
+
     /// What posts notifications of remote changes, where they are asked for and the store is a file.
-    private func watcher(of url: URL, _ connection: SQLiteConnection) -> StoreWatcher? {
-        guard flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey), !SQLiteFile.isMemory(url) else {
-            return nil
-        }
-        return StoreWatcher(url: url, connection: connection) { [weak self] in
+    private func observeRemoteChanges(_ commits: StoreCommits) -> StoreCommits.Observation? {
+        guard let url, flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey),
+            !SQLiteFile.isMemory(url)
+        else { return nil }
+        return commits.observe { [weak self] in
             guard let self, let coordinator = persistentStoreCoordinator else { return }
+            var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url]
+            userInfo[NSPersistentHistoryTokenKey] = coordinator.currentPersistentHistoryToken(fromStores: [self])
             NotificationCenter.default.post(
-                name: .NSPersistentStoreRemoteChange, object: coordinator,
-                userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
+                name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: userInfo)
         }
     }
 

@@ -176,7 +176,7 @@ struct BatchDeleter {
                 sql: "UPDATE \(entity.table) SET \(sets)Z_OPT = IFNULL(Z_OPT, 0) + 1 \(condition)", arguments: [list]))
         for key in changed {
             guard let place = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
-            try batch.history?.update(place, key: key.number, slots: [slot])
+            batch.history?.update(place, key: key.number, slots: [slot])
         }
     }
 
@@ -191,13 +191,13 @@ struct BatchDeleter {
                 sql: "DELETE FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
                 arguments: [list.databaseValue]))
         guard batch.history != nil else { return }
-        for key in keys { try batch.history?.delete(entity, key: key, tombstone: tombstones[key] ?? []) }
+        for key in keys { batch.history?.delete(entity, key: key, tombstone: tombstones[key] ?? []) }
     }
 
     /// What the history keeps of rows that go.
     private func tombstones(of entity: SQLEntity, list: String) throws -> [Int64: [DatabaseValue]] {
         guard batch.history != nil else { return [:] }
-        let columns = HistoryTables.preservedSlots(of: entity).compactMap { entity.columns[$0]?.name }
+        let columns = HistoryTables.preservedColumns(of: entity)
         guard !columns.isEmpty else { return [:] }
         let statement = try SQLStatement(
             "SELECT Z_PK, \(columns.joined(separator: ", ")) FROM \(entity.table) "

@@ -21,7 +21,7 @@ final class BatchTransaction {
         self.store = store
         history = content.history.map {
             HistoryWriter(
-                $0, schema: content.schema, database: database, author: author, contextName: contextName)
+                $0, bitmaps: content.bitmaps, database: database, author: author, contextName: contextName)
         }
     }
 

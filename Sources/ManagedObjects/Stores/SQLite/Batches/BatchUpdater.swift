@@ -115,7 +115,7 @@ struct BatchUpdater {
             for key in keys {
                 let own = batch.schema.model.orderedEntities[Int(key.entity)]
                 guard let place = batch.schema.entity(own) else { continue }
-                try batch.history?.update(place, key: key.number, slots: slots)
+                batch.history?.update(place, key: key.number, slots: slots)
             }
         }
         return (keys, count)

@@ -190,7 +190,7 @@ public final class EntityRows {
         }
         try run(statement)
         writer.didInsert(sql.entity.index, key: key)
-        try writer.batch.history?.insert(sql, key: key)
+        writer.batch.history?.insert(sql, key: key)
     }
 
     private func makeInsertion() throws -> SQLStatement {
@@ -232,7 +232,7 @@ public final class EntityRows {
         try run(statement)
         if raises { writer.didUpdate(sql.entity.index, key: key) }
         if key > counter.first { return }
-        try writer.batch.history?.update(sql, key: key, slots: changed)
+        writer.batch.history?.update(sql, key: key, slots: changed)
     }
 
     /// Binds a cell and, of a reference that may lead to several entities, which of them it is. Gives the next position.

@@ -136,7 +136,7 @@ struct RowLinkNoter {
             if !dates.isEmpty { statement.bind(now, at: 2) }
             try statement.run()
             for key in group {
-                try batch.history?.update(place, key: key.number, slots: dates, toMany: places[key] ?? [])
+                batch.history?.update(place, key: key.number, slots: dates, toMany: places[key] ?? [])
             }
         }
     }

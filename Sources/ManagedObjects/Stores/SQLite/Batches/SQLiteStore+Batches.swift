@@ -150,7 +150,7 @@ extension SQLiteStore: BatchStore {
                 return (result, batch.filesReplaced)
             }
             content.externalData?.remove(replaced)
-            content.watcher?.didWrite()
+            content.commits.didWrite()
             return result
         } catch {
             content.externalData?.remove(made)

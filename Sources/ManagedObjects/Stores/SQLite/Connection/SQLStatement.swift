@@ -120,6 +120,7 @@ struct SQLStatement {
         sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
     }
     @inline(__always) func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+    @inline(__always) func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
 
     func text(_ column: Int) -> String? {
         guard let text = sqlite3_column_text(handle, Int32(column)) else { return nil }

@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 
 /// The files of a store, at the place that symbolic links lead to.
@@ -5,7 +6,7 @@ struct SQLiteFile: Sendable {
     /// The location with links resolved.
     let url: URL
 
-    init(_ url: URL) { self.url = url.resolvingLinks }
+    init(_ url: URL) { self.url = url.withoutLinks }
 
     var path: String { url.path }
 

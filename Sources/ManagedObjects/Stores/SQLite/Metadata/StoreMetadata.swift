@@ -95,6 +95,8 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         var copy = self
         copy.uuid = changed[NSStoreUUIDKey] as? String ?? uuid
         copy.content = Self.replacing(content, with: changed)
+        // Another process may have changed them since the program has read the metadata.
+        copy.historyFollowers = historyFollowers
         return copy
     }
 
@@ -102,6 +104,14 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     static func replacing(_ content: [String: Any], with changed: [String: Any]) -> [String: Any] {
         content.filter { isFrameworkKey($0.key) }.merging(changed) { $1 }
     }
+
+    /// The named followers of the store's history, with the number of the last transaction that each has read.
+    var historyFollowers: [String: Int64] {
+        get { (content[Self.followersKey] as? [String: NSNumber] ?? [:]).mapValues(\.int64Value) }
+        set { content[Self.followersKey] = newValue.isEmpty ? nil : newValue.mapValues { NSNumber(value: $0) } }
+    }
+
+    private static let followersKey = "CoralHistoryFollowers"
 
     private static func isFrameworkKey(_ key: String) -> Bool {
         key.hasPrefix("NSStore") || key.hasPrefix("_NS") || key == "NSPersistenceFrameworkVersion"

@@ -34,7 +34,7 @@ struct PlanWriter {
     mutating func write(_ plan: SavePlan, url: URL?) throws {
         history = content.history.map {
             HistoryWriter(
-                $0, schema: schema, database: database, author: plan.author, contextName: plan.contextName)
+                $0, bitmaps: content.bitmaps, database: database, author: plan.author, contextName: plan.contextName)
         }
         if history != nil { noteChangedPairs(plan.pairs) }
         for group in plan.deletes { try delete(group) }
@@ -86,7 +86,7 @@ struct PlanWriter {
                 try noteTaken(&finder, key: changes[index].key, values: changes[index].values, error)
             }
         }
-        if history != nil { for change in changes { try history?.insert(entity, key: change.key) } }
+        if history != nil { for change in changes { history?.insert(entity, key: change.key) } }
         let lastKey = changes.lazy.map(\.key).max() ?? 0
         if lastKey > 0, let root = schema.entity(group.entity.rootEntity) {
             try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name ?? "", in: database)
@@ -167,7 +167,7 @@ struct PlanWriter {
                 try noteStale(group.entity, entity, key: update.key, version: update.version)
             } else {
                 let toMany = changedPlaces(of: group.entity, key: update.key)
-                try history?.update(entity, key: update.key, slots: slots, toMany: toMany)
+                history?.update(entity, key: update.key, slots: slots, toMany: toMany)
             }
         }
     }
@@ -209,7 +209,7 @@ struct PlanWriter {
     private mutating func delete(_ group: SavePlan.Group<SavePlan.Delete>) throws {
         let entity = try place(group.entity)
         let pairs = PairWriter(schema: schema, database: database)
-        let preserved = content.history == nil ? [] : HistoryTables.preservedSlots(of: entity)
+        let preserved = content.history == nil ? [] : HistoryTables.preservedColumns(of: entity)
         let external = entity.columns.indices.filter { entity.columns[$0]?.hasStorageByte == true }
         for deletion in group.changes {
             try noteFiles(of: entity, key: deletion.key, slots: external)
@@ -221,16 +221,15 @@ struct PlanWriter {
             try statement.run()
             if database.changesCount > 0 {
                 try pairs.deletePairs(of: group.entity, key: deletion.key)
-                try history?.delete(entity, key: deletion.key, tombstone: tombstone)
+                history?.delete(entity, key: deletion.key, tombstone: tombstone)
             } else if deletion.checksVersion {
                 try noteStale(group.entity, entity, key: deletion.key, version: deletion.version)
             }
         }
     }
 
-    private func preservedValues(_ slots: [Int], of entity: SQLEntity, key: Int64) throws -> [DatabaseValue] {
-        guard !slots.isEmpty else { return [] }
-        let columns = slots.compactMap { entity.columns[$0]?.name }
+    private func preservedValues(_ columns: [String], of entity: SQLEntity, key: Int64) throws -> [DatabaseValue] {
+        guard !columns.isEmpty else { return [] }
         let statement = try SQLStatement(
             "SELECT \(columns.joined(separator: ", ")) FROM \(entity.table) WHERE Z_PK = ?", in: database)
         defer { statement.finish() }

@@ -42,7 +42,7 @@ extension SQLiteStore {
             // Only now: had the transaction failed, the old rows would still need their files.
             content.externalData?.remove(replaced)
             if plan.metadata != nil { didSaveMetadata() }
-            content.watcher?.didWrite()
+            content.commits.didWrite()
             return outcome
         } catch {
             content.externalData?.remove(made)

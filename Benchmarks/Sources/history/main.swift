@@ -1,0 +1,124 @@
+// What a history costs: saving with and without it, and reading 100,000 changes beside the same SQL by hand.
+//
+//     history [ROUNDS]
+//
+// Prints the best of the rounds, 5 unless said otherwise, and ratios.
+
+import CoreData
+import Dispatch
+import GRDB
+
+private let rounds = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 5
+private let noteCount = 100_000
+
+private func model() -> NSManagedObjectModel {
+    let note = NSEntityDescription()
+    note.name = "Note"
+    note.managedObjectClassName = "NSManagedObject"
+    for (name, type) in [
+        ("title", NSAttributeType.stringAttributeType), ("body", .stringAttributeType),
+        ("rank", .doubleAttributeType), ("createdAt", .dateAttributeType),
+    ] {
+        let attribute = NSAttributeDescription()
+        attribute.name = name
+        attribute.attributeType = type
+        attribute.isOptional = true
+        note.properties.append(attribute)
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [note]
+    return model
+}
+
+private func seconds(_ body: () throws -> Void) rethrows -> Double {
+    let start = DispatchTime.now().uptimeNanoseconds
+    try body()
+    return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+}
+
+private func context(_ url: URL, tracking: Bool) throws -> NSManagedObjectContext {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+    try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+        options: tracking ? [NSPersistentHistoryTrackingKey: true] : nil)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+}
+
+/// The time of one save that inserts all notes, and of one that updates them.
+private func save(_ url: URL, tracking: Bool) throws -> (insert: Double, update: Double) {
+    let context = try context(url, tracking: tracking)
+    return try context.performAndWait {
+        var notes: [NSManagedObject] = []
+        for index in 0..<noteCount {
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            note.setValue("Note \(index)", forKey: "title")
+            note.setValue("A body of some length, as notes have it.", forKey: "body")
+            note.setValue(Double(index), forKey: "rank")
+            note.setValue(Date(), forKey: "createdAt")
+            notes.append(note)
+        }
+        let insert = try seconds { try context.save() }
+        for note in notes { note.setValue(1.5, forKey: "rank") }
+        let update = try seconds { try context.save() }
+        return (insert, update)
+    }
+}
+
+/// What somebody writes who has no framework: the rows of both tables, with texts and masks, in the order of commits.
+private func readByHand(_ url: URL) throws -> Int {
+    var sum = 0
+    try DatabaseQueue(path: url.path).read { database in
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT c.Z_PK, c.ZCHANGETYPE, c.ZENTITY, c.ZENTITYPK, c.ZCOLUMNS, t.Z_PK, t.ZTIMESTAMP, s.ZNAME
+                FROM ACHANGE c JOIN ATRANSACTION t ON t.Z_PK = c.ZTRANSACTIONID
+                  LEFT JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS
+                ORDER BY c.ZTRANSACTIONID, c.Z_PK
+                """)
+        while let row = try rows.next() {
+            let (key, mask): (Int64, Data?) = (row[3], row[4])
+            sum += Int(key) + (mask?.count ?? 0)
+        }
+    }
+    return sum
+}
+
+private func readChanges(_ context: NSManagedObjectContext) throws -> Int {
+    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    let result = try context.performAndWait { try context.execute(request) } as? NSPersistentHistoryResult
+    let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
+    return transactions.reduce(0) { $0 + ($1.changes ?? []).reduce(0) { $0 + Int($1.changeID) } }
+}
+
+private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+defer { try? FileManager.default.removeItem(at: folder) }
+
+var best = (insert: Double.infinity, update: Double.infinity)
+var bestTracked = best
+for round in 0..<rounds {
+    let plain = try save(folder.appendingPathComponent("plain-\(round).sqlite"), tracking: false)
+    let tracked = try save(folder.appendingPathComponent("tracked-\(round).sqlite"), tracking: true)
+    best = (min(best.insert, plain.insert), min(best.update, plain.update))
+    bestTracked = (min(bestTracked.insert, tracked.insert), min(bestTracked.update, tracked.update))
+}
+print(
+    "insert \(noteCount) notes: \(best.insert) s, with history \(bestTracked.insert) s, ratio \(bestTracked.insert / best.insert)"
+)
+print(
+    "update \(noteCount) notes: \(best.update) s, with history \(bestTracked.update) s, ratio \(bestTracked.update / best.update)"
+)
+
+let store = folder.appendingPathComponent("tracked-0.sqlite")
+let reading = try context(store, tracking: true)
+// One transaction of 100,000 changes is left.
+try reading.persistentStoreCoordinator?.purgeHistory(.keepingChanges(noteCount))
+var (byHand, byRequest) = (Double.infinity, Double.infinity)
+for _ in 0..<rounds {
+    byHand = min(byHand, try seconds { _ = try readByHand(store) })
+    byRequest = min(byRequest, try seconds { _ = try readChanges(reading) })
+}
+print("read \(noteCount) changes: by hand \(byHand) s, by a request \(byRequest) s, ratio \(byRequest / byHand)")

@@ -1,0 +1,110 @@
+import CoreData
+
+/// Reads the history of a coordinator's stores page by page, so that memory holds some hundred transactions however long
+/// the history is. Uses Core Data's public API only.
+public struct HistoryPages {
+    /// Where reading begins.
+    public enum Start {
+        /// The oldest transaction that is left.
+        case beginning
+        /// The first transaction after a date.
+        case date(Date)
+        /// The first transaction after a token.
+        case token(NSPersistentHistoryToken)
+    }
+
+    /// Where reading begins.
+    public var start: Start
+    /// The only author whose transactions are read; nil for all.
+    public var author: String?
+    /// The number of transactions that are read together.
+    public var pageSize = 256
+
+    private let coordinator: NSPersistentStoreCoordinator
+
+    /// The history of a coordinator's stores.
+    public init(_ coordinator: NSPersistentStoreCoordinator, from start: Start = .beginning) {
+        self.coordinator = coordinator
+        self.start = start
+    }
+
+    /// Calls a function with each transaction and its changes, those of one store in the order of their commits.
+    ///
+    /// Throws `CocoaError.userCancelled` where the progress is cancelled, code 134301 where the token has expired, code
+    /// 134091 where no store has a history, and what the function throws.
+    public func forEach(progress: Progress? = nil, _ body: (NSPersistentHistoryTransaction) throws -> Void) throws {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        var request: NSPersistentHistoryChangeRequest
+        switch start {
+        case .beginning: request = .fetchHistory(after: nil as NSPersistentHistoryToken?)
+        case .date(let date): request = .fetchHistory(after: date)
+        case .token(let token): request = .fetchHistory(after: token)
+        }
+        while true {
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            let page = try context.performAndWait { try fetch(request, in: context) }
+            for transaction in page { try body(transaction) }
+            guard let last = page.last else { return }
+            request = .fetchHistory(after: last.token)
+        }
+    }
+
+    private func fetch(
+        _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
+    ) throws -> [NSPersistentHistoryTransaction] {
+        if let entity = NSPersistentHistoryTransaction.entityDescription(with: context) {
+            let narrowing = NSFetchRequest<any NSFetchRequestResult>()
+            narrowing.entity = entity
+            narrowing.fetchLimit = pageSize
+            if let author { narrowing.predicate = NSPredicate(format: "author == %@", author) }
+            request.fetchRequest = narrowing
+        }
+        let result = try context.execute(request) as? NSPersistentHistoryResult
+        return result?.result as? [NSPersistentHistoryTransaction] ?? []
+    }
+}
+
+extension NSPersistentHistoryToken {
+    /// The token of a text: the Base64 form of an archived token, as programs keep them, or the number of a transaction of a
+    /// store.
+    ///
+    /// - Returns: Nil for any other text.
+    public static func token(from text: String, storeUUID: String) throws -> NSPersistentHistoryToken? {
+        let archive: Data
+        if let number = Int64(text) {
+            let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+            archiver.setClassName("_NSPersistentHistoryToken", for: TokenArchive.self)
+            archiver.encode(
+                TokenArchive(number: number, storeUUID: storeUUID), forKey: NSKeyedArchiveRootObjectKey)
+            archiver.finishEncoding()
+            archive = archiver.encodedData
+        } else if let data = Data(base64Encoded: text), !data.isEmpty {
+            archive = data
+        } else {
+            return nil
+        }
+        return try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: archive)
+    }
+}
+
+/// What writes the archive of a token of one store: Core Data has no way to make a token of a number.
+private final class TokenArchive: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+
+    private let number: Int64
+    private let storeUUID: String
+
+    init(number: Int64, storeUUID: String) {
+        self.number = number
+        self.storeUUID = storeUUID
+    }
+
+    required init?(coder: NSCoder) { nil }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(
+            NSDictionary(object: NSNumber(value: number), forKey: NSString(string: storeUUID)),
+            forKey: "NSPersistentHistoryTokenDictionary")
+    }
+}

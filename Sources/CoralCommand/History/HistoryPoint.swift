@@ -1,0 +1,54 @@
+import ArgumentParser
+import Coral
+
+/// A point in a history as the command line names it: a date, the number of a transaction, or a token in Base64.
+struct HistoryPoint: ExpressibleByArgument {
+    let text: String
+
+    init?(argument: String) { text = argument }
+
+    /// What the help says of it.
+    static let meaning = "a date such as 2026-01-31 or 2026-01-31T12:00:00Z, a transaction number, or a token in Base64"
+
+    /// The point as a date; nil where the text is none. A day begins at midnight, UTC.
+    var date: Date? {
+        let formatter = ISO8601DateFormatter()
+        if let date = formatter.date(from: text) { return date }
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        if let date = formatter.date(from: text) { return date }
+        formatter.formatOptions = [.withFullDate]
+        // The formatter would read a number as a year.
+        return text.contains("-") ? formatter.date(from: text) : nil
+    }
+
+    /// The point as a place to read from.
+    ///
+    /// Throws `CommandError` where the text is nothing of the kind.
+    func start(in open: OpenStore) throws -> HistoryPages.Start {
+        if let date { return .date(date) }
+        return .token(try token(in: open))
+    }
+
+    /// The point as a token. Throws `CommandError` where the text is neither a number nor a token.
+    func token(in open: OpenStore) throws -> NSPersistentHistoryToken {
+        if let token = try? NSPersistentHistoryToken.token(from: text, storeUUID: open.store.identifier ?? "") {
+            return token
+        }
+        throw CommandError("\"\(text)\" is no point in a history. Give \(Self.meaning).")
+    }
+}
+
+extension OpenStore {
+    /// Hands on what reading the history throws, with sentences for a store without one and a point that has been deleted.
+    func readingHistory<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as CocoaError where error.errorCode == NSPersistentStoreUnsupportedRequestTypeError {
+            throw CommandError("\(url.path) keeps no history of its changes.")
+        } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
+            throw CommandError(
+                "The history after that point is not complete: a part of it has been deleted, or the store has no such "
+                    + "transaction. Without --since all that is left is shown.")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Coral
+
+/// `coral history purge`: deletes the oldest part of a store's history.
+struct HistoryPurgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge", abstract: "Deletes the oldest part of a store's history.",
+        discussion: """
+            Objects are not touched. Programs that follow the history find their tokens expired where they have not read \
+            what is deleted. Do not purge the history of a store that is mirrored to CloudKit.
+
+            EXAMPLES:
+              coral history purge Notes.sqlite --before 2026-01-01
+              coral history purge Notes.sqlite --before 1042
+              coral history purge Notes.sqlite --keep 100000
+            """)
+
+    @Argument(help: "The store.", completion: Completion.stores)
+    var store: String
+
+    @Option(
+        name: .long, help: ArgumentHelp("Delete the transactions before \(HistoryPoint.meaning).", valueName: "point"))
+    var before: HistoryPoint?
+
+    @Option(
+        name: .long, help: ArgumentHelp("Delete so much that at most this many changes are left.", valueName: "count"))
+    var keep: Int?
+
+    @Flag(name: .long, help: "Delete what all followers have read that the store's metadata name.")
+    var read = false
+
+    @Flag(name: .long, help: "Give the space that becomes free back to the file system.")
+    var vacuum = false
+
+    @Flag(name: .long, help: "Do not ask.")
+    var force = false
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        guard [before != nil, keep != nil, read].filter({ $0 }).count == 1 else {
+            throw ValidationError("Say what to delete: --before, --keep or --read.")
+        }
+        if let keep, keep < 0 { throw ValidationError("--keep wants a number that is not negative.") }
+    }
+
+    func run() throws {
+        var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true as NSNumber]
+        // Opened for reading first: a store without a history must not get one.
+        let open = try OpenStore(path: store, model: source)
+        guard open.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil else {
+            throw CommandError("\(store) keeps no history of its changes.")
+        }
+        guard force || Confirmation.isGiven("Delete history of \(store)?") else {
+            throw CommandError("Nothing was deleted. Say --force to delete without being asked.")
+        }
+        try open.coordinator.remove(open.store)
+        let writing = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
+        let count = try Work.run("Deleting", noun: nil) { _ in try purge(writing) }
+        if vacuum {
+            try writing.coordinator.remove(writing.store)
+            options[NSSQLiteManualVacuumOption] = true as NSNumber
+            _ = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
+        }
+        try StandardOutput.write("\(Quantity.count(count, "change")) deleted from the history.\n")
+    }
+
+    private func purge(_ open: OpenStore) throws -> Int {
+        if let before {
+            let request: NSPersistentHistoryChangeRequest =
+                try before.date.map { .deleteHistory(before: $0) } ?? .deleteHistory(before: before.token(in: open))
+            request.resultType = .count
+            let result = try open.context.performAndWait { try open.context.execute(request) }
+            return ((result as? NSPersistentHistoryResult)?.result as? NSNumber)?.intValue ?? 0
+        }
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            throw CommandError("On this system history is deleted by --before only.")
+        #else
+            return try open.coordinator.purgeHistory(keep.map { .keepingChanges($0) } ?? .readByAllFollowers)
+        #endif
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import Coral
+
+/// `coral history STORE`: the transactions of a store, oldest first.
+struct HistoryShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows what has changed in a store, when and by whom.",
+        discussion: """
+            Each transaction has a line with its number, its time (UTC), and what is known of its author, context, process \
+            and program. Below it each changed object has a line: + for inserted, ~ for updated, with the properties that \
+            were set, - for deleted, with the values that the history keeps. Output begins at once and takes little memory \
+            however long the history is.
+            """)
+
+    @Argument(help: "The store.", completion: Completion.stores)
+    var store: String
+
+    @Option(name: .long, help: ArgumentHelp("Begin after \(HistoryPoint.meaning).", valueName: "point"))
+    var since: HistoryPoint?
+
+    @Option(name: .long, help: "Only transactions of this author.")
+    var author: String?
+
+    @Option(name: .long, help: "Only changes of objects of this entity, or of those that inherit from it.")
+    var entity: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only changes of the object of this URI.", valueName: "uri"))
+    var object: String?
+
+    @Flag(name: .long, help: "Print a JSON array with an object for each transaction.")
+    var json = false
+
+    @Flag(name: .long, help: "Print a page of HTML.")
+    var html = false
+
+    @OptionGroup var file: OutputFile
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        if json, html { throw ValidationError("Choose one of --json and --html.") }
+    }
+
+    func run() throws {
+        let open = try OpenStore(path: store, model: source)
+        var pages = HistoryPages(open.coordinator)
+        if let since { pages.start = try since.start(in: open) }
+        pages.author = author
+        let filter = try HistoryChangeFilter(entity: entity, object: object, in: open)
+        try file.requireFree(reading: open.url)
+        let output = ByteOutput(to: try file.sink())
+        var writer = writer(to: output, title: open.url.lastPathComponent)
+        var count = 0
+        try open.readingHistory {
+            try Work.run("Reading", noun: nil) { progress in
+                try writer.begin()
+                try pages.forEach(progress: progress) { transaction in
+                    let entry = HistoryEntry(transaction, changes: (transaction.changes ?? []).filter(filter.admits))
+                    if filter.isNarrow, entry.changes.isEmpty { return }
+                    count += 1
+                    try writer.write(entry)
+                }
+                try writer.finish()
+            }
+        }
+        try output.finish()
+        file.report(Quantity.count(count, "transaction"))
+    }
+
+    private func writer(to output: ByteOutput, title: String) -> any HistoryWriter {
+        if json { return HistoryJSON(output) }
+        return html ? HistoryPage(output, title: title) : HistoryText(output)
+    }
+}
+
+/// Which changes are shown.
+struct HistoryChangeFilter {
+    private let entity: NSEntityDescription?
+    private let object: NSManagedObjectID?
+
+    /// Throws `CommandError` for an entity that the model does not have, and a URI that names no object of the store.
+    init(entity: String?, object: String?, in open: OpenStore) throws {
+        self.entity = try entity.map { try open.entity(named: $0) }
+        self.object = try object.map { text in
+            guard let url = URL(string: text), let id = open.coordinator.managedObjectID(forURIRepresentation: url)
+            else {
+                throw CommandError(
+                    "\"\(text)\" is no URI of an object of the store, such as x-coredata://UUID/Note/p1.")
+            }
+            return id
+        }
+    }
+
+    var isNarrow: Bool { entity != nil || object != nil }
+
+    func admits(_ change: NSPersistentHistoryChange) -> Bool {
+        let id = change.changedObjectID
+        if let object, object != id { return false }
+        return entity.map { id.entity.isKindOf(entity: $0) } ?? true
+    }
+}

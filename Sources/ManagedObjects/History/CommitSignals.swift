@@ -1,0 +1,45 @@
+import Foundation
+import Synchronization
+
+/// A stream with an element after each commit to the stores of a coordinator, and after stores were added or removed.
+/// Signals that nobody has waited for are one.
+final class CommitSignals: @unchecked Sendable {  // because the observer of notifications is set once
+    let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+    private weak let coordinator: NSPersistentStoreCoordinator?
+    private let observations = Mutex<[ObjectIdentifier: Observation]>([:])
+    private var storesObserver: (any NSObjectProtocol)?
+
+    private struct Observation: @unchecked Sendable {  // because observations have no state that changes
+        let object: AnyObject
+    }
+
+    init(_ coordinator: NSPersistentStoreCoordinator) {
+        self.coordinator = coordinator
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.stream = stream
+        self.continuation = continuation
+        storesObserver = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator, queue: nil
+        ) { _ in continuation.yield() }
+    }
+
+    deinit {
+        if let storesObserver { NotificationCenter.default.removeObserver(storesObserver) }
+        continuation.finish()
+    }
+
+    /// Observes the stores that the coordinator has now, and no others.
+    func observeStores() {
+        let stores = coordinator?.historyStores(nil) ?? []
+        observations.withLock { observations in
+            let present = Set(stores.map { ObjectIdentifier($0.store) })
+            observations = observations.filter { present.contains($0.key) }
+            for (store, history) in stores where observations[ObjectIdentifier(store)] == nil {
+                let continuation = continuation
+                let observation = try? history.observeCommits { continuation.yield() }
+                observations[ObjectIdentifier(store)] = observation.map(Observation.init)
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// A place in the histories of a coordinator's stores that moves forward batch by batch. Between two batches nothing is
+/// held open.
+struct HistoryCursor: Sendable {
+    private let coordinator: NSPersistentStoreCoordinator
+    private let excludedAuthor: String?
+    /// The last transaction that was read of each store, by its UUID.
+    private(set) var numbers: [String: Int64]
+
+    /// A batch ends with the transaction that brings it to so many changes.
+    private static let batchSize = 5000
+
+    init(_ coordinator: NSPersistentStoreCoordinator, after token: NSPersistentHistoryToken?, excluding author: String?)
+    {
+        self.coordinator = coordinator
+        excludedAuthor = author
+        numbers = token?.numbers ?? [:]
+    }
+
+    /// The next transactions, store by store, with tokens that name all stores; none where everything has been read.
+    ///
+    /// - Throws: Code 134091 where no store has a history, 134301 where the token has expired.
+    mutating func nextBatch() throws -> [NSPersistentHistoryTransaction] {
+        var transactions: [NSPersistentHistoryTransaction] = []
+        var hasHistory = false
+        var room = Self.batchSize
+        for (store, history) in coordinator.historyStores(nil) {
+            guard let identifier = store.identifier, try history.historyExtent() != nil else { continue }
+            hasHistory = true
+            guard room > 0 else { break }
+            let origin = try HistoryOrigin(history, identifier: identifier, coordinator: coordinator)
+            origin.setOthers(numbers)
+            let start = numbers[identifier].map { HistoryQuery.Start.after($0) } ?? .beginning
+            try history.readHistory(HistoryQuery(start: start)) { row, changes in
+                numbers[identifier] = row.number
+                // An excluded transaction counts as read.
+                if excludedAuthor == nil || row.author != excludedAuthor {
+                    let own = changes.map { NSPersistentHistoryChange($0, of: row, origin: origin) }
+                    transactions.append(NSPersistentHistoryTransaction(row, changes: own, origin: origin))
+                }
+                room -= max(1, changes.count)
+                return room > 0
+            }
+        }
+        guard hasHistory else { throw CocoaError.noHistory }
+        return transactions
+    }
+}

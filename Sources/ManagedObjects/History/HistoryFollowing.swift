@@ -1,0 +1,85 @@
+import Foundation
+import Synchronization
+
+/// The merging of a container's history into contexts, begun by
+/// ``NSPersistentContainer/followsHistory(excluding:mergingInto:)``.
+public final class HistoryFollowing: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var error: (any Error)?
+        var token: NSPersistentHistoryToken?
+    }
+
+    private let state: Mutex<State>
+
+    fileprivate init(after token: NSPersistentHistoryToken?) { state = Mutex(State(token: token)) }
+
+    /// Why the following has ended by itself; nil as long as it goes on.
+    public var error: (any Error)? { state.withLock { $0.error } }
+
+    /// The point up to which the history has been merged.
+    public var token: NSPersistentHistoryToken? { state.withLock { $0.token } }
+
+    /// Ends the following. It also ends with the container.
+    public func cancel() { state.withLock { $0.task }?.cancel() }
+
+    fileprivate func begin(_ container: NSPersistentContainer, excluding author: String?, _ contexts: [WeakContext]) {
+        let coordinator = container.persistentStoreCoordinator
+        let task = Task { await self.follow(coordinator, excluding: author, contexts) }
+        state.withLock { $0.task = task }
+    }
+
+    private func follow(
+        _ coordinator: NSPersistentStoreCoordinator, excluding author: String?, _ contexts: [WeakContext]
+    ) async {
+        while !Task.isCancelled {
+            do {
+                for try await transaction in HistoryChanges(coordinator, after: token, excluding: author) {
+                    for context in contexts.compactMap(\.context) {
+                        await context.perform {
+                            context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+                        }
+                    }
+                    state.withLock { $0.token = transaction.token }
+                }
+                return
+            } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
+                // What was deleted cannot be merged: everything is read again instead.
+                let present = coordinator.currentPersistentHistoryToken(fromStores: nil)
+                for context in contexts.compactMap(\.context) { await context.perform { context.refreshAllObjects() } }
+                state.withLock { $0.token = present }
+            } catch {
+                state.withLock { $0.error = error }
+                return
+            }
+        }
+    }
+}
+
+/// A context that a following does not keep.
+private struct WeakContext: @unchecked Sendable {  // because contexts order their own access
+    weak var context: NSManagedObjectContext?
+}
+
+extension NSPersistentContainer {
+    /// Merges what other contexts, coordinators and processes commit to the container's stores from now on: an addition to
+    /// Core Data's API. Each transaction is merged as by `mergeChanges(fromContextDidSave:)`, on the context's queue.
+    ///
+    /// Call it when the stores have been loaded; one of them must have a history. Where history is deleted before it has
+    /// been merged, all objects of the contexts are refreshed instead.
+    ///
+    /// - Parameters:
+    ///   - author: The author whose transactions are left out, usually that of the contexts' own saves; nil for none.
+    ///   - contexts: The contexts; nil is the ``viewContext``. They are not kept.
+    /// - Returns: What ends the following, and tells how far it is. The container keeps it.
+    @discardableResult
+    public final func followsHistory(
+        excluding author: String? = nil, mergingInto contexts: [NSManagedObjectContext]? = nil
+    ) -> HistoryFollowing {
+        let following = HistoryFollowing(
+            after: persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil))
+        following.begin(self, excluding: author, (contexts ?? [viewContext]).map(WeakContext.init))
+        keep(following)
+        return following
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Synchronization
+
+/// What the transactions and changes of one store have in common.
+final class HistoryOrigin: @unchecked Sendable {  // because `others` is set before the transactions are handed out
+    let storeIdentifier: String
+    let storeNumber: UInt16
+    let coordinator: CoordinatorReference
+    /// The entities of the model, in the order of their indexes.
+    let entities: [NSEntityDescription]
+    let masks: any PropertyMasks
+    private(set) var others: [String: Int64] = [:]
+
+    init(_ store: any HistoryStore, identifier: String, coordinator: NSPersistentStoreCoordinator) throws {
+        storeIdentifier = identifier
+        storeNumber = store.number
+        self.coordinator = coordinator.reference
+        entities = coordinator.entities
+        masks = try store.propertyMasks()
+    }
+
+    /// Sets the points of other stores' histories that tokens name beside the one of this store.
+    func setOthers(_ numbers: [String: Int64]) { others = numbers }
+
+    func token(_ number: Int64) -> NSPersistentHistoryToken {
+        NSPersistentHistoryToken(others.merging([storeIdentifier: number]) { $1 })
+    }
+
+    func objectID(of row: HistoryChangeRow) -> NSManagedObjectID {
+        NSManagedObjectID(
+            key: ObjectKey(store: storeNumber, entity: row.entity, number: row.key),
+            entity: entities[Int(row.entity)], storeIdentifier: storeIdentifier, coordinator: coordinator)
+    }
+
+    /// The ID of a change itself.
+    func changeID(_ number: Int64) -> NSManagedObjectID {
+        NSManagedObjectID(
+            key: ObjectKey(store: storeNumber, entity: .max, number: number), entity: HistoryEntities.shared.change,
+            storeIdentifier: storeIdentifier, coordinator: coordinator)
+    }
+
+    /// Reads the changes of a transaction; none where the store is not there any more or cannot be read.
+    func changes(of number: Int64) -> [NSPersistentHistoryChange] {
+        guard let store = coordinator.coordinator?.store(number: storeNumber) as? any HistoryStore else { return [] }
+        var changes: [NSPersistentHistoryChange] = []
+        try? store.readHistory(HistoryQuery(start: .only(number))) { transaction, rows in
+            changes = rows.map { NSPersistentHistoryChange($0, of: transaction, origin: self) }
+            return false
+        }
+        return changes
+    }
+}

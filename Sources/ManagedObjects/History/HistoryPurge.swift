@@ -1,0 +1,74 @@
+import Foundation
+
+/// Which part of a history is deleted by ``NSPersistentStoreCoordinator/purgeHistory(_:)``. It is always the oldest part.
+public enum HistoryPurge: Sendable {
+    /// The transactions before the first that is not earlier than a date.
+    case before(Date)
+    /// The transactions before those that a token names, which stay.
+    case beforeToken(NSPersistentHistoryToken)
+    /// As many of the oldest transactions as leave at most a number of changes in each store. A change takes some 30 to
+    /// 80 bytes of the file.
+    case keepingChanges(Int)
+    /// The transactions that every named follower has read: see
+    /// ``NSPersistentStoreCoordinator/setHistoryToken(_:ofFollower:)``. Without a follower nothing is deleted.
+    case readByAllFollowers
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Deletes a part of the history of all stores: an addition to Core Data's API. Tokens from before it expire.
+    ///
+    /// Cost: some ten statements a store, which delete all rows in one transaction.
+    ///
+    /// - Returns: The number of changes that were deleted.
+    /// - Throws: Code 134091 where no store has a history, and errors of the stores.
+    @discardableResult
+    public final func purgeHistory(_ purge: HistoryPurge) throws -> Int {
+        let stores = try historyStores(nil).filter { try $0.history.historyExtent() != nil }
+        guard !stores.isEmpty else { throw CocoaError.noHistory }
+        return try stores.reduce(0) { count, entry in
+            guard let deletion = try deletion(purge, entry.store, entry.history) else { return count }
+            return try count + entry.history.deleteHistory(deletion)
+        }
+    }
+
+    private final func deletion(
+        _ purge: HistoryPurge, _ store: NSPersistentStore, _ history: any HistoryStore
+    ) throws -> HistoryDeletion? {
+        switch purge {
+        case .before(let date): return .earlier(date)
+        case .beforeToken(let token): return token.number(ofStore: store.identifier).map { .before($0) }
+        case .keepingChanges(let count): return .leavingChanges(count)
+        case .readByAllFollowers:
+            guard let slowest = try history.historyFollowers().values.min(), slowest < .max else { return nil }
+            return .before(slowest + 1)
+        }
+    }
+
+    // MARK: - Followers
+
+    /// The named followers of the stores' histories, and the point up to which each has read them: an addition to Core
+    /// Data's API. They are kept in the metadata of the stores. Cost: one statement a store.
+    public final func historyFollowers() throws -> [String: NSPersistentHistoryToken] {
+        var numbers: [String: [String: Int64]] = [:]
+        for (store, history) in historyStores(nil) {
+            for (name, number) in try history.historyFollowers() {
+                numbers[name, default: [:]][store.identifier] = number
+            }
+        }
+        return numbers.mapValues(NSPersistentHistoryToken.init)
+    }
+
+    /// Notes in the stores' metadata, at once, up to which point a follower has read their histories, so that
+    /// ``HistoryPurge/readByAllFollowers`` keeps what it has not: an addition to Core Data's API.
+    ///
+    /// - Parameters:
+    ///   - token: The point; stores that it does not name are left as they are. Nil ends the following.
+    ///   - name: Names the follower: a device or program, for example.
+    public final func setHistoryToken(_ token: NSPersistentHistoryToken?, ofFollower name: String) throws {
+        for (store, history) in historyStores(nil) {
+            let number = token?.number(ofStore: store.identifier)
+            if number == nil, token != nil { continue }
+            try history.setHistoryFollower(name, number: number)
+        }
+    }
+}

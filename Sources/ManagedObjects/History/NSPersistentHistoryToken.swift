@@ -1,0 +1,90 @@
+import Foundation
+
+/// A point in the history of one or more stores: for each store, by its UUID, the number of the last transaction before
+/// that point.
+///
+/// A token is archived in the form that Apple's framework uses, so that either reads what the other has archived.
+open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {  // because it is immutable
+    private static let dictionaryKey = "NSPersistentHistoryTokenDictionary"
+
+    /// Transaction numbers by store UUID.
+    package final let numbers: [String: Int64]
+
+    package init(_ numbers: [String: Int64]) {
+        _ = Self.isRegistered
+        self.numbers = numbers
+    }
+
+    /// The number of the last transaction of a store before this point; nil where the token does not name the store.
+    package final func number(ofStore identifier: String?) -> Int64? {
+        identifier.flatMap { numbers[$0] }
+    }
+
+    /// This point, and in another store the given one.
+    final func setting(_ number: Int64, ofStore identifier: String) -> NSPersistentHistoryToken {
+        NSPersistentHistoryToken(numbers.merging([identifier: number]) { $1 })
+    }
+
+    /// Itself: a token never changes.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Two tokens are equal when they name the same transactions of the same stores.
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? NSPersistentHistoryToken)?.numbers == numbers
+    }
+
+    open override var hash: Int { numbers.hashValue }
+
+    open override var description: String {
+        let list = numbers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        return "<NSPersistentHistoryToken [\(list.joined(separator: ", "))]>"
+    }
+
+    // MARK: - Coding
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Reads a token that ``encode(with:)`` or Apple's framework has written; nil where the archive holds something else.
+    public required init?(coder: NSCoder) {
+        let allowed: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
+        guard let stored = coder.decodeObject(of: allowed, forKey: Self.dictionaryKey) as? NSDictionary else {
+            return nil
+        }
+        var numbers: [String: Int64] = [:]
+        for (key, value) in stored {
+            guard let key = key as? String, let value = value as? NSNumber else { return nil }
+            numbers[key] = value.int64Value
+        }
+        self.numbers = numbers
+    }
+
+    /// Writes the numbers by store.
+    open func encode(with coder: NSCoder) {
+        let pairs = numbers.sorted { $0.key < $1.key }
+        let dictionary = NSDictionary(
+            objects: pairs.map { NSNumber(value: $0.value) }, forKeys: pairs.map { NSString(string: $0.key) })
+        coder.encode(dictionary, forKey: Self.dictionaryKey)
+    }
+
+    /// Gives the class its name in archives, once in a process. Foundation finds a class by that name only after this.
+    static let isRegistered: Bool = {
+        let name = "_NSPersistentHistoryToken"
+        NSKeyedArchiver.setClassName(name, for: NSPersistentHistoryToken.self)
+        NSKeyedUnarchiver.setClass(NSPersistentHistoryToken.self, forClassName: name)
+        NSKeyedUnarchiver.setClass(NSPersistentHistoryToken.self, forClassName: "NSPersistentHistoryToken")
+        return true
+    }()
+}
+
+extension NSKeyedUnarchiver {
+    /// Reads an archived history token. More specific than Foundation's method, which does not know the name that the
+    /// class has in archives before the program has used a coordinator or a token.
+    ///
+    /// - Throws: An error of Foundation's where the data is no archive of a token.
+    public static func unarchivedObject(
+        ofClass cls: NSPersistentHistoryToken.Type, from data: Data
+    ) throws -> NSPersistentHistoryToken? {
+        _ = NSPersistentHistoryToken.isRegistered
+        return try unarchivedObject(ofClasses: [cls], from: data) as? NSPersistentHistoryToken
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+
+// The history of the store: read, counted, and its oldest part deleted.
+
+extension SQLiteStore: HistoryStore {
+    func historyExtent() throws -> HistoryExtent? {
+        try reading(nil, consistently: true) { database in
+            guard try HistoryTables(in: database) != nil else { return nil }
+            return try Self.extent(in: database)
+        }
+    }
+
+    private static func extent(in database: Database) throws -> HistoryExtent {
+        let first = try SQLStatement(HistoryStatements.oldestTransaction, in: database)
+        defer { first.finish() }
+        return HistoryExtent(
+            first: try first.step() && !first.isNull(0) ? first.integer(0) : nil,
+            last: try PrimaryKeys.last(HistoryTables.Number.transaction, table: "ATRANSACTION", in: database))
+    }
+
+    func readHistory(
+        _ query: HistoryQuery, _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
+    ) throws {
+        let schema = try content().schema
+        try reading(nil, consistently: true) { database in
+            guard let tables = try tables(for: query, in: database) else { return }
+            var reader = HistoryReader(query, tables, schema: schema, store: number, url: place)
+            try reader.read(in: database, body)
+        }
+    }
+
+    func countHistory(_ query: HistoryQuery) throws -> Int {
+        let schema = try content().schema
+        return try reading(nil, consistently: true) { database in
+            guard let tables = try tables(for: query, in: database) else { return 0 }
+            let statement = try SQLStatement(
+                HistoryStatements.countChanges(where: .changes(query, tables, schema: schema)), in: database)
+            defer { statement.finish() }
+            return try statement.step() ? Int(statement.integer(0)) : 0
+        }
+    }
+
+    /// The tables, when everything that a query asks for is still there.
+    private func tables(for query: HistoryQuery, in database: Database) throws -> HistoryTables? {
+        guard let tables = try HistoryTables(in: database) else { return nil }
+        if case .after(let number) = query.start, try !Self.extent(in: database).holdsEverything(after: number) {
+            throw CocoaError(
+                CocoaError.Code(rawValue: NSPersistentHistoryTokenExpiredError),
+                "The history of the store after transaction \(number) is not complete: a part of it has been deleted, or "
+                    + "the store has no such transaction.",
+                url: place)
+        }
+        return tables
+    }
+
+    func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
+        guard !isReadOnly else {
+            throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: url)
+        }
+        do {
+            return try content().connection.write { database in
+                guard try HistoryTables(in: database) != nil else { return 0 }
+                let bound = try SQLStatement(HistoryStatements.firstKept(deletion), in: database)
+                let kept = try bound.step() && !bound.isNull(0) ? bound.integer(0) : nil
+                bound.finish()
+                guard let kept else { return 0 }
+                // Written down before the rows go: their numbers are not given out again.
+                let last = try PrimaryKeys.last(HistoryTables.Number.transaction, table: "ATRANSACTION", in: database)
+                let lastChange = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
+                try PrimaryKeys.raise(HistoryTables.Number.transaction, to: last, name: "TRANSACTION", in: database)
+                try PrimaryKeys.raise(HistoryTables.Number.change, to: lastChange, name: "CHANGE", in: database)
+                try database.execute(sql: HistoryStatements.deleteChanges, arguments: [kept])
+                let count = database.changesCount
+                try database.execute(sql: HistoryStatements.deleteTransactions, arguments: [kept])
+                return count
+            }
+        } catch {
+            throw SQLiteError.translated(error, .saving, url: place)
+        }
+    }
+
+    func historyFollowers() throws -> [String: Int64] {
+        try reading(nil, consistently: false) { try StoreMetadata(in: $0, url: place).historyFollowers }
+    }
+
+    func setHistoryFollower(_ name: String, number: Int64?) throws {
+        guard !isReadOnly else {
+            throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: url)
+        }
+        do {
+            try content().connection.write { database in
+                var metadata = try StoreMetadata(in: database, url: place)
+                metadata.historyFollowers[name] = number
+                try metadata.write(to: database)
+            }
+        } catch {
+            throw SQLiteError.translated(error, .saving, url: place)
+        }
+    }
+
+    func propertyMasks() throws -> any PropertyMasks { try content().bitmaps }
+
+    func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject {
+        try content().commits.observe(body)
+    }
+}

@@ -1,0 +1,116 @@
+import Coral
+import NotesModel
+import Testing
+
+/// `coral history`, `coral history purge` and `coral diff --since`.
+@Suite struct HistoryCommandTests {
+    private let folder: URL
+    private let url: URL
+    private let uuid: String
+
+    /// Three transactions: a note and a tag by Ada, an update by Bob, a deletion by nobody.
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        url = folder.appendingPathComponent("Notes.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSPersistentHistoryTrackingKey: true])
+        uuid = store.identifier ?? ""
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            context.transactionAuthor = "Ada"
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            note.setValue("a <b>", forKey: "title")
+            let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+            tag.setValue("home", forKey: "name")
+            try context.save()
+            context.transactionAuthor = "Bob"
+            note.setValue("c", forKey: "title")
+            try context.save()
+            context.transactionAuthor = nil
+            context.delete(tag)
+            try context.save()
+        }
+        try coordinator.remove(store)
+    }
+
+    private func lines(_ arguments: String...) throws -> [String] {
+        let run = try CommandRun(arguments)
+        #expect(run.status == 0, "\(run.errors)")
+        return run.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test func `a history is shown as text`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let lines = try lines("history", url.path)
+        #expect(lines.filter { !$0.hasPrefix(" ") }.map { $0.prefix { $0 != " " } } == ["1", "2", "3"])
+        #expect(
+            lines.filter { $0.hasPrefix(" ") } == ["  + Note/p1", "  + Tag/p1", "  ~ Note/p1  title", "  - Tag/p1"])
+        #expect(lines[0].contains("Ada, process"))
+        let since = try self.lines("history", url.path, "--since", "1", "--author", "Bob")
+        #expect(since.count == 2 && since[0].hasPrefix("2 "))
+        #expect(
+            try self.lines("history", url.path, "--entity", "Tag").filter { $0.hasPrefix(" ") } == [
+                "  + Tag/p1", "  - Tag/p1",
+            ])
+        let object = "x-coredata://\(uuid)/Note/p1"
+        #expect(try self.lines("history", url.path, "--object", object).count == 4)
+        #expect(try self.lines("history", url.path, "--since", "2999-01-01") == ["There are no such transactions."])
+    }
+
+    @Test func `a history is shown as JSON and as a page`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let run = try CommandRun("history", url.path, "--json")
+        let json = try #require(
+            try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]])
+        #expect(json.compactMap { $0["transaction"] as? Int } == [1, 2, 3])
+        #expect(json.map { $0["author"] as? String } == ["Ada", "Bob", nil])
+        let change = try #require((json[1]["changes"] as? [[String: Any]])?.first)
+        #expect(change["properties"] as? [String] == ["title"])
+        #expect(change["uri"] as? String == "x-coredata://\(uuid)/Note/p1")
+        let page = try CommandRun("history", url.path, "--html", "--since", "1")
+        #expect(page.status == 0 && page.output.contains("<b>~ Note/p1</b>") && page.output.hasSuffix("</html>\n"))
+        let empty = try CommandRun("history", url.path, "--json", "--since", "3")
+        #expect(empty.output == "[]\n")
+    }
+
+    @Test func `history is purged, and old points are refused then`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(try CommandRun("history", "purge", url.path).status == 64)
+        #expect(try CommandRun("history", "purge", url.path, "--before", "3").status == 1)
+        let purge = try CommandRun("history", "purge", url.path, "--before", "3", "--force", "--vacuum")
+        #expect(purge.output == "3 changes deleted from the history.\n", "\(purge.errors)")
+        #expect(try lines("history", url.path).count == 2)
+        let expired = try CommandRun("history", url.path, "--since", "1")
+        #expect(expired.status == 1 && expired.errors.contains("is not complete"))
+        #expect(try CommandRun("history", url.path, "--since", "99").status == 1)
+        #expect(try CommandRun("history", url.path, "--since", "yesterday").errors.contains("is no point in a history"))
+        #expect(
+            try CommandRun("history", "purge", url.path, "--keep", "0", "--force").output
+                == "1 change deleted from the history.\n")
+        #expect(try lines("history", url.path) == ["There are no such transactions."])
+    }
+
+    @Test func `a store without a history says so, and gets none`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try NotesStore()
+        for arguments in [["history", store.path], ["history", "purge", store.path, "--keep", "0", "--force"]] {
+            let run = try CommandRun(arguments)
+            #expect(run.status == 1 && run.errors.contains("keeps no history"))
+        }
+        #expect(try StoreInspection(url: store.url).hasHistory == false)
+    }
+
+    @Test func `differences since a point come from the history`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let run = try CommandRun("diff", url.path, "--since", "1")
+        #expect(run.status == 2)
+        #expect(run.output.contains("~ Note/p1.title: absent -> \"c\""), "\(run.output)")
+        #expect(run.output.contains("- Tag/p1"))
+        #expect(run.output.hasSuffix("0 inserted, 1 updated, 1 deleted\n"))
+        #expect(try CommandRun("diff", url.path, "--since", "3").status == 0)
+        #expect(try CommandRun("diff", url.path).status == 64)
+    }
+}

@@ -1,0 +1,160 @@
+import Coral
+import Testing
+
+/// Deltas from the history of a store.
+@Suite struct HistoryDeltaTests {
+    /// Nodes with a parent, children and friends. Their numbers identify them, and are kept when they are deleted.
+    private static func model() -> NSManagedObjectModel {
+        let node = NSEntityDescription()
+        node.name = "Node"
+        node.managedObjectClassName = "NSManagedObject"
+        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+            let attribute = NSAttributeDescription()
+            attribute.name = name
+            attribute.attributeType = type
+            attribute.isOptional = true
+            return attribute
+        }
+        func relationship(_ name: String, _ maximum: Int) -> NSRelationshipDescription {
+            let relationship = NSRelationshipDescription()
+            relationship.name = name
+            relationship.destinationEntity = node
+            relationship.maxCount = maximum
+            relationship.isOptional = true
+            relationship.deleteRule = .nullifyDeleteRule
+            return relationship
+        }
+        let number = attribute("number", .integer64AttributeType)
+        number.preservesValueInHistoryOnDeletion = true
+        let (parent, children) = (relationship("parent", 1), relationship("children", 0))
+        parent.inverseRelationship = children
+        children.inverseRelationship = parent
+        let (friends, friendOf) = (relationship("friends", 0), relationship("friendOf", 0))
+        friends.inverseRelationship = friendOf
+        friendOf.inverseRelationship = friends
+        node.properties = [
+            number, attribute("label", .stringAttributeType), attribute("weight", .doubleAttributeType), parent,
+            children,
+            friends, friendOf,
+        ]
+        node.uniquenessConstraints = [["number"]]
+        let model = NSManagedObjectModel()
+        model.entities = [node]
+        return model
+    }
+
+    private func context(tracking: Bool) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"),
+            options: tracking ? [NSPersistentHistoryTrackingKey: true] : nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    @Test(arguments: 1...12)
+    func `a random history, replayed by deltas on another device, gives the same graph`(_ seed: UInt64) throws {
+        let (source, replica) = (try context(tracking: true), try context(tracking: false))
+        let coordinator = try #require(source.persistentStoreCoordinator)
+        let copy = try #require(replica.persistentStoreCoordinator)
+        var comparison = GraphComparison(coordinator.managedObjectModel)
+        comparison.naming = .keys
+        var edits = RandomNodeEdits(state: seed, context: source)
+        var token: NSPersistentHistoryToken?
+        for _ in 0..<25 {
+            for _ in 0..<3 { try edits.saveSome() }
+            let (delta, next) = try comparison.delta(since: token, to: coordinator)
+            token = next
+            let document = try delta.data(as: .json)
+            try GraphDelta(document).apply(to: replica)
+            try replica.save()
+            let rest = try comparison.delta(from: .stores(coordinator), to: .stores(copy))
+            #expect(rest.isEmpty, "seed \(seed): \(rest.changes)")
+            if !rest.isEmpty { return }
+        }
+        let (nothing, last) = try comparison.delta(since: token, to: coordinator)
+        #expect(nothing.isEmpty && last == token)
+    }
+
+    @Test func `a delta tells the updated properties, and of deleted objects what is kept`() throws {
+        let context = try context(tracking: true)
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let nodes = (1...3).map { number in
+            let node = NSEntityDescription.insertNewObject(forEntityName: "Node", into: context)
+            node.setValue(number, forKey: "number")
+            return node
+        }
+        try context.save()
+        let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+        let moment = Date()
+        nodes[0].setValue("a", forKey: "label")
+        try context.save()
+        nodes[0].setValue(nil, forKey: "label")
+        nodes[1].setValue(nodes[0], forKey: "parent")
+        try context.save()
+        context.delete(nodes[2])
+        try context.save()
+        let delta = try coordinator.changes(since: token)
+        #expect(delta.summary == "0 inserted, 2 updated, 1 deleted")
+        #expect(delta.knowledge == .new)
+        #expect(delta == (try coordinator.changes(since: moment)))
+        guard case .updated(let first) = delta.changes[0], case .updated(let second) = delta.changes[1],
+            case .deleted(let third) = delta.changes[2]
+        else {
+            Issue.record("\(delta.changes)")
+            return
+        }
+        #expect(first.attributes == [AttributeChange(name: "label", old: nil, new: .null)])
+        #expect(first.relationships.map(\.name) == ["children"])
+        #expect(second.attributes.isEmpty && second.relationships.map(\.name) == ["parent"])
+        #expect(third.attributes.map(\.name) == ["number"] && third.attributes.first?.value == .integer(3))
+    }
+}
+
+/// Saves of random changes, the same for one seed.
+private struct RandomNodeEdits {
+    var state: UInt64
+    let context: NSManagedObjectContext
+    private var nodes: [NSManagedObject] = []
+    private var numbers: Int64 = 0
+
+    init(state: UInt64, context: NSManagedObjectContext) {
+        self.state = state &* 0x9E37_79B9_7F4A_7C15
+        self.context = context
+    }
+
+    private mutating func next(_ bound: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % max(1, bound)
+    }
+
+    mutating func saveSome() throws {
+        for _ in 0...next(4) { edit() }
+        if context.hasChanges { try context.save() }
+    }
+
+    private mutating func edit() {
+        guard nodes.count > 2, next(4) > 0 else {
+            // Now and then under the number of a node that has been deleted.
+            let number = next(5) == 0 ? Int64(next(Int(numbers) + 1)) : numbers
+            guard !nodes.contains(where: { $0.value(forKey: "number") as? Int64 == number }) else { return }
+            numbers += number == numbers ? 1 : 0
+            let node = NSEntityDescription.insertNewObject(forEntityName: "Node", into: context)
+            node.setValue(number, forKey: "number")
+            nodes.append(node)
+            return
+        }
+        let node = nodes[next(nodes.count)]
+        switch next(6) {
+        case 0: node.setValue("label \(next(100))", forKey: "label")
+        case 1: node.setValue(next(2) == 0 ? nil : Double(next(100)), forKey: "weight")
+        case 2: node.setValue(next(3) == 0 ? nil : nodes[next(nodes.count)], forKey: "parent")
+        case 3: node.mutableSetValue(forKey: "friends").add(nodes[next(nodes.count)])
+        case 4: node.mutableSetValue(forKey: "friends").remove(nodes[next(nodes.count)])
+        default:
+            nodes.removeAll { $0 === node }
+            context.delete(node)
+        }
+    }
+}

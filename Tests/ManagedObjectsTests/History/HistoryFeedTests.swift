@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// The feed of a history, and contexts that follow it.
+@Suite struct HistoryFeedTests {
+    private func container(_ folder: StoreFolder) throws -> NSPersistentContainer {
+        let container = NSPersistentContainer(name: "Notes", managedObjectModel: NotesModel.make())
+        let description = NSPersistentStoreDescription(url: folder.url)
+        description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
+        container.persistentStoreDescriptions = [description]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        if let failure { throw failure }
+        return container
+    }
+
+    private func save(_ titles: [String], in container: NSPersistentContainer, author: String? = nil) throws {
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            context.transactionAuthor = author
+            for title in titles {
+                _ = context.insert("Note", ["title": title])
+                try context.save()
+            }
+        }
+    }
+
+    @Test func `a feed gives what was and what is to come, of every coordinator`() async throws {
+        let folder = try StoreFolder()
+        let (reading, writing) = (try container(folder), try container(folder))
+        try save(["a", "b"], in: reading)
+        var numbers: [Int64] = []
+        for try await transaction in reading.historyChanges() {
+            numbers.append(transaction.transactionNumber)
+            #expect(transaction.changes?.count == 1)
+            if numbers.count == 2 { try save(["c"], in: writing) }
+            if numbers.count == 3 { try save(["d"], in: reading) }
+            if numbers.count == 4 { break }
+        }
+        #expect(numbers == [1, 2, 3, 4])
+        let token = NSPersistentHistoryToken([
+            try #require(reading.persistentStoreCoordinator.persistentStores[0].identifier): 3
+        ])
+        for try await transaction in reading.historyChanges(after: token) {
+            #expect(transaction.transactionNumber == 4)
+            break
+        }
+    }
+
+    @Test func `a feed leaves an author out, and ends with its task and with the last store`() async throws {
+        let folder = try StoreFolder()
+        let reading = try container(folder)
+        try save(["a"], in: reading, author: "me")
+        try save(["b"], in: reading, author: "you")
+        try save(["c"], in: reading)
+        let feed = reading.historyChanges(excluding: "me")
+        let task = Task {
+            var authors: [String?] = []
+            for try await transaction in feed { authors.append(transaction.author) }
+            return authors
+        }
+        try await Task.sleep(for: .milliseconds(200))
+        task.cancel()
+        let authors = try await task.value
+        #expect(authors == ["you", nil])
+        let other = Task { for try await _ in feed {} }
+        try await Task.sleep(for: .milliseconds(100))
+        let coordinator = reading.persistentStoreCoordinator
+        try coordinator.remove(coordinator.persistentStores[0])
+        try await other.value
+    }
+
+    @Test func `a feed holds nothing open between two batches`() async throws {
+        let folder = try StoreFolder()
+        let (reading, writing) = (try container(folder), try container(folder))
+        try save((0..<10).map(String.init), in: writing)
+        var iterator = reading.historyChanges().makeAsyncIterator()
+        _ = try await iterator.next()
+        // A checkpoint that truncates the log waits for nobody who reads.
+        let store = try #require(writing.persistentStoreCoordinator.persistentStores.first as? SQLiteStore)
+        var busy: Int64 = 1
+        try store.content().connection.writeWithoutTransaction { database in
+            let statement = try SQLStatement("PRAGMA wal_checkpoint(TRUNCATE)", in: database)
+            if try statement.step() { busy = statement.integer(0) }
+            statement.finish()
+        }
+        #expect(busy == 0)
+    }
+
+    @Test func `a feed throws where history that was not read is deleted, and without any history`() async throws {
+        let folder = try StoreFolder()
+        let reading = try container(folder)
+        try save(["a"], in: reading)
+        let token = reading.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+        try save(["b", "c"], in: reading)
+        try reading.persistentStoreCoordinator.purgeHistory(.keepingChanges(0))
+        await #expect(throws: CocoaError.self) {
+            for try await _ in reading.historyChanges(after: token) { return }
+        }
+        let plain = try TestStack()
+        await #expect(throws: CocoaError.self) {
+            for try await _ in HistoryChanges(plain.coordinator, after: nil, excluding: nil) { return }
+        }
+    }
+
+    @Test func `a container merges what others save`() async throws {
+        let folder = try StoreFolder()
+        let (reading, writing) = (try container(folder), try container(folder))
+        try save(["old"], in: writing)
+        let context = reading.newBackgroundContext()
+        let note = try await context.perform {
+            let note = try #require(try context.all("Note").first)
+            #expect(note.value(forKey: "title") as? String == "old")
+            return UncheckedNote(note: note)
+        }
+        let following = reading.followsHistory(excluding: "me", mergingInto: [context])
+        let other = writing.newBackgroundContext()
+        try await other.perform {
+            try other.all("Note").first?.setValue("new", forKey: "title")
+            try other.save()
+        }
+        func title() async -> String? { await context.perform { note.note.value(forKey: "title") as? String } }
+        for _ in 0..<200 where await title() != "new" { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(await title() == "new")
+        #expect(following.error == nil)
+        following.cancel()
+    }
+
+    private struct UncheckedNote: @unchecked Sendable {  // because it is touched on its context's queue only
+        let note: NSManagedObject
+    }
+
+    // MARK: - Purging
+
+    @Test func `history is purged by size, date and followers`() throws {
+        let folder = try StoreFolder()
+        let container = try container(folder)
+        let coordinator = container.persistentStoreCoordinator
+        try save((0..<10).map(String.init), in: container)
+        let store = try #require(coordinator.persistentStores.first as? SQLiteStore)
+        func first() throws -> Int64? { try store.historyExtent()?.first }
+        #expect(try coordinator.purgeHistory(.readByAllFollowers) == 0)
+        let token = { NSPersistentHistoryToken([store.identifier: $0]) }
+        try coordinator.setHistoryToken(token(4), ofFollower: "phone")
+        try coordinator.setHistoryToken(token(3), ofFollower: "watch")
+        #expect(try coordinator.historyFollowers() == ["phone": token(4), "watch": token(3)])
+        #expect(try coordinator.purgeHistory(.readByAllFollowers) == 3)
+        #expect(try first() == 4)
+        // A save with metadata that were read before does not bring back what has changed since.
+        store.metadata = store.metadata.merging(["mine": 1]) { $1 }
+        try coordinator.setHistoryToken(token(5), ofFollower: "watch")
+        try save(["10"], in: container)
+        #expect(try coordinator.historyFollowers()["watch"] == token(5))
+        try coordinator.setHistoryToken(nil, ofFollower: "phone")
+        #expect(try coordinator.purgeHistory(.readByAllFollowers) == 2)
+        #expect(try first() == 6)
+        #expect(try coordinator.purgeHistory(.keepingChanges(3)) == 3)
+        #expect(try first() == 9)
+        #expect(try coordinator.purgeHistory(.beforeToken(token(10))) == 1)
+        #expect(try coordinator.purgeHistory(.before(.distantPast)) == 0)
+        #expect(try coordinator.purgeHistory(.before(.distantFuture)) == 2)
+        #expect(try first() == nil)
+        #expect(try store.historyExtent()?.last == 11)
+    }
+}
