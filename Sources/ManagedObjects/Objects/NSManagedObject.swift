@@ -171,10 +171,12 @@ open class NSManagedObject: NSObject {
     /// Called before a value changes. Override to observe; call super.
     open func willChangeValue(forKey key: String) {
         recordChange()
+        noteWillChange(key)
         if state.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {
+        noteDidChange(key)
         if state.contains(.observed) { context?.observations.didChange(key, of: self) }
     }
     /// Called before a to-many relationship changes.
@@ -199,6 +201,7 @@ open class NSManagedObject: NSObject {
     open func value(forKey key: String) -> Any? {
         context?.checkQueue()
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        noteReading(ofKey: key)
         return publicValue(at: place)
     }
 
@@ -232,6 +235,7 @@ open class NSManagedObject: NSObject {
     /// The value of a property, without telling the object that it is read.
     open func primitiveValue(forKey key: String) -> Any? {
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        noteReading(ofKey: key)
         return publicValue(at: place)
     }
 
