@@ -38,6 +38,9 @@ let package = Package(
             name: "property-access",
             dependencies: [.product(name: "CoreData", package: "coral")],
             plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
+        // What following fetched results costs at a save.
+        .executableTarget(
+            name: "fetched-results", dependencies: [.product(name: "CoreData", package: "coral")]),
     ],
     swiftLanguageModes: [.v6]
 )

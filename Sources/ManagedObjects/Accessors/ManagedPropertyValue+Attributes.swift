@@ -6,7 +6,7 @@ import Foundation
 extension NSManagedObject {
     @inline(__always)
     final func integer(_ name: PropertyName) -> Int64? {
-        guard let slot = slot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.int64Value }
+        guard let slot = readSlot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.int64Value }
         if let cell = rowCell(slot) {
             switch cell.kind {
             case .integer: return Int64(bitPattern: cell.payload)
@@ -23,7 +23,7 @@ extension NSManagedObject {
 
     @inline(__always)
     final func real(_ name: PropertyName) -> Double? {
-        guard let slot = slot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.doubleValue }
+        guard let slot = readSlot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.doubleValue }
         if let cell = rowCell(slot) {
             switch cell.kind {
             case .real: return Double(bitPattern: cell.payload)
@@ -178,7 +178,7 @@ extension EntityLayout.Slot.Kind {
 
 extension String: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> String? {
-        guard let slot = object.slot(of: name), object.layout.kinds[slot] == .string else {
+        guard let slot = object.readSlot(of: name), object.layout.kinds[slot] == .string else {
             return object.value(forKey: name.string) as? String
         }
         if let cell = object.rowCell(slot), cell.kind == .text, let page = object.page { return page.string(of: cell) }
@@ -195,7 +195,7 @@ extension String: ManagedSlotValue {
 
 extension Data: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Data? {
-        guard let slot = object.slot(of: name), object.layout.kinds[slot] == .data else {
+        guard let slot = object.readSlot(of: name), object.layout.kinds[slot] == .data else {
             return object.value(forKey: name.string) as? Data
         }
         if let cell = object.rowCell(slot), cell.kind == .blob, let page = object.page {
@@ -214,7 +214,7 @@ extension Data: ManagedSlotValue {
 
 extension UUID: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> UUID? {
-        guard let slot = object.slot(of: name) else { return object.value(forKey: name.string) as? UUID }
+        guard let slot = object.readSlot(of: name) else { return object.value(forKey: name.string) as? UUID }
         if case .uuid(let value) = object.slotValue(slot) { return value }
         return nil
     }
@@ -247,7 +247,7 @@ extension URL: ManagedSlotValue {
 
 extension Decimal: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Decimal? {
-        guard let slot = object.slot(of: name) else {
+        guard let slot = object.readSlot(of: name) else {
             return (object.value(forKey: name.string) as? NSNumber)?.decimalValue
         }
         if case .decimal(let value) = object.slotValue(slot) { return value }
@@ -280,7 +280,7 @@ extension NSNumber: ManagedSlotValue {
 extension NSManagedObject {
     /// The value of a slot that a box holds.
     fileprivate final func boxedValue(_ name: PropertyName) -> Any? {
-        guard let slot = slot(of: name) else { return value(forKey: name.string) }
+        guard let slot = readSlot(of: name) else { return value(forKey: name.string) }
         if case .object(let box) = slotValue(slot) { return box.value }
         return nil
     }

@@ -50,7 +50,7 @@ extension Optional: ManagedPropertyValue where Wrapped: ManagedSlotValue {
 
 extension NSManagedObject: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        guard let slot = object.slot(of: name) else { return object.value(forKey: name.string) as? Self }
+        guard let slot = object.readSlot(of: name) else { return object.value(forKey: name.string) as? Self }
         return object.relatedObject(slot: slot) as? Self
     }
 
@@ -78,7 +78,7 @@ extension NSManagedObject: ManagedSlotValue {
 
 extension NSSet: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        object.memberSet(at: object.toManyIndex(of: name)) as? Self
+        object.memberSet(at: object.readToManyIndex(of: name)) as? Self
     }
 
     public static func setManagedValueIfAny(_ value: NSSet?, of name: PropertyName, in object: NSManagedObject) {
@@ -92,7 +92,7 @@ extension NSSet: ManagedSlotValue {
 
 extension NSOrderedSet: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        object.orderedMembers(at: object.toManyIndex(of: name)) as? Self
+        object.orderedMembers(at: object.readToManyIndex(of: name)) as? Self
     }
 
     public static func setManagedValueIfAny(
@@ -172,7 +172,7 @@ extension NSManagedObject {
 
     /// The members of a to-many relationship.
     @usableFromInline
-    final func members(of name: PropertyName) -> [NSManagedObject] { members(at: toManyIndex(of: name)) }
+    final func members(of name: PropertyName) -> [NSManagedObject] { members(at: readToManyIndex(of: name)) }
 
     @usableFromInline
     final func setMembers(_ members: [NSManagedObject], of name: PropertyName) {

@@ -70,6 +70,20 @@ extension NSManagedObject {
         return code >= 0 ? Int(code) : nil
     }
 
+    /// The slot of an attribute or to-one relationship that is going to be read; nil for anything else.
+    @inline(__always)
+    final func readSlot(of name: PropertyName) -> Int? {
+        noteReading(name)
+        return slot(of: name)
+    }
+
+    /// The place of a to-many relationship whose members are going to be read, as ``toManyIndex(of:)``.
+    @inline(__always)
+    final func readToManyIndex(of name: PropertyName) -> Int {
+        noteReading(name)
+        return toManyIndex(of: name)
+    }
+
     /// The place of a to-many relationship; a programmer's error where the entity has none of the name.
     @inline(__always)
     final func toManyIndex(of name: PropertyName) -> Int {

@@ -175,19 +175,25 @@ extension NSManagedObjectContext {
         object.state = [.gone]
     }
 
-    /// Undoes all unsaved changes: inserted objects are forgotten, the others are as they were.
+    /// Undoes all unsaved changes: inserted objects are forgotten, the others are as they were. The notification of changed
+    /// objects has the former as deleted, the latter as refreshed.
     public func rollback() {
         checkQueue()
         noticeInPlaceChanges()
         let objects = changed
         pendingDeletions = []
+        var event = ObjectChanges()
         for object in objects {
             if object.state.contains(.watched) { inPlaceValues.forget(object) }
             if object.state.contains(.inserted) {
+                event.deleted.append(object)
+                // Made while the context is known: the notification has the object, and observers ask for its ID.
+                _ = object.objectID
                 registry.forget(object.key)
                 object.state = [.gone]
                 object.context = nil
             } else {
+                event.refreshed.append(object)
                 object.values = nil
                 object.toMany = []
                 object.eventStart = nil
@@ -200,6 +206,7 @@ extension NSManagedObjectContext {
         epoch += 1
         rowsAhead.removeAll()
         undoManager?.removeAllActions(withTarget: self)
+        if !event.isEmpty { post(.NSManagedObjectContextObjectsDidChange, event.userInfo()) }
     }
 }
 

@@ -18,8 +18,8 @@ extension NSManagedObjectContext {
         makeInaccessible(object)
     }
 
-    /// Tells on standard error what went wrong where no error can be thrown.
-    private func report(_ sentence: String) {
+    /// Writes to standard error what went wrong where no error can be thrown.
+    final func report(_ sentence: String) {
         FileHandle.standardError.write(Data("CoreData: error: \(sentence)\n".utf8))
     }
 
@@ -293,6 +293,8 @@ extension NSManagedObjectContext {
         noticeInPlaceChanges()
         let objects = registry.objects.filter { !$0.state.contains(.inserted) }
         rebase(objects)
+        guard !objects.isEmpty else { return }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: objects.roomySet])
     }
 
     /// Drops what an object holds; unsaved changes are lost.

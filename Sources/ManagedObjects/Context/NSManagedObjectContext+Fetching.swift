@@ -146,7 +146,7 @@ extension NSManagedObjectContext {
         }
         if seesChanges { try applyPendingChanges(to: &found, specification: specification, entity: entity) }
         if finishesHere {
-            sort(&found, by: specification.sortDescriptors ?? [])
+            try sort(&found, by: specification.sortDescriptors ?? [])
             found = Array(found.dropFirst(max(0, specification.fetchOffset)))
             if specification.fetchLimit > 0 { found = Array(found.prefix(specification.fetchLimit)) }
         }
@@ -222,7 +222,7 @@ extension NSManagedObjectContext {
         var found = objects(fetched)
         guard seesChanges else { return found }
         try applyPendingChanges(to: &found, specification: specification, entity: entity)
-        sort(&found, by: specification.sortDescriptors ?? [])
+        try sort(&found, by: specification.sortDescriptors ?? [])
         found = Array(found.dropFirst(max(0, specification.fetchOffset)))
         return specification.fetchLimit > 0 ? Array(found.prefix(specification.fetchLimit)) : found
     }
@@ -252,20 +252,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func sort(_ objects: inout [NSManagedObject], by descriptors: [NSSortDescriptor]) {
+    private func sort(_ objects: inout [NSManagedObject], by descriptors: [NSSortDescriptor]) throws {
         guard !descriptors.isEmpty else { return }
         // Stable: objects that compare equal stay as the store gave them, so that the order is the same every time.
-        let ordered = objects.enumerated().sorted { one, other in
-            for descriptor in descriptors {
-                switch descriptor.compare(one.element, to: other.element) {
-                case .orderedAscending: return true
-                case .orderedDescending: return false
-                case .orderedSame: continue
-                }
-            }
-            return one.offset < other.offset
-        }
-        objects = ordered.map(\.element)
+        objects = try RowOrder(ofObjectsBy: descriptors).sort(objects)
     }
 
     // MARK: - Dictionaries
@@ -386,7 +376,8 @@ extension CocoaError {
 }
 
 extension NSEntityDescription {
-    fileprivate var withSubentities: [NSEntityDescription] {
+    /// The entity and all that inherit from it.
+    var withSubentities: [NSEntityDescription] {
         [self] + subentities.flatMap(\.withSubentities)
     }
 }

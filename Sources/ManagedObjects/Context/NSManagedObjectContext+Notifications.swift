@@ -61,6 +61,9 @@ extension NSManagedObjectContext {
     }
 
     final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+        if isObservable, name == .NSManagedObjectContextObjectsDidChange {
+            for object in userInfo[NSRefreshedObjectsKey] as? Set<NSManagedObject> ?? [] { object.noteRefreshing() }
+        }
         NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     }
 }

@@ -74,9 +74,14 @@ extension NSManagedObjectContext {
             event.inserted.append(object(for: key))
         }
         for id in updated {
-            guard let key = key(for: id), let object = registeredObject(for: key) else { continue }
-            reread.append(object)
-            event.refreshed.append(object)
+            guard let key = key(for: id) else { continue }
+            if let object = registeredObject(for: key) {
+                reread.append(object)
+                event.refreshed.append(object)
+            } else if followerCount.load(ordering: .relaxed) > 0 {
+                // An object may have come to be among the results that are followed here.
+                event.refreshed.append(object(for: key))
+            }
         }
         let known = deleted.compactMap { id in key(for: id).flatMap { registeredObject(for: $0) } }
         // Whom a merge policy has let come back since is not gone.
@@ -118,7 +123,7 @@ extension NSManagedObjectContext {
     final func observeParent() {
         if let parentObserver { NotificationCenter.default.removeObserver(parentObserver) }
         parentObserver = nil
-        guard automaticallyMergesChangesFromParent else { return }
+        guard automaticallyMergesChangesFromParent || mergingCount > 0 else { return }
         parentObserver = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
         ) { [weak self] notification in

@@ -176,10 +176,12 @@ open class NSManagedObject: NSObject {
     open func willChangeValue(forKey key: String) {
         context?.checkQueue()
         recordChange()
+        noteWillChange(key)
         if state.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {
+        noteDidChange(key)
         if state.contains(.observed) { context?.observations.didChange(key, of: self) }
     }
     /// Called before a to-many relationship changes.
@@ -204,6 +206,7 @@ open class NSManagedObject: NSObject {
     open func value(forKey key: String) -> Any? {
         context?.checkQueue()
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        noteReading(ofKey: key)
         return publicValue(at: place)
     }
 
@@ -239,6 +242,7 @@ open class NSManagedObject: NSObject {
     open func primitiveValue(forKey key: String) -> Any? {
         context?.checkQueue()
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        noteReading(ofKey: key)
         return publicValue(at: place)
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import Observation
+import Synchronization
 import Testing
 
 @testable import ManagedObjects
@@ -71,5 +73,70 @@ struct ObservationTests {
         #expect(await values.next() == "two")
         #expect(await values.next() == "three")
         withExtendedLifetime(context) {}
+    }
+}
+
+@Suite("Swift's Observation")
+struct SwiftObservationTests {
+    /// Counts changes, as a view that is drawn again does.
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    private func changes(_ read: () -> Void, _ change: () throws -> Void) rethrows -> Int {
+        let counter = Counter()
+        withObservationTracking(read) { counter.add() }
+        try change()
+        return counter.value
+    }
+
+    private func stack() throws -> (NSManagedObjectContext, ObservedNote) {
+        let model = NotesModel.make()
+        model.entitiesByName["Note"]?.managedObjectClassName = String(reflecting: ObservedNote.self)
+        let context = try TestStack(model: model).context()
+        ManagedObjectClasses.shared.register(ObservedNote.self)
+        return (context, try #require(context.insert("Note", ["title": "one"]) as? ObservedNote))
+    }
+
+    @Test func `who has read a property learns of its change, however it comes about`() throws {
+        let (context, note) = try stack()
+        context.isObservable = true
+        context.undoManager = UndoManager()
+        try context.save()
+        #expect(changes({ _ = note.title }, { note.title = "two" }) == 1)
+        #expect(changes({ _ = note.title }, { note.setValue("three", forKey: "title") }) == 1)
+        #expect(changes({ _ = note.value(forKey: "title") }, { note.title = "four" }) == 1)
+        context.processPendingChanges()
+        #expect(changes({ _ = note.title }, { context.undo() }) == 1)
+        #expect(changes({ _ = note.title }, { context.refresh(note, mergeChanges: false) }) == 1)
+        #expect(
+            changes({ _ = note.value(forKey: "items") }, { context.insert("Item").setValue(note, forKey: "note") }) == 1
+        )
+        let other = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        other.persistentStoreCoordinator = context.persistentStoreCoordinator
+        context.rollback()
+        let merged = try changes({ _ = note.title }) {
+            try other.existingObject(with: note.objectID).setValue("five", forKey: "title")
+            try other.save()
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSUpdatedObjectsKey: [note.objectID]], into: [context])
+        }
+        #expect(merged == 1)
+        #expect(note.title == "five")
+    }
+
+    @Test func `what has not been read, or is not observable, tells nothing`() throws {
+        let (context, note) = try stack()
+        #expect(changes({ _ = note.title }, { note.title = "two" }) == 0)
+        context.isObservable = true
+        // Two properties share a place by chance once in four thousand times.
+        let notes = (0..<50).map { _ in context.insert("Note") }
+        let needless = notes.map { note in
+            changes({ _ = note.value(forKey: "title") }, { note.setValue(3, forKey: "count") })
+        }
+        #expect(needless.reduce(0, +) < 3)
+        #expect(changes({}, { note.title = "three" }) == 0)
     }
 }

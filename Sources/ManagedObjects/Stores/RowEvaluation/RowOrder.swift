@@ -1,4 +1,5 @@
 import Foundation
+import PredicateLanguage
 
 /// An order of rows, or of anything that has values for keys.
 struct RowOrder<Row> {
@@ -32,11 +33,29 @@ struct RowOrder<Row> {
         return order.map { rows[$0] }
     }
 
+    /// What is compared of a row: a value for each descriptor.
+    func values(of row: Row) throws -> [Any?] {
+        try descriptors.map { descriptor in
+            guard let key = descriptor.key, key != "self", key != "SELF" else { return comparable(row) }
+            return comparable(try value(row, key))
+        }
+    }
+
+    /// The order of two rows by what ``values(of:)`` gives for them.
+    func compare(_ one: [Any?], _ other: [Any?]) -> ComparisonResult {
+        for (index, descriptor) in descriptors.enumerated() {
+            let result = compare(one[index], other[index], by: descriptor)
+            if result != .orderedSame { return result }
+        }
+        return .orderedSame
+    }
+
     /// Rows themselves are ordered by their keys, as a column of references is.
     private func comparable(_ value: Any?) -> Any? {
         switch value {
         case let row as RowSubject: row.key.number
         case let id as NSManagedObjectID: id.key.number
+        case let object as NSManagedObject: object.key.number
         default: value
         }
     }
@@ -52,6 +71,18 @@ struct RowOrder<Row> {
         case .orderedDescending: .orderedAscending
         case .orderedSame: .orderedSame
         }
+    }
+}
+
+extension RowOrder<NSManagedObject> {
+    /// The order of objects by the values that they have now. A value that cannot be read counts as nil.
+    init(ofObjectsBy descriptors: [NSSortDescriptor]) throws {
+        var readers: [String: ExpressionEvaluator] = [:]
+        for case let key? in descriptors.map(\.key) where readers[key] == nil {
+            readers[key] = try RowSelection.explaining(key) { try ExpressionEvaluator(.keyPath(key)) }
+        }
+        let known = readers
+        try self.init(descriptors) { object, key in try? known[key]?.value(for: object) }
     }
 }
 

@@ -1,0 +1,111 @@
+import Foundation
+import PredicateLanguage
+
+/// A fetch request whose results are followed: what decides whether an object is one of them, and where it belongs.
+struct FollowedRequest {
+    let specification: FetchSpecification
+    let entity: NSEntityDescription
+    let order: RowOrder<NSManagedObject>
+    let naming: SectionNaming
+    private let reach: RequestReach
+
+    /// - Throws: Code 134060 for a request that has no sort descriptor, does not ask for objects, or names what its entity does
+    ///   not have.
+    init(_ specification: FetchSpecification, sectionNameKeyPath: String?, in model: NSManagedObjectModel) throws {
+        guard specification.resultType == .managedObjectResultType else {
+            throw CocoaError(.coreData, "Results can be followed of a request for managed objects only.")
+        }
+        let descriptors = specification.sortDescriptors ?? []
+        guard !descriptors.isEmpty else {
+            throw CocoaError(.coreData, "A request whose results are followed must have a sort descriptor.")
+        }
+        self.specification = specification
+        entity = try specification.entity(in: model)
+        order = try RowOrder(ofObjectsBy: descriptors)
+        naming = try SectionNaming(sectionNameKeyPath)
+        reach = RequestReach(of: specification, entity: entity, sectionNameKeyPath: sectionNameKeyPath)
+    }
+
+    /// Whether an object can be among the results, by its entity.
+    func isOfEntity(_ object: NSManagedObject) -> Bool {
+        specification.includesSubentities
+            ? entity.subtree.contains(object.layout.index) : object.layout.index == entity.index
+    }
+
+    /// Whether a change of an object can make a difference to the results.
+    func concerns(_ object: NSManagedObject) -> Bool {
+        isOfEntity(object) || reach.contains(object.layout.index)
+    }
+
+    /// Whether changes have to be looked for by another fetch: where objects of other entities decide too, and where the
+    /// store has objects that would move into the window of an offset and a limit.
+    var needsFetching: Bool {
+        reach.isWide || specification.fetchLimit > 0 || specification.fetchOffset > 0
+    }
+
+    /// Whether an object of the entity is one of the results, by the values that it has now.
+    ///
+    /// - Throws: ``UndecidedInMemory`` where the predicate cannot be evaluated, or a row not be read.
+    func includes(_ object: NSManagedObject, in context: NSManagedObjectContext) throws -> Bool {
+        guard object.context === context, object.state.isDisjoint(with: [.deleted, .inaccessible, .gone]) else {
+            return false
+        }
+        do {
+            return try isStoredWhereAsked(object) && context.realise(object)
+                && specification.predicate?.evaluation(with: object) ?? true
+        } catch {
+            throw UndecidedInMemory()
+        }
+    }
+
+    private func isStoredWhereAsked(_ object: NSManagedObject) -> Bool {
+        if let stores = specification.affectedStores, !object.key.isTemporary,
+            !stores.contains(where: { $0.number == object.key.store })
+        {
+            return false
+        }
+        return true
+    }
+}
+
+/// Whether an object is one of the results cannot be told without asking the store.
+struct UndecidedInMemory: Error {}
+
+/// The entities, beside its own, whose objects decide what a request finds and how it is ordered: those that key paths
+/// lead through.
+struct RequestReach {
+    private var entities: Set<Int> = []
+    /// Whether it cannot be known: code is asked, or another fetch.
+    private var isUnknown = false
+
+    var isWide: Bool { isUnknown || !entities.isEmpty }
+
+    init(of specification: FetchSpecification, entity: NSEntityDescription, sectionNameKeyPath: String?) {
+        var keyPaths = (specification.sortDescriptors ?? []).compactMap(\.key) + [sectionNameKeyPath].compactMap(\.self)
+        keyPaths.removeAll { $0 == "self" || $0 == "SELF" }
+        for keyPath in keyPaths { add(keyPath.split(separator: ".").map(String.init), from: entity) }
+        guard let node = specification.predicate?.embeddedNode else { return }
+        for keyPath in node.keyPaths { add(keyPath, from: entity) }
+        node.walk { part in
+            switch part {
+            case .predicate(.opaque), .expression(.opaque), .expression(.call): isUnknown = true
+            default: break
+            }
+        }
+    }
+
+    func contains(_ entity: Int) -> Bool { isUnknown || entities.contains(entity) }
+
+    private mutating func add(_ keyPath: [String], from entity: NSEntityDescription) {
+        var reached = [entity]
+        for (depth, key) in keyPath.enumerated() where !key.hasPrefix("@") {
+            let properties = reached.flatMap(\.withSubentities).compactMap { $0.propertiesByName[key] }
+            if properties.contains(where: { $0 is NSFetchedPropertyDescription }) { isUnknown = true }
+            reached = properties.compactMap { ($0 as? NSRelationshipDescription)?.destinationEntity }
+            guard !reached.isEmpty else { return }
+            // A reference is the object's own; what lies behind it is not.
+            let leadsOn = keyPath[(depth + 1)...].contains { !$0.hasPrefix("@") }
+            if leadsOn { for entity in reached { entities.formUnion(entity.subtree) } }
+        }
+    }
+}

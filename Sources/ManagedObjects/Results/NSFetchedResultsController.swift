@@ -1,0 +1,197 @@
+import Foundation
+
+/// The results of a fetch request, divided into sections and brought up to date when objects of the context change.
+///
+/// As long as there is a delegate, the results follow the context: what is inserted, changed, deleted, refreshed or merged, at
+/// the end of each event. Changes in other contexts and in the store count once they are merged. Objects that compare equal
+/// by the sort descriptors stay in the order in which they came.
+///
+/// A change costs no statement: the predicate and the sort descriptors are evaluated in memory, by binary search. Results are
+/// fetched again, one statement for each event that can concern them, where a key path of the request leads through a
+/// relationship, where the predicate asks code, and where there is a limit or an offset, which is kept.
+///
+/// The controller belongs to its context's queue.
+open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListener {
+    let results: FetchedResults
+    /// The controller that this one shows without its result type; itself where it shows none.
+    private weak var original: (any FetchedResultsListener)?
+    private var typedObjects: (version: Int, objects: [ResultType])?
+    private var sectionInfo: (version: Int, sections: [any NSFetchedResultsSectionInfo])?
+    private var shown: FetchedResults.AnyController?
+    /// The controller as delegates see it: without its result type.
+    private var erased: FetchedResults.AnyController {
+        if let same = self as? FetchedResults.AnyController { return same }
+        if let shown { return shown }
+        let made = FetchedResults.AnyController(showing: results, of: self)
+        shown = made
+        return made
+    }
+
+    /// A controller of a request's results. Nothing is fetched before ``performFetch()``.
+    ///
+    /// - Parameters:
+    ///   - fetchRequest: A request for managed objects with at least one sort descriptor.
+    ///   - sectionNameKeyPath: What divides the results into sections. The first sort descriptor must order the objects as this
+    ///     key path does. With nil there is one section.
+    ///   - name: The name of a cache of sections; see ``cacheName``.
+    public init(
+        fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
+        sectionNameKeyPath: String?, cacheName name: String?
+    ) {
+        results = FetchedResults(
+            of: fetchRequest, in: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name)
+        super.init()
+        results.listener = self
+    }
+
+    private init(showing results: FetchedResults, of original: any FetchedResultsListener) {
+        self.results = results
+        self.original = original
+    }
+
+    // MARK: - Configuration
+
+    /// The request. A change of it counts from the next ``performFetch()`` on.
+    open var fetchRequest: NSFetchRequest<ResultType> {
+        if let request = results.request as? NSFetchRequest<ResultType> { return request }
+        return NSFetchRequest(specification: results.request.specification)
+    }
+
+    /// The context whose objects are the results.
+    open var managedObjectContext: NSManagedObjectContext { results.context }
+
+    /// The key path that divides the results into sections.
+    open var sectionNameKeyPath: String? { results.sectionNameKeyPath }
+
+    /// The name under which sections are remembered in this process, so that a later controller for the same request need not
+    /// read each object's section name. What is remembered is used only where the rows are the same.
+    open var cacheName: String? { results.cacheName }
+
+    /// Is told of changes; not retained. Without a delegate the results are as they were fetched.
+    open var delegate: (any NSFetchedResultsControllerDelegate)? {
+        get { results.delegate }
+        set { results.delegate = newValue }
+    }
+
+    /// Forgets the sections that are remembered under a name, or all of them.
+    open class func deleteCache(withName name: String?) {
+        SectionCache.remove(name)
+    }
+
+    // MARK: - Results
+
+    /// Fetches the results: one statement, as a fetch of the request takes.
+    ///
+    /// - Throws: Code 134060 where the request has no sort descriptor, does not ask for managed objects, or the objects of a
+    ///   section do not follow each other; and what a fetch throws.
+    open func performFetch() throws {
+        try results.fetch { objects in
+            guard ResultType.self is NSManagedObject.Type, !objects.areAll(ResultType.self) else { return }
+            throw CocoaError(.coreData, "The results of the request are not all of the type \(ResultType.self).")
+        }
+    }
+
+    /// The results, in order; nil before the first fetch.
+    open var fetchedObjects: [ResultType]? {
+        guard let list = results.list else { return nil }
+        if let typedObjects, typedObjects.version == results.version { return typedObjects.objects }
+        let objects = list.objects.compactMap { $0 as? ResultType }
+        typedObjects = (results.version, objects)
+        return objects
+    }
+
+    /// The sections, in order; nil before the first fetch. Without a section key path there is always one.
+    open var sections: [any NSFetchedResultsSectionInfo]? {
+        guard let list = results.list else { return nil }
+        if let sectionInfo, sectionInfo.version == results.version { return sectionInfo.sections }
+        let sections = list.sections.map { FetchedSection($0, of: list, results: results) }
+        sectionInfo = (results.version, sections)
+        return sections
+    }
+
+    /// The object at a path of section and item. A path that is not among the results stops the program.
+    open func object(at indexPath: IndexPath) -> ResultType {
+        guard let list = results.list, let position = list.position(at: indexPath),
+            let object = list.objects[position] as? ResultType
+        else { preconditionFailure("There is no object at \(indexPath) among the fetched results.") }
+        return object
+    }
+
+    /// The path of section and item of an object; nil where it is not among the results. Cost: a look at each object.
+    open func indexPath(forObject object: ResultType) -> IndexPath? {
+        guard let list = results.list, let object = object as? NSManagedObject,
+            let position = list.objects.firstIndex(where: { $0 === object })
+        else { return nil }
+        return list.indexPath(of: position)
+    }
+
+    // MARK: - Index
+
+    /// The titles of the sections that have one, each once, in the order of sections.
+    open var sectionIndexTitles: [String] { titles.map(\.title) }
+
+    /// The section that an index leads to: the first with the title.
+    ///
+    /// - Parameter sectionIndex: The position of the title in ``sectionIndexTitles``. A title that is not there stops the program.
+    open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
+        let titles = titles
+        if titles.indices.contains(sectionIndex), titles[sectionIndex].title == title {
+            return titles[sectionIndex].section
+        }
+        guard let section = titles.first(where: { $0.title == title })?.section else {
+            preconditionFailure("There is no section with the index title “\(title)”.")
+        }
+        return section
+    }
+
+    /// What stands for a section in an index: what the delegate says, by default the first letter of the name, as a capital.
+    open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
+        if let original { return original.indexTitle(forSectionName: sectionName) }
+        guard let delegate = results.delegate else { return FetchedResults.initial(of: sectionName) }
+        return delegate.controller(erased, sectionIndexTitleForSectionName: sectionName)
+    }
+
+    private var titles: [(title: String, section: Int)] {
+        var seen: Set<String> = []
+        return (results.list?.sections ?? []).enumerated().compactMap { index, section in
+            guard let title = sectionIndexTitle(forSectionName: section.name), seen.insert(title).inserted else {
+                return nil
+            }
+            return (title, index)
+        }
+    }
+
+    // MARK: - Following
+
+    final var isListening: Bool { results.delegate != nil }
+
+    final func didFetch(_ list: ResultsList) {
+        if let delegate { results.tell(delegate, fetched: list, as: erased) }
+    }
+
+    final func didChange(_ change: ResultsChange) {
+        if let delegate { results.tell(delegate, change, as: erased) }
+    }
+
+    final func didFail(_ error: any Error) {
+        results.context.report("the results of \(results.request) could not be brought up to date: \(error)")
+    }
+
+    final func indexTitle(forSectionName name: String) -> String? { sectionIndexTitle(forSectionName: name) }
+
+    // MARK: - Identity
+
+    /// Two controllers are equal when they are the same, seen with any result type.
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? any ResultsOwner)?.results === results
+    }
+
+    open override var hash: Int { ObjectIdentifier(results).hashValue }
+}
+
+/// Any controller, whatever its result type.
+private protocol ResultsOwner {
+    var results: FetchedResults { get }
+}
+
+extension NSFetchedResultsController: ResultsOwner {}

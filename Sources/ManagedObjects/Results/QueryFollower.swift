@@ -1,0 +1,53 @@
+import Foundation
+
+/// Asks a context for a value again whenever it can have changed, and puts those that differ where an iteration takes them.
+final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
+    // because the context's queue guards it
+
+    private let context: NSManagedObjectContext
+    private let latest: LatestValue<Value>
+    private let value: @Sendable (_ context: NSManagedObjectContext, _ othersHaveWritten: Bool) throws -> Value?
+    private var last: Value?
+    private var following: StoreFollowing?
+    private var observer: (any NSObjectProtocol)?
+
+    /// - Parameters:
+    ///   - concerns: Whether a change of an object can make a difference.
+    ///   - value: Gives the value; nil ends the sequence.
+    init(
+        _ context: NSManagedObjectContext, _ latest: LatestValue<Value>,
+        concerns: @escaping @Sendable (NSManagedObject) -> Bool,
+        value: @escaping @Sendable (NSManagedObjectContext, Bool) throws -> Value?
+    ) {
+        (self.context, self.latest, self.value) = (context, latest, value)
+        context.followerCount.add(1, ordering: .relaxed)
+        observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { [weak self] notification in
+            let userInfo = notification.userInfo ?? [:]
+            guard userInfo[NSInvalidatedAllObjectsKey] != nil || userInfo.changedObjects.contains(where: concerns)
+            else {
+                return
+            }
+            self?.ask()
+        }
+        following = StoreFollowing(context) { [weak self] in self?.ask(othersHaveWritten: true) }
+        context.perform { [weak self] in self?.ask() }
+    }
+
+    deinit {
+        context.followerCount.subtract(1, ordering: .relaxed)
+        if let observer { NotificationCenter.default.removeObserver(observer) }
+    }
+
+    private func ask(othersHaveWritten: Bool = false) {
+        do {
+            guard let value = try value(context, othersHaveWritten) else { return latest.finish() }
+            guard value != last else { return }
+            last = value
+            latest.put(value)
+        } catch {
+            latest.finish(throwing: error)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+
+/// What leads from one list of results to the next.
+struct ResultsChange {
+    struct ObjectChange {
+        let type: NSFetchedResultsChangeType
+        /// The object's position in the list before; nil for an insertion.
+        let old: Int?
+        /// The object's position in the list after; nil for a deletion.
+        let new: Int?
+    }
+
+    let old: ResultsList
+    let new: ResultsList
+    /// Deletions and insertions, then moves and updates, each in the order of positions.
+    let objects: [ObjectChange]
+    /// Positions of sections that are gone, in the list before.
+    let deletedSections: [Int]
+    /// Positions of sections that are new, in the list after.
+    let insertedSections: [Int]
+
+    /// - Parameters:
+    ///   - moves: Positions before and after. Objects that are not named by any parameter, and those of `updates`, keep their
+    ///     order and their section's name.
+    ///   - updates: Positions before and after.
+    init(
+        from old: ResultsList, to new: ResultsList, deletions: [Int], insertions: [Int], moves: [(Int, Int)],
+        updates: [(Int, Int)]
+    ) {
+        self.old = old
+        self.new = new
+        var objects = deletions.map { ObjectChange(type: .delete, old: $0, new: nil) }
+        objects += insertions.map { ObjectChange(type: .insert, old: nil, new: $0) }
+        objects += moves.map { ObjectChange(type: .move, old: $0.0, new: $0.1) }
+        objects += updates.map { ObjectChange(type: .update, old: $0.0, new: $0.1) }
+        self.objects = objects
+        var arrivals = [Int](repeating: 0, count: new.sections.count)
+        for position in insertions + moves.map(\.1) { arrivals[new.sectionIndex(of: position)] += 1 }
+        (deletedSections, insertedSections) = Self.sections(from: old, to: new, arrivals: arrivals)
+    }
+
+    /// Nothing but an ID has changed: the objects are the same.
+    init(samePlacesIn list: ResultsList) {
+        (old, new, objects, deletedSections, insertedSections) = (list, list, [], [], [])
+    }
+
+    /// The objects that have changed and are still there, in their new order.
+    var changedObjects: [NSManagedObject] {
+        objects.filter { $0.old != nil }.compactMap(\.new).sorted().map { new.objects[$0] }
+    }
+
+    /// The object that a change is about.
+    func object(of change: ObjectChange) -> NSManagedObject {
+        if let position = change.new { return new.objects[position] }
+        return old.objects[change.old ?? 0]
+    }
+
+    /// Which sections are gone and which are new. A section whose name stays can be both, where it has another place; not one
+    /// with an object that has stayed, since such objects keep their order.
+    private static func sections(
+        from old: ResultsList, to new: ResultsList, arrivals: [Int]
+    ) -> (deleted: [Int], inserted: [Int]) {
+        if old.sections.map(\.name) == new.sections.map(\.name) {
+            // As a rule, unless every object of two sections has changed places.
+            return ([], [])
+        }
+        let places = Dictionary(uniqueKeysWithValues: new.sections.enumerated().map { ($1.name, $0) })
+        func staysFor(_ place: Int) -> Bool { new.sections[place].range.count > arrivals[place] }
+        let found = old.sections.map { places[$0.name] }
+        // The place of the next section that must stay, for each section.
+        var limits = [Int](repeating: new.sections.count, count: found.count)
+        var limit = new.sections.count
+        for index in found.indices.reversed() {
+            limits[index] = limit
+            if let place = found[index], staysFor(place) { limit = place }
+        }
+        var kept = Set<Int>()
+        var deleted: [Int] = []
+        var last = -1
+        for (index, place) in found.enumerated() {
+            if let place, place > last, staysFor(place) || place < limits[index] {
+                kept.insert(place)
+                last = place
+            } else {
+                deleted.append(index)
+            }
+        }
+        return (deleted, new.sections.indices.filter { !kept.contains($0) })
+    }
+}
+
+extension Sequence<Int> {
+    /// The positions, in the sequence, of numbers that ascend, as many as possible.
+    func longestAscent() -> Set<Int> {
+        let numbers = Array(self)
+        // For each length, the position of the smallest number that ends an ascent of that length.
+        var ends: [Int] = []
+        var previous = [Int](repeating: -1, count: numbers.count)
+        for (position, number) in numbers.enumerated() {
+            let length = partitioningIndex(in: 0..<ends.count) { numbers[ends[$0]] >= number }
+            if length > 0 { previous[position] = ends[length - 1] }
+            if length == ends.count { ends.append(position) } else { ends[length] = position }
+        }
+        var ascent = Set<Int>(minimumCapacity: ends.count)
+        var position = ends.last ?? -1
+        while position >= 0 {
+            ascent.insert(position)
+            position = previous[position]
+        }
+        return ascent
+    }
+}

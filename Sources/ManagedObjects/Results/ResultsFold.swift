@@ -1,0 +1,241 @@
+import Foundation
+
+/// Brings a list of results up to date with what a context says has changed.
+struct ResultsFold {
+    let request: FollowedRequest
+    let context: NSManagedObjectContext
+
+    /// An object that is to have a place in the new list: it is new, or was taken out because it has changed.
+    private struct Arrival {
+        let object: NSManagedObject
+        let values: [Any?]
+        let section: String
+        /// How many objects that have not changed come before it.
+        let rank: Int
+        /// Its position in the old list.
+        let old: Int?
+        /// Whether it is between the same unchanged objects as before, and in the same section.
+        let isInPlace: Bool
+    }
+
+    // MARK: - In memory
+
+    /// The change that changed objects make to a list. No statement but for objects that are faults: one for all of them.
+    ///
+    /// Cost: one look at each object of the list, and for each changed object a binary search.
+    ///
+    /// - Returns: Nil where the list is as it was.
+    /// - Throws: ``UndecidedInMemory`` where the store has to be asked, and code 134060 where sections are out of order.
+    func change(of list: ResultsList, by touched: [NSManagedObject]) throws -> ResultsChange? {
+        let concerned = touched.filter(request.isOfEntity)
+        guard !concerned.isEmpty else { return nil }
+        readTogether(concerned)
+        let found = list.positions(of: Set(concerned.map { ObjectIdentifier($0) }))
+        let rest = Rest(list: list, without: found)
+        var deletions: [Int] = []
+        var arrivals: [Arrival] = []
+        for (index, position) in found.enumerated() {
+            let object = list.objects[position]
+            if try request.includes(object, in: context) {
+                arrivals.append(try arrival(of: object, from: position, rank: position - index, to: rest))
+            } else {
+                deletions.append(position)
+            }
+        }
+        let known = Set(found.map { ObjectIdentifier(list.objects[$0]) })
+        for object in concerned where !known.contains(ObjectIdentifier(object)) {
+            guard try request.includes(object, in: context) else { continue }
+            arrivals.append(try arrival(of: object, to: rest))
+        }
+        guard !deletions.isEmpty || !arrivals.isEmpty else { return nil }
+        arrivals.sort(by: precedes)
+        let new = try rest.list(with: arrivals.map { ($0.object, $0.section, $0.rank) }, named: request.naming)
+        let candidates = arrivals.indices.filter { arrivals[$0].isInPlace }
+        let stayed = Set(candidates.lazy.map { arrivals[$0].old ?? 0 }.longestAscent().map { candidates[$0] })
+        var insertions: [Int] = []
+        var moves: [(Int, Int)] = []
+        var updates: [(Int, Int)] = []
+        for (index, arrival) in arrivals.enumerated() {
+            let position = arrival.rank + index
+            if let old = arrival.old {
+                if stayed.contains(index) { updates.append((old, position)) } else { moves.append((old, position)) }
+            } else {
+                insertions.append(position)
+            }
+        }
+        return ResultsChange(
+            from: list, to: new, deletions: deletions, insertions: insertions, moves: moves.sorted { $0.0 < $1.0 },
+            updates: updates)
+    }
+
+    /// Reads the rows of several faults together; each would be a statement of its own else.
+    private func readTogether(_ objects: [NSManagedObject]) {
+        guard context.parentContext == nil else { return }
+        let keys = objects.filter { object in
+            object.context === context && object.isFaultInternally && (object.page == nil || object.originSlot >= 0)
+                && !object.key.isTemporary
+        }.map(\.key)
+        // Where the store cannot be read, the first of them reports it.
+        if keys.count > 1 { _ = try? context.readAgain(keys) }
+    }
+
+    /// The place of an object that was in the list at a position, with so many unchanged objects before it.
+    private func arrival(of object: NSManagedObject, from position: Int, rank: Int, to rest: Rest) throws -> Arrival {
+        let values = try request.order.values(of: object)
+        let section = request.naming.name(of: object)
+        let fits =
+            try (rank == 0 || compare(rest[rank - 1], to: values) != .orderedDescending)
+            && (rank == rest.count || compare(rest[rank], to: values) != .orderedAscending)
+        return Arrival(
+            object: object, values: values, section: section, rank: try fits ? rank : self.rank(of: values, in: rest),
+            old: position, isInPlace: fits && rest.list.sections[rest.list.sectionIndex(of: position)].name == section)
+    }
+
+    private func arrival(of object: NSManagedObject, to rest: Rest) throws -> Arrival {
+        let values = try request.order.values(of: object)
+        return Arrival(
+            object: object, values: values, section: request.naming.name(of: object),
+            rank: try rank(of: values, in: rest), old: nil, isInPlace: false)
+    }
+
+    /// Behind those that compare equal.
+    private func rank(of values: [Any?], in rest: Rest) throws -> Int {
+        try partitioningIndex(in: 0..<rest.count) { try compare(rest[$0], to: values) == .orderedDescending }
+    }
+
+    private func compare(_ object: NSManagedObject, to values: [Any?]) throws -> ComparisonResult {
+        request.order.compare(try request.order.values(of: object), values)
+    }
+
+    private func precedes(_ one: Arrival, _ other: Arrival) -> Bool {
+        if one.rank != other.rank { return one.rank < other.rank }
+        switch request.order.compare(one.values, other.values) {
+        case .orderedAscending: return true
+        case .orderedDescending: return false
+        case .orderedSame: break
+        }
+        switch (one.old, other.old) {
+        case (let one?, let other?): return one < other
+        case (nil, nil): return Self.isOlder(one.object.key, than: other.object.key)
+        default: return one.old != nil
+        }
+    }
+
+    /// Stored objects before new ones, each in the order in which they were made.
+    private static func isOlder(_ one: ObjectKey, than other: ObjectKey) -> Bool {
+        if one.isTemporary != other.isTemporary { return other.isTemporary }
+        return one.number.magnitude < other.number.magnitude
+    }
+
+    // MARK: - By another fetch
+
+    /// The change between a list and what a fetch gives now.
+    ///
+    /// - Parameter touched: Objects that have changed; those of them that have kept their places are told as updated.
+    /// - Returns: Nil where the list is as it was and none of its objects has changed.
+    /// - Throws: What a fetch throws, and code 134060 where sections are out of order.
+    func changeByFetching(of list: ResultsList, touched: [NSManagedObject]) throws -> ResultsChange? {
+        let objects = try context.fetchResults(request.specification).compactMap { $0 as? NSManagedObject }
+        let new = try ResultsList(objects, named: request.naming)
+        var places: [ObjectIdentifier: Int] = [:]
+        for (position, object) in list.objects.enumerated() { places[ObjectIdentifier(object)] = position }
+        let sectionNames = list.sections.flatMap { section in section.range.map { _ in section.name } }
+        let olds = new.objects.map { places.removeValue(forKey: ObjectIdentifier($0)) }
+        let deletions = places.values.sorted()
+        var candidates: [Int] = []
+        for section in new.sections {
+            for position in section.range {
+                if let old = olds[position], sectionNames[old] == section.name { candidates.append(position) }
+            }
+        }
+        let stayed = Set(candidates.lazy.map { olds[$0] ?? 0 }.longestAscent().map { candidates[$0] })
+        let changed = Set(touched.map { ObjectIdentifier($0) })
+        var insertions: [Int] = []
+        var moves: [(Int, Int)] = []
+        var updates: [(Int, Int)] = []
+        for (position, old) in olds.enumerated() {
+            guard let old else {
+                insertions.append(position)
+                continue
+            }
+            if !stayed.contains(position) {
+                moves.append((old, position))
+            } else if changed.contains(ObjectIdentifier(new.objects[position])) {
+                updates.append((old, position))
+            }
+        }
+        guard !deletions.isEmpty || !insertions.isEmpty || !moves.isEmpty || !updates.isEmpty else { return nil }
+        return ResultsChange(
+            from: list, to: new, deletions: deletions, insertions: insertions, moves: moves.sorted { $0.0 < $1.0 },
+            updates: updates)
+    }
+}
+
+/// A list without the objects at some positions.
+private struct Rest {
+    let list: ResultsList
+    /// The positions that are left out, ascending.
+    private let missing: [Int]
+
+    init(list: ResultsList, without missing: [Int]) {
+        self.list = list
+        self.missing = missing
+    }
+
+    var count: Int { list.objects.count - missing.count }
+
+    subscript(rank: Int) -> NSManagedObject {
+        let before = partitioningIndex(in: 0..<missing.count) { missing[$0] - $0 > rank }
+        return list.objects[rank + before]
+    }
+
+    /// The list with other objects between those that are left, each with its section and the number of those before it.
+    func list(
+        with arrivals: [(object: NSManagedObject, section: String, rank: Int)], named naming: SectionNaming
+    ) throws -> ResultsList {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(count + arrivals.count)
+        var runs = SectionRuns()
+        var pieces = Pieces(list: list, missing: missing)
+        for arrival in arrivals {
+            pieces.take(until: arrival.rank, into: &objects, &runs)
+            objects.append(arrival.object)
+            runs.append(arrival.section, count: 1)
+        }
+        pieces.take(until: count, into: &objects, &runs)
+        // The one section of a list without a key path is there also when it is empty.
+        if naming.keyPath == nil { runs.append("", count: 0) }
+        return ResultsList(objects, sections: try runs.sections(named: naming))
+    }
+
+    /// What is left of a list, section by section, taken from the front.
+    private struct Pieces {
+        let list: ResultsList
+        let missing: [Int]
+        private var position = 0
+        private var nextMissing = 0
+        private var section = 0
+        private var taken = 0
+
+        init(list: ResultsList, missing: [Int]) {
+            self.list = list
+            self.missing = missing
+        }
+
+        mutating func take(until rank: Int, into objects: inout [NSManagedObject], _ runs: inout SectionRuns) {
+            while taken < rank {
+                while nextMissing < missing.count, missing[nextMissing] == position {
+                    nextMissing += 1
+                    position += 1
+                }
+                while list.sections[section].range.upperBound <= position { section += 1 }
+                let gap = nextMissing < missing.count ? missing[nextMissing] : list.objects.count
+                let end = min(gap, list.sections[section].range.upperBound, position + rank - taken)
+                objects.append(contentsOf: list.objects[position..<end])
+                runs.append(list.sections[section].name, count: end - position)
+                taken += end - position
+                position = end
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// The objects that a fetch has given, in order, divided into sections.
+struct ResultsList {
+    struct Section: Equatable {
+        let name: String
+        /// The positions of the section's objects in the list.
+        let range: Range<Int>
+    }
+
+    let objects: [NSManagedObject]
+    let sections: [Section]
+
+    /// A list whose sections are known.
+    init(_ objects: [NSManagedObject], sections: [Section]) {
+        self.objects = objects
+        self.sections = sections
+    }
+
+    /// Divides objects into sections, reading each object's section name.
+    ///
+    /// - Throws: Code 134060 where the objects of a section do not follow each other.
+    init(_ objects: [NSManagedObject], named naming: SectionNaming) throws {
+        var runs = SectionRuns()
+        if naming.keyPath == nil {
+            runs.append("", count: objects.count)
+        } else {
+            for object in objects { runs.append(naming.name(of: object), count: 1) }
+        }
+        self.init(objects, sections: try runs.sections(named: naming))
+    }
+
+    /// The section that an object's position is in.
+    func sectionIndex(of position: Int) -> Int {
+        partitioningIndex(in: 0..<sections.count) { sections[$0].range.upperBound > position }
+    }
+
+    /// Where a position is, by section and item.
+    func indexPath(of position: Int) -> IndexPath {
+        let section = sectionIndex(of: position)
+        return IndexPath(item: position - sections[section].range.lowerBound, section: section)
+    }
+
+    /// The position at a path of section and item; nil where there is none.
+    func position(at indexPath: IndexPath) -> Int? {
+        guard indexPath.count == 2, sections.indices.contains(indexPath.section) else { return nil }
+        let range = sections[indexPath.section].range
+        return (0..<range.count).contains(indexPath.item) ? range.lowerBound + indexPath.item : nil
+    }
+
+    /// The positions of those objects of the list that are in a set, ascending. One look at each object.
+    func positions(of wanted: Set<ObjectIdentifier>) -> [Int] {
+        // Few objects change as a rule: a mask of some bits of their addresses spares most of the look-ups.
+        var mask: UInt64 = 0
+        for id in wanted { mask |= Self.bit(of: id) }
+        var positions: [Int] = []
+        for position in objects.indices {
+            let id = ObjectIdentifier(objects[position])
+            if mask & Self.bit(of: id) != 0, wanted.contains(id) { positions.append(position) }
+        }
+        return positions
+    }
+
+    private static func bit(of id: ObjectIdentifier) -> UInt64 {
+        1 << (UInt64(UInt(bitPattern: id.hashValue) >> 4) & 63)
+    }
+}
+
+/// The sections of objects that are met one after the other.
+struct SectionRuns {
+    private var runs: [(name: String, count: Int)] = []
+
+    /// Adds objects that have one section name.
+    mutating func append(_ name: String, count: Int) {
+        if let last = runs.indices.last, runs[last].name == name {
+            runs[last].count += count
+        } else {
+            runs.append((name, count))
+        }
+    }
+
+    /// The sections, each name once.
+    ///
+    /// - Throws: Code 134060 where a name has come again after another one.
+    func sections(named naming: SectionNaming) throws -> [ResultsList.Section] {
+        var names = Set<String>(minimumCapacity: runs.count)
+        var start = 0
+        return try runs.map { name, count in
+            guard names.insert(name).inserted else { throw naming.isOutOfOrder(name, at: start) }
+            defer { start += count }
+            return ResultsList.Section(name: name, range: start..<(start + count))
+        }
+    }
+}
+
+/// The first index for which a condition holds that, once it holds, holds for all that follow.
+func partitioningIndex(in range: Range<Int>, where holds: (Int) throws -> Bool) rethrows -> Int {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+        let middle = low + (high - low) / 2
+        if try holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    return low
+}

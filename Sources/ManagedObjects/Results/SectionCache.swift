@@ -1,0 +1,71 @@
+import Foundation
+import Synchronization
+
+/// The sections of results, remembered by name as long as the process lives.
+///
+/// What is remembered holds for a list of rows in their versions: where the same rows come back, in the same order, their
+/// sections are the same.
+enum SectionCache {
+    private struct Entry: Sendable {
+        let keyPath: String
+        let rows: [Row]
+        let sections: [ResultsList.Section]
+    }
+
+    private struct Row: Hashable, Sendable {
+        let store: String
+        let entity: UInt16
+        let number: Int64
+        let version: Int64
+    }
+
+    private static let entries = Mutex<[String: Entry]>([:])
+
+    /// Forgets what is remembered under a name, or everything.
+    static func remove(_ name: String?) {
+        entries.withLock { entries in
+            if let name { entries[name] = nil } else { entries = [:] }
+        }
+    }
+
+    /// Objects that have been fetched, divided into sections: as they are remembered, else by reading each object.
+    ///
+    /// - Throws: Code 134060 where the objects of a section do not follow each other.
+    static func list(
+        of objects: [NSManagedObject], for request: FollowedRequest, in context: NSManagedObjectContext,
+        cacheName: String?
+    ) throws -> ResultsList {
+        guard let cacheName, let keyPath = request.naming.keyPath, isStored(keyPath, of: request.entity),
+            let rows = rows(of: objects, in: context)
+        else { return try ResultsList(objects, named: request.naming) }
+        if let known = entries.withLock({ $0[cacheName] }), known.keyPath == keyPath, known.rows == rows {
+            return ResultsList(objects, sections: known.sections)
+        }
+        let list = try ResultsList(objects, named: request.naming)
+        entries.withLock { $0[cacheName] = Entry(keyPath: keyPath, rows: rows, sections: list.sections) }
+        return list
+    }
+
+    /// Whether a key path is an attribute that rows hold, so that its value cannot change without the row's version.
+    private static func isStored(_ keyPath: String, of entity: NSEntityDescription) -> Bool {
+        entity.attributesByName[keyPath].map { !$0.isTransient && !($0 is NSDerivedAttributeDescription) } ?? false
+    }
+
+    /// The rows that objects come from; nil where some are changed, or not read yet.
+    private static func rows(of objects: [NSManagedObject], in context: NSManagedObjectContext) -> [Row]? {
+        guard !context.hasChanges, let coordinator = context.rootCoordinator else { return nil }
+        var identifiers: [UInt16: String] = [:]
+        var rows: [Row] = []
+        rows.reserveCapacity(objects.count)
+        for object in objects {
+            guard !object.key.isTemporary, object.page.map({ $0.fetched == nil }) ?? !object.isFaultInternally,
+                let store = identifiers[object.key.store]
+                    ?? coordinator.persistentStore(number: object.key.store)?.identifier
+            else { return nil }
+            identifiers[object.key.store] = store
+            rows.append(
+                Row(store: store, entity: object.key.entity, number: object.key.number, version: object.version))
+        }
+        return rows
+    }
+}

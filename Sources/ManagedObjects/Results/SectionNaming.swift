@@ -1,0 +1,48 @@
+import Foundation
+import PredicateLanguage
+
+/// What the section is called that an object belongs to.
+struct SectionNaming {
+    /// The key path whose values name sections; nil where all objects are in one.
+    let keyPath: String?
+    private let reader: ExpressionEvaluator?
+
+    /// - Throws: Code 134060 where the key path is none.
+    init(_ keyPath: String?) throws {
+        self.keyPath = keyPath
+        reader = try keyPath.map { keyPath in
+            try RowSelection.explaining(keyPath) { try ExpressionEvaluator(.keyPath(keyPath)) }
+        }
+    }
+
+    /// The name of an object's section: the value at the key path as text, empty where it is nil or cannot be read.
+    func name(of object: NSManagedObject) -> String {
+        guard let reader, let value = try? reader.value(for: object) else { return "" }
+        return Self.text(of: PredicateValue(value), value)
+    }
+
+    /// A value as Foundation describes it: truth values are 1 and 0, whole numbers have no fraction.
+    private static func text(of value: PredicateValue, _ original: Any) -> String {
+        switch value {
+        case .null: ""
+        case .bool(let value): value ? "1" : "0"
+        case .integer(let value): String(value)
+        case .double(let value): Int64(exactly: value).map { String($0) } ?? String(value)
+        case .decimal(let value): value.description
+        case .string(let value): value
+        case .date(let value): value.description
+        case .uuid(let value): value.uuidString
+        case .url(let value): value.absoluteString
+        default: String(describing: original)
+        }
+    }
+
+    /// The error where the objects of a section do not follow each other.
+    func isOutOfOrder(_ name: String, at position: Int) -> CocoaError {
+        CocoaError(
+            .coreData,
+            "The object at index \(position) has the section name “\(name)”, which objects before it have that are not next "
+                + "to it. The first sort descriptor must order objects as the section key path “\(keyPath ?? "")” does."
+        )
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// Has a context merge what others save, as long as it lives: other contexts of the coordinator or the parent, and other
+/// processes and coordinators.
+final class StoreFollowing: Sendable {
+    private let context: NSManagedObjectContext
+    private let watchers: [StoreWatcher]
+
+    /// - Parameter othersDidWrite: Called on the context's queue when another process or coordinator has written to a store.
+    init(_ context: NSManagedObjectContext, othersDidWrite: @escaping @Sendable () -> Void) {
+        self.context = context
+        context.perform { context.mergingCount += 1 }
+        watchers = (context.rootCoordinator?.rowStores ?? []).compactMap { store in
+            (store as? SQLiteStore)?.watchOthers { [weak context] in context?.perform(othersDidWrite) }
+        }
+    }
+
+    deinit {
+        let context = context
+        context.perform { context.mergingCount -= 1 }
+    }
+}
+
+extension SQLiteStore {
+    /// Calls a function, on a queue of its own, whenever another process or coordinator has written to the store's file. Ends
+    /// when the result is let go; nil where the store is in memory or not open.
+    func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> StoreWatcher? {
+        guard let url, !SQLiteFile.isMemory(url), let content = try? content() else { return nil }
+        return StoreWatcher(url: url, connection: content.connection, post: didWrite)
+    }
+}

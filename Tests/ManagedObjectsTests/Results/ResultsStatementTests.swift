@@ -1,0 +1,203 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// What following results costs.
+@Suite("Following results costs statements only where the store must be asked")
+struct ResultsStatementTests {
+    private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
+        var changes = 0
+        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+            changes += 1
+        }
+    }
+
+    private func controller(
+        _ context: NSManagedObjectContext, sortedBy key: String = "title", _ predicate: String = "count >= 0"
+    ) -> NSFetchedResultsController<NSManagedObject> {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.predicate = NSPredicate(format: predicate)
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+        return NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+    }
+
+    private func fill(_ context: NSManagedObjectContext, _ count: Int) throws -> [NSManagedObject] {
+        let notes = (0..<count).map { context.insert("Note", ["title": String(format: "%05d", $0), "count": $0]) }
+        try context.save()
+        return notes
+    }
+
+    @Test func `a save that changes ten objects costs what it costs without a controller`() throws {
+        func statements(following: Bool) throws -> (count: Int, changes: Int, last: String?) {
+            let log = StatementLog()
+            let context = try log.stack().context()
+            let writer = try fill(context, 1000)
+            context.reset()
+            let results = controller(context)
+            let listener = Listener()
+            if following { results.delegate = listener }
+            try results.performFetch()
+            let notes = try #require(results.fetchedObjects)
+            let run = try log.counting {
+                for (index, note) in notes.prefix(10).enumerated() {
+                    note.setValue(index < 5 ? "z\(index)" : String(format: "%05d", index), forKey: "title")
+                }
+                context.delete(notes[500])
+                _ = context.insert("Note", ["title": "00700a", "count": 1])
+                try context.save()
+            }
+            _ = writer
+            return (run.count, listener.changes, results.fetchedObjects?.last?.value(forKey: "title") as? String)
+        }
+        let alone = try statements(following: false)
+        let followed = try statements(following: true)
+        #expect(followed.count == alone.count)
+        #expect(followed.changes == 1)
+        #expect(followed.last == "z4")
+    }
+
+    @Test func `what others have saved is read by one statement`() throws {
+        let log = StatementLog()
+        let stack = try log.stack()
+        let context = stack.context()
+        let other = stack.context()
+        let results = controller(context, "count < 50")
+        let listener = Listener()
+        results.delegate = listener
+        try results.performFetch()
+        _ = try fill(other, 100)
+        let run = try log.counting {
+            let ids = try other.all("Note").map(\.objectID)
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectsKey: ids], into: [context])
+        }
+        #expect(results.fetchedObjects?.count == 50)
+        // One is the other context's own fetch.
+        #expect(run.count == 2, "\(run)")
+    }
+
+    @Test func `an object that begins to match elsewhere is found although it was not known here`() throws {
+        let stack = try TestStack()
+        let context = stack.context()
+        let other = stack.context()
+        let notes = try fill(other, 10)
+        let results = controller(context, "count > 100")
+        let listener = Listener()
+        results.delegate = listener
+        try results.performFetch()
+        #expect(results.fetchedObjects?.isEmpty == true)
+        notes[3].setValue(101, forKey: "count")
+        context.automaticallyMergesChangesFromParent = true
+        try other.save()
+        #expect(results.fetchedObjects?.map(\.objectID) == [notes[3].objectID])
+    }
+
+    @Test func `a predicate that looks through a relationship is asked again of the store`() throws {
+        let stack = try TestStack()
+        let context = stack.context()
+        let folder = context.insert("Folder", ["name": "a"])
+        let notes = try fill(context, 3)
+        notes[1].setValue(folder, forKey: "folder")
+        try context.save()
+        let results = controller(context, "folder.name == 'b'")
+        let listener = Listener()
+        results.delegate = listener
+        try results.performFetch()
+        #expect(results.fetchedObjects?.isEmpty == true)
+        folder.setValue("b", forKey: "name")
+        context.processPendingChanges()
+        #expect(results.fetchedObjects == [notes[1]])
+        #expect(listener.changes == 1)
+    }
+
+    @Test func `a limit and an offset are kept`() throws {
+        let context = try TestStack().context()
+        let notes = try fill(context, 10)
+        let results = controller(context)
+        results.fetchRequest.fetchLimit = 3
+        results.fetchRequest.fetchOffset = 1
+        let listener = Listener()
+        results.delegate = listener
+        try results.performFetch()
+        #expect(results.fetchedObjects == Array(notes[1...3]))
+        context.delete(notes[2])
+        context.processPendingChanges()
+        #expect(results.fetchedObjects == [notes[1], notes[3], notes[4]])
+        _ = context.insert("Note", ["title": "0", "count": 1])
+        context.processPendingChanges()
+        #expect(results.fetchedObjects == [notes[0], notes[1], notes[3]])
+    }
+
+    @Test func `sections that come to be out of order give the results up until the next fetch`() throws {
+        let context = try TestStack().context()
+        let notes = try fill(context, 4)
+        for (note, rank) in zip(notes, [1.0, 1, 2, 2]) { note.setValue(rank, forKey: "rank") }
+        try context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let results = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "rank", cacheName: nil)
+        let listener = Listener()
+        results.delegate = listener
+        try results.performFetch()
+        #expect(results.sections?.map(\.name) == ["1", "2"])
+        notes[0].setValue(2.0, forKey: "rank")
+        context.processPendingChanges()
+        #expect(results.sections == nil)
+        #expect(results.fetchedObjects == nil)
+        notes[0].setValue(1.0, forKey: "rank")
+        try results.performFetch()
+        #expect(results.sections?.map(\.numberOfObjects) == [2, 2])
+    }
+
+    @Test func `a batch size keeps rows in the store until they are asked for`() throws {
+        let log = StatementLog()
+        let context = try log.stack().context()
+        _ = try fill(context, 1000)
+        context.reset()
+        let results = controller(context)
+        results.fetchRequest.fetchBatchSize = 20
+        let listener = Listener()
+        results.delegate = listener
+        let fetched = try log.counting { try results.performFetch() }
+        #expect(fetched.count == 1)
+        let notes = try #require(results.fetchedObjects)
+        notes[500].setValue("00499a", forKey: "title")
+        context.processPendingChanges()
+        #expect(results.fetchedObjects?[500] === notes[500])
+        #expect(listener.changes == 1)
+    }
+
+    // MARK: - Sections that are remembered
+
+    @Test func `remembered sections are used for the same rows only`() throws {
+        let stack = try TestStack()
+        let context = stack.context()
+        let notes = try fill(context, 6)
+        for (index, note) in notes.enumerated() { note.setValue(Double(index / 3), forKey: "rank") }
+        try context.save()
+        context.reset()
+        func names(_ predicate: String) throws -> [String] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.predicate = NSPredicate(format: predicate)
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let results = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: stack.context(), sectionNameKeyPath: "rank",
+                cacheName: "notes")
+            try results.performFetch()
+            return (results.sections ?? []).map { "\($0.name): \($0.numberOfObjects)" }
+        }
+        NSFetchedResultsController<NSManagedObject>.deleteCache(withName: nil)
+        #expect(try names("TRUEPREDICATE") == ["0: 3", "1: 3"])
+        #expect(try names("TRUEPREDICATE") == ["0: 3", "1: 3"])
+        // Another predicate, another list: what is remembered does not fit.
+        #expect(try names("count > 1") == ["0: 1", "1: 3"])
+        let first = try #require(try context.all("Note", sortedBy: "title").first)
+        first.setValue(-1.0, forKey: "rank")
+        try context.save()
+        #expect(try names("TRUEPREDICATE") == ["-1: 1", "0: 2", "1: 3"])
+        NSFetchedResultsController<NSManagedObject>.deleteCache(withName: "notes")
+        #expect(try names("TRUEPREDICATE") == ["-1: 1", "0: 2", "1: 3"])
+    }
+}

@@ -1,0 +1,255 @@
+import CoreData
+import Testing
+
+/// What a list on a screen relies on: sections, paths, and the delegate's methods.
+///
+/// Page: https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller
+@Suite struct FetchedResultsTests {
+    private func diary(_ notes: [(String, Int)]) throws -> (Diary, NSManagedObjectContext) {
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait {
+            for (title, rank) in notes { _ = context.insert("Note", ["title": title, "rank": rank]) }
+            try context.save()
+        }
+        return (diary, context)
+    }
+
+    private func note(_ title: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
+        try #require(try context.all("Note", NSPredicate(format: "title == %@", title)).first)
+    }
+
+    // MARK: - Sections and paths
+
+    @Test func aControllerHasNothingBeforeItFetches() throws {
+        let (diary, context) = try diary([("a", 1)])
+        try context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            #expect(controller.fetchedObjects == nil)
+            #expect(controller.sections == nil)
+            try controller.performFetch()
+            #expect(controller.fetchedObjects?.count == 1)
+            #expect(controller.fetchRequest === request)
+            #expect(controller.managedObjectContext === context)
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func sectionsAreNamedByTheirKeyPath() throws {
+        let (diary, context) = try diary([("a", 1), ("b", 0), ("c", 1), ("d", 9)])
+        try context.performAndWait {
+            let (controller, _) = try notesByRank(in: context)
+            let sections = try #require(controller.sections)
+            #expect(sections.map(\.name) == ["0", "1"])
+            #expect(sections.map(\.numberOfObjects) == [1, 2])
+            #expect(
+                (sections[1].objects as? [NSManagedObject])?.map { $0.value(forKey: "title") as? String } == ["a", "c"])
+            let object = controller.object(at: IndexPath(item: 1, section: 1))
+            #expect(object.value(forKey: "title") as? String == "c")
+            #expect(controller.indexPath(forObject: object) == IndexPath(indexes: [1, 1]))
+            #expect(controller.indexPath(forObject: try note("d", in: context)) == nil)
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func withoutAKeyPathThereIsOneSection() throws {
+        let (diary, context) = try diary([])
+        try context.performAndWait {
+            let (controller, _) = try notesByRank(in: context, sections: false)
+            #expect(controller.sections?.map(\.numberOfObjects) == [0])
+            let (divided, _) = try notesByRank(in: context)
+            #expect(divided.sections?.count == 0)
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func sectionsThatAreOutOfOrderAreAnError() throws {
+        let (diary, context) = try diary([("a", 1), ("b", 0), ("c", 1)])
+        context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "rank", cacheName: nil)
+            #expect(throws: (any Error).self) { try controller.performFetch() }
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    /// https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller/1622310-sectionindextitles
+    @Test func anIndexHasCapitalsOfTheSectionsNames() throws {
+        let (diary, context) = try diary([("apple", 1), ("avocado", 1), ("birch", 1)])
+        try context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "title", cacheName: nil)
+            try controller.performFetch()
+            #expect(controller.sections?.map(\.indexTitle) == ["A", "A", "B"])
+            #expect(controller.sectionIndexTitles == ["A", "B"])
+            #expect(controller.section(forSectionIndexTitle: "B", at: 1) == 2)
+            #expect(controller.sectionIndexTitle(forSectionName: "cedar") == "C")
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    // MARK: - What the delegate is told
+
+    @Test func changesAreToldInOrder() throws {
+        let (diary, context) = try diary([("a", 0), ("b", 0), ("c", 1), ("d", 2)])
+        try context.performAndWait {
+            let (controller, follower) = try notesByRank(in: context)
+            try note("a", in: context).setValue(3, forKey: "rank")  // into a new section
+            context.delete(try note("d", in: context))  // the last of its section
+            _ = context.insert("Note", ["title": "e", "rank": 1])
+            try note("c", in: context).setValue(true, forKey: "draft")
+            context.processPendingChanges()
+            #expect(
+                follower.takeLog() == [
+                    "will", "delete section 2 2", "insert section 2 3", "delete 2.0 -", "insert - 1.1", "move 0.0 2.0",
+                    "update 1.0 1.0", "did",
+                ])
+            #expect(controller.sections?.map(\.name) == ["0", "1", "3"])
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func anUpdateHasItsPathsBeforeAndAfter() throws {
+        let (diary, context) = try diary([("b", 0), ("c", 0)])
+        try context.performAndWait {
+            let (_, follower) = try notesByRank(in: context)
+            _ = context.insert("Note", ["title": "a", "rank": 0])
+            try note("c", in: context).setValue("d", forKey: "title")
+            context.processPendingChanges()
+            #expect(follower.takeLog() == ["will", "insert - 0.0", "update 0.1 0.2", "did"])
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func anObjectComesAndGoesWithThePredicate() throws {
+        let (diary, context) = try diary([("a", 0), ("b", 7)])
+        try context.performAndWait {
+            let (_, follower) = try notesByRank(in: context)
+            try note("a", in: context).setValue(8, forKey: "rank")
+            try note("b", in: context).setValue(0, forKey: "rank")
+            context.processPendingChanges()
+            #expect(follower.takeLog() == ["will", "delete 0.0 -", "insert - 0.0", "did"])
+            // Of what concerns no object of the results nothing is told.
+            try note("a", in: context).setValue(9, forKey: "rank")
+            _ = context.insert("Person")
+            context.processPendingChanges()
+            #expect(follower.takeLog() == [])
+            try context.save()
+            #expect(follower.takeLog() == [])
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func whatOthersSaveCountsOnceItIsMerged() throws {
+        let (diary, context) = try diary([("a", 0), ("b", 0)])
+        let other = diary.context()
+        let (controller, follower) = try context.performAndWait { try notesByRank(in: context) }
+        context.automaticallyMergesChangesFromParent = true
+        try other.performAndWait {
+            _ = other.insert("Note", ["title": "c", "rank": 0])
+            other.delete(try note("a", in: other))
+            try note("b", in: other).setValue(1, forKey: "rank")
+            try other.save()
+        }
+        context.performAndWait {
+            #expect(
+                follower.takeLog() == [
+                    "will", "insert section 1 1", "delete 0.0 -", "insert - 0.0", "move 0.1 1.0", "did",
+                ])
+            #expect(controller.fetchedObjects?.map { $0.value(forKey: "title") as? String } == ["c", "b"])
+        }
+    }
+
+    @Test func aResetTellsNothing() throws {
+        let (diary, context) = try diary([("a", 0)])
+        try context.performAndWait {
+            let (controller, follower) = try notesByRank(in: context)
+            context.reset()
+            #expect(follower.takeLog() == [])
+            try controller.performFetch()
+            #expect(controller.fetchedObjects?.map { $0.value(forKey: "title") as? String } == ["a"])
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func withoutADelegateNothingIsFollowed() throws {
+        let (diary, context) = try diary([("a", 0)])
+        try context.performAndWait {
+            let (controller, follower) = try notesByRank(in: context)
+            controller.delegate = nil
+            _ = context.insert("Note", ["title": "b", "rank": 0])
+            context.processPendingChanges()
+            #expect(controller.fetchedObjects?.count == 1)
+            try controller.performFetch()
+            #expect(controller.fetchedObjects?.count == 2)
+            withExtendedLifetime(follower) {}
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    @Test func theDelegateIsNotRetained() throws {
+        let (diary, context) = try diary([("a", 0)])
+        try context.performAndWait {
+            let controller = try {
+                let (controller, follower) = try notesByRank(in: context)
+                withExtendedLifetime(follower) {}
+                controller.delegate = nil
+                return controller
+            }()
+            weak var gone: ResultsFollower?
+            do {
+                let follower = ResultsFollower()
+                controller.delegate = follower
+                gone = follower
+                controller.delegate = nil
+            }
+            #expect(gone == nil)
+        }
+        withExtendedLifetime(diary) {}
+    }
+
+    // MARK: - Which controller tells
+
+    private final class Witness: NSObject, NSFetchedResultsControllerDelegate {
+        var mine: NSFetchedResultsController<NSManagedObject>?
+        var seen: [Bool] = []
+
+        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+            seen.append(controller === mine)
+            seen.append(controller == mine)
+            // The controller has its new state.
+            seen.append(controller.fetchedObjects?.count == 2)
+        }
+
+        func controller(
+            _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+            sectionIndexTitleForSectionName sectionName: String
+        ) -> String? { "#\(sectionName)" }
+    }
+
+    @Test func aDelegateKnowsItsController() throws {
+        let (diary, context) = try diary([("a", 0)])
+        try context.performAndWait {
+            let (controller, _) = try notesByRank(in: context)
+            let (stranger, _) = try notesByRank(in: context)
+            let witness = Witness()
+            witness.mine = controller
+            controller.delegate = witness
+            _ = context.insert("Note", ["title": "b", "rank": 0])
+            context.processPendingChanges()
+            #expect(witness.seen == [true, true, true])
+            #expect(controller !== stranger)
+            #expect(controller != stranger)
+            #expect(controller.sectionIndexTitles == ["#0"])
+            witness.mine = nil
+        }
+        withExtendedLifetime(diary) {}
+    }
+}
