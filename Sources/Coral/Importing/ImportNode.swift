@@ -129,4 +129,11 @@ final class ImportNode {
             entity: object?.entity.name ?? entity.name, record: id,
             object: matchedID?.uriRepresentation().absoluteString, place: place, label: label)
     }
+
+    /// The node, for messages about one place in its record.
+    func subject(at place: DocumentPlace) -> ImportSubject {
+        var subject = self.subject
+        subject.place = place
+        return subject
+    }
 }

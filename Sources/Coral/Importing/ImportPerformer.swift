@@ -160,7 +160,8 @@ struct ImportPerformer {
                     refuse(node, .unknownKey, message(), at: member.place, property: member.name)
                 } else {
                     changes.conflicts.add(
-                        ImportConflict(subject: node.subject, property: member.name, message: message()))
+                        ImportConflict(
+                            subject: node.subject(at: member.place), property: member.name, message: message()))
                 }
             }
         }

@@ -108,6 +108,13 @@ struct ImportConflictTests {
         #expect(lines.first == "Line.order is required and has no value. (Line/p1)")
     }
 
+    @Test func `each unknown member is told with its own place`() throws {
+        let names = (0..<3).map { String(repeating: "k", count: 200) + "\($0)" }
+        let json = #"{"Remark": [{"text": "a", \#(names.map { "\"\($0)\": 1" }.joined(separator: ", "))}]}"#
+        let plan = try Shop().plan(json) { $0.unknownKeys = .record }
+        #expect(Set(plan.conflicts.map(\.description)).count == 3)
+    }
+
     @Test func `two records with one id are an error`() throws {
         let shop = try Shop()
         let json =
