@@ -2,11 +2,11 @@ import Foundation
 import KeyedArchives
 
 extension ModelFile {
-    /// Writes the versions as a compiled bundle, a `.momd`: a `.mom` for each, and `VersionInfo.plist` with their hashes.
-    /// What is at the URL is replaced file by file; files of other names stay.
+    /// Writes the versions as a compiled bundle, a `.momd`: a `.mom` for each, and `VersionInfo.plist` with their
+    /// hashes. Existing files of the same names are replaced; other files are kept.
     ///
-    /// Class names of the form `.Name` get the module's name in front, if there is one. Throws ``ModelError`` when a
-    /// model cannot be compiled or a file cannot be written.
+    /// The module's name, if given, is prefixed to class names of the form `.Name`. Throws ``ModelError`` when a model
+    /// cannot be compiled or a file cannot be written.
     public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws {
         try Self.makeDirectory(url)
         for version in versions {
@@ -36,7 +36,7 @@ extension ModelFile {
 
     /// Writes the versions as a source bundle, an `.xcdatamodeld`, with the name of the current one.
     ///
-    /// Throws ``ModelError`` when a predicate cannot be spelled or a file cannot be written.
+    /// Throws ``ModelError`` when a predicate cannot be printed or a file cannot be written.
     public func writeSourceBundle(to url: URL) throws {
         try Self.makeDirectory(url)
         for version in versions {
@@ -64,7 +64,7 @@ extension ModelFile {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         } catch {
-            throw ModelError(.unreadableFile, "The directory cannot be made.", file: url.path)
+            throw ModelError(.unreadableFile, "The directory cannot be created.", file: url.path)
         }
     }
 

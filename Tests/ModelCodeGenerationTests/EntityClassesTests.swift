@@ -257,7 +257,7 @@ import Testing
                 ])
         #expect(
             errors("<entity name=\"A\">\n<relationship name=\"b\" maxCount=\"1\" destinationEntity=\"B\"/></entity>")
-                == ["Model/contents:4: error: The destination entity 'B' is not there. (A.b)"])
+                == ["Model/contents:4: error: The destination entity 'B' does not exist. (A.b)"])
         #expect(
             errors(
                 "<entity name=\"A\" representedClassName=\"X\" codeGenerationType=\"class\"/>\n"

@@ -70,7 +70,7 @@ struct ModelValidationTests {
     func line() throws {
         let text = "<model>\n<entity name='A'>\n<relationship name='b' destinationEntity='B'/>\n</entity>\n</model>"
         let error = try #require(try ModelSourceReader.read(Data(text.utf8), file: "contents").validate().first)
-        #expect(error.description == "contents:3: The destination entity 'B' is not there. (A.b)")
+        #expect(error.description == "contents:3: The destination entity 'B' does not exist. (A.b)")
     }
 
     @Test("Composites that hold themselves are refused")
