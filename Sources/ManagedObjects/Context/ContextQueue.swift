@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The queue that a context's work is done on.
+/// The queue on which a context's work is executed.
 final class ContextQueue: Sendable {
     let type: NSManagedObjectContextConcurrencyType
     private let queue: DispatchQueue?
@@ -31,9 +31,9 @@ final class ContextQueue: Sendable {
         }
     }
 
-    /// The queues that the caller's thread works for further down its stack: a child context that is worked with on its
-    /// parent's queue reads from that parent, which must not wait for itself. By thread, not by task: a task that is begun
-    /// meanwhile holds nothing.
+    /// The queues that are held further up the caller's stack: a child context that is used on its parent's queue reads
+    /// from that parent, and must not wait for it. Stored by thread, not by task: a task started meanwhile holds no
+    /// queue.
     private static var held: [ObjectIdentifier] {
         get { Thread.current.threadDictionary[heldKey] as? [ObjectIdentifier] ?? [] }
         set { Thread.current.threadDictionary[heldKey] = newValue }
@@ -47,7 +47,7 @@ final class ContextQueue: Sendable {
                 queue.sync { Result(catching: work) }
             }.get()
         }
-        // From one context's queue to another's: the first stays held.
+        // When one context's queue waits for another's, the first one stays held.
         return try withoutActuallyEscaping(work) { work throws(E) in
             queue.sync {
                 let before = Self.held
