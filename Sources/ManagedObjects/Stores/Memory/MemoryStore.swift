@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A store that keeps its rows in memory, for as long as it lives: `NSInMemoryStoreType`.
+/// A store that keeps its rows in memory for its lifetime: `NSInMemoryStoreType`.
 ///
-/// Readers take the content as it is and go on with that; a save changes it in one step. There are no query
-/// generations, as Core Data has none for stores of this type.
+/// Readers use a snapshot of the content; a save replaces the content in one step. There are no query generations, as
+/// in Core Data's stores of this type.
 final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its content lies behind a lock
     private let content = Mutex(MemoryContent())
     private let entities: [NSEntityDescription]
@@ -183,11 +183,11 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     private struct Conflicts: @unchecked Sendable {  // because it is never changed
         let found: SaveConflicts
-        /// The content that the conflicts are with; nil when there are none.
+        /// The content at the time of the conflicts; nil when there are none.
         let content: MemoryContent?
     }
 
-    /// The conflicts, with the rows as they are now.
+    /// The conflicts, with the current rows.
     private func withCurrentRows(_ conflicts: SaveConflicts, _ content: MemoryContent) throws -> SaveConflicts {
         var conflicts = conflicts
         for index in conflicts.stale.indices {
