@@ -87,7 +87,7 @@ import Testing
                         #expect(found.target(of: relationship.name) == relationship.target)
                     }
                 }
-                // Once as it is, once through Foundation's own serialiser.
+                // Once unchanged, once through Foundation's own serialiser.
                 switch style {
                 case .native: continue
                 case .json:
@@ -123,7 +123,7 @@ import Testing
         try writer.finish()
         let reader = try GraphFormat.xml.reader(ofFile: path, schema: RandomGraph.schema)
         try expectEqual(try records(of: reader), written)
-        // A reader that is given up lets its parser go.
+        // A reader that is deallocated cancels its parser.
         var abandoned = try XMLDocumentReader(path: path, schema: RandomGraph.schema)
         _ = try abandoned.next()
     }

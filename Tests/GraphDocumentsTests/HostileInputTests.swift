@@ -4,7 +4,7 @@ import Testing
 @testable import GraphDocuments
 
 @Suite struct HostileInputTests {
-    /// Reads all tokens; the error's code, or nil where the document is right.
+    /// Reads all tokens; returns the error's code, or nil for a valid document.
     private func tokens(
         _ bytes: [UInt8], options: JSONReader.Options = .init(), limits: DocumentLimits = .standard
     ) -> DocumentError? {

@@ -33,7 +33,7 @@ import Testing
         #expect(header == expected)
         try expectEqual(back, records)
         #expect(try write(back, shape: shape) == data)
-        // What we write is JSON for others too.
+        // The output is JSON for other parsers too.
         if shape != .lines { _ = try JSONSerialization.jsonObject(with: data) }
     }
 
@@ -97,7 +97,7 @@ import Testing
     }
 }
 
-/// Compares records one by one, and says which value differs.
+/// Compares records one by one, and reports the value that differs.
 func expectEqual(_ found: [GraphRecord], _ expected: [GraphRecord]) throws {
     try #require(found.count == expected.count)
     for (found, expected) in zip(found, expected) where found != expected {

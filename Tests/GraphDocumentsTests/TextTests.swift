@@ -54,7 +54,7 @@ import Testing
         }
         #expect(DecimalText.text(Decimal(string: "1.50")!) == "1.5")
         #expect(DecimalText.text(Decimal(string: "-0.001")!) == "-0.001")
-        // Not quietly rounded.
+        // Not rounded silently.
         #expect(bytes("0.1234567890123456789012345678901234567890123456789") { DecimalText.decimal($0) } == nil)
         #expect(bytes("1e400") { DecimalText.decimal($0) } == nil)
         #expect(bytes("1e99999999999999999999") { DecimalText.decimal($0) } == nil)

@@ -5,7 +5,7 @@ public final class FileDescriptorSink: ByteSink {
     private let descriptor: Int32
     private let name: String
 
-    /// A sink on an open descriptor; `name` is for messages.
+    /// Creates a sink for an open descriptor; `name` is for messages.
     public init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
@@ -27,14 +27,15 @@ public final class FileDescriptorSink: ByteSink {
     public func finish() throws {}
 }
 
-/// A file that is there whole or not at all: bytes go to a temporary file beside it, which takes its name when finished.
+/// A file that is written completely or not at all: bytes go to a temporary file beside it, which is renamed when
+/// finished.
 ///
-/// Dropped before `finish`, it leaves nothing behind, and whatever stood under the name is unchanged. A device or a pipe is
-/// written to as it is.
+/// If it is deallocated before `finish`, the temporary file is removed and an existing file is unchanged. A device or a
+/// pipe is written to directly.
 public final class AtomicFile: ByteSink {
-    /// Where the file will be.
+    /// The path of the file.
     public let path: String
-    /// Nil where the bytes go to their place at once.
+    /// Nil where the bytes are written directly.
     private let temporaryPath: String?
     private var descriptor: Int32
     private var sink: FileDescriptorSink
@@ -46,7 +47,7 @@ public final class AtomicFile: ByteSink {
             temporaryPath = nil
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
-            // A name of its own for every writer, so that two at once do not write into each other's file.
+            // Every writer uses a unique name, so that two at once do not write into the same file.
             let temporary = "\(path).\(UUID().uuidString).partial"
             temporaryPath = temporary
             descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -63,7 +64,7 @@ public final class AtomicFile: ByteSink {
         if let temporaryPath { unlink(temporaryPath) }
     }
 
-    /// Whether there is something that is no file and no folder: to put a file in its place would end it.
+    /// Whether the path is neither a file nor a folder: such a device or pipe must not be replaced by a file.
     private static func isStream(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }
@@ -75,7 +76,7 @@ public final class AtomicFile: ByteSink {
         try sink.write(bytes)
     }
 
-    /// Forces the bytes to disk and gives the file its name.
+    /// Flushes the bytes to disk and renames the file.
     public func finish() throws {
         guard descriptor >= 0 else { return }
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
@@ -92,12 +93,12 @@ public final class AtomicFile: ByteSink {
     }
 }
 
-/// What the system says about its last error.
+/// The system's message for its last error.
 func systemMessage() -> String {
     String(cString: strerror(errno))
 }
 
-/// `write` of the C library, which inside a type with a method of that name cannot be called otherwise.
+/// `write` of the C library, which cannot be called inside a type with a method of that name.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

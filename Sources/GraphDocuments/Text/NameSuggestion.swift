@@ -1,7 +1,7 @@
-/// Finds what somebody may have meant.
+/// Suggestions for misspelt names.
 public enum NameSuggestion {
-    /// The name that is least different from the given one, where that is a slip of the pen rather than another word.
-    /// Of equally near ones the first in alphabetical order.
+    /// The name with the smallest edit distance to the given one, if it is small enough for a typing error. Of equally
+    /// near ones the first in alphabetical order.
     public static func nearest(to name: String, in names: some Sequence<String>) -> String? {
         let wanted = Array(name.lowercased())
         var best: (name: String, distance: Int)?
@@ -12,12 +12,12 @@ public enum NameSuggestion {
         return best?.name
     }
 
-    /// ` Did you mean "Note"?`, with the space before it, or nothing.
+    /// ` Did you mean "Note"?`, with a leading space, or an empty text.
     public static func question(for name: String, in names: some Sequence<String>) -> String {
         nearest(to: name, in: names).map { " Did you mean \"\($0)\"?" } ?? ""
     }
 
-    /// The number of characters to add, drop, replace, or swap with their neighbour.
+    /// The number of characters to insert, delete, replace, or exchange with their neighbour.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var before: [Int] = []
         var last = Array(0...right.count)
