@@ -3,7 +3,7 @@ import Testing
 
 @testable import PredicateLanguage
 
-/// What the parser makes of formats, seen through the printer: the text on the right is Apple's `predicateFormat`.
+/// The result of parsing formats, checked through the printer: the text on the right is Apple's `predicateFormat`.
 @Suite struct ParserTests {
     @Test(arguments: [
         // Operators and their other spellings.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PredicateLanguage
 
-/// A mistake in a format is an error that says where it is, whatever the format.
+/// An error in a format has a position, whatever the format is.
 @Suite struct SyntaxErrorTests {
     @Test(arguments: [
         ("", PredicateSyntaxError.Code.unexpectedToken, 0), ("age", .unexpectedToken, 3),
@@ -87,7 +87,8 @@ import Testing
         }
     }
 
-    /// The deepest format that is read is also printed, evaluated and released on a quarter of a thread's usual stack.
+    /// The deepest format that can be parsed can also be printed, evaluated and released on a quarter of a thread's
+    /// usual stack.
     @Test(arguments: [
         ("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("a + abs(", "1", ")"), ("-", "a", ""), ("{", "1", "}"),
         ("a[", "0", "]"),
