@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: 1...40)
-    func whatIsAppliedToTheOldIsTheNewAndBack(seed: UInt64) throws {
+    func applyingAndRevertingADelta(seed: UInt64) throws {
         var graph = RandomGraph(seed: seed)
         let old = state(&graph)
         let new = successor(of: old, &graph)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: GraphFormat.allCases)
-    func everyFormatKeepsADelta(format: GraphFormat) throws {
+    func everyFormatRoundTripsADelta(format: GraphFormat) throws {
         for seed: UInt64 in 1...8 {
             var graph = RandomGraph(seed: seed &* 5)
             let old = state(&graph)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: 1...30)
-    func editsApartAreBothMerged(seed: UInt64) throws {
+    func independentChangesAreMerged(seed: UInt64) throws {
         var graph = RandomGraph(seed: seed &* 13)
         let base = state(&graph).map { record in
             var record = record
@@ -127,7 +127,7 @@ import Testing
         #expect(try chosen.delta.applied(to: steps).first?.target(of: "steps") == .toMany(["a", "b", "c"]))
     }
 
-    @Test func conflictsAreListedAndSettledByThePolicy() throws {
+    @Test func conflictsAreListedAndResolvedByThePolicy() throws {
         let base = [
             GraphRecord(id: "Thing/p1", entity: "Thing", attributes: [.init(name: "title", value: .string("a"))]),
             GraphRecord(id: "Thing/p2", entity: "Thing", attributes: [.init(name: "title", value: .string("x"))]),
@@ -147,7 +147,7 @@ import Testing
         #expect(try merge.delta.applied(to: base).map { $0.value(of: "title") } == [.string("c")])
     }
 
-    @Test func linksToWhatTheOtherSideDeletesAreLeftOut() throws {
+    @Test func linksToDeletedRecordsAreOmitted() throws {
         let gone = GraphRecord(id: "Thing/p2", entity: "Thing")
         let link = RecordUpdate(
             id: "Thing/p1", entity: "Thing",
@@ -175,7 +175,7 @@ import Testing
         #expect(throws: DeltaError.self) { try delta.followed(by: delta) }
     }
 
-    @Test func keysNameRecordsAlikeInTwoStores() throws {
+    @Test func keysIdentifyRecordsAcrossStores() throws {
         func tag(_ key: Int64, _ name: String?, parent: RecordID? = nil) -> GraphRecord {
             GraphRecord(
                 id: .stored(entity: "Thing", primaryKey: key), entity: "Thing",
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(arguments: GraphFormat.allCases)
-    func damagedDeltasAreRefused(format: GraphFormat) throws {
+    func damagedDeltasAreRejected(format: GraphFormat) throws {
         var graph = RandomGraph(seed: 3)
         let old = state(&graph)
         let data = try GraphDelta(from: old, to: successor(of: old, &graph)).data(as: format)

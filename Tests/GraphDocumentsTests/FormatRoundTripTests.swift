@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: GraphFormat.allCases, 1...8)
-    func everyFormatGivesBackEveryValue(format: GraphFormat, seed: Int) throws {
+    func everyFormatRoundTripsEveryValue(format: GraphFormat, seed: Int) throws {
         var graph = RandomGraph(seed: UInt64(seed))
         let written = graph.records(count: 30)
         let data = try write(written, format)
@@ -53,7 +53,7 @@ import Testing
         for record in back { try expectEqual([record], [byID[record.id]!]) }
     }
 
-    @Test func othersReadOurPropertyLists() throws {
+    @Test func foundationReadsWrittenPropertyLists() throws {
         var graph = RandomGraph(seed: 9)
         for format in [GraphFormat.propertyList, .xmlPropertyList] {
             let data = try write(graph.records(count: 20), format)
@@ -141,7 +141,7 @@ import Testing
         #expect(try records(of: try XMLDocumentReader(sink.data, schema: schema)) == [record])
     }
 
-    @Test func aFileThatIsNotFinishedIsNotThere() throws {
+    @Test func anUnfinishedFileDoesNotExist() throws {
         let path = NSTemporaryDirectory() + "/\(UUID().uuidString).json"
         let folder = (path as NSString).deletingLastPathComponent
         let name = (path as NSString).lastPathComponent

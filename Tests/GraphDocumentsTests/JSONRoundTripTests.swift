@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [DocumentShape.flat, .lines, .nested], 1...20)
-    func everyValueComesBackAsItWas(shape: DocumentShape, seed: Int) throws {
+    func everyValueIsReadBack(shape: DocumentShape, seed: Int) throws {
         var graph = RandomGraph(seed: UInt64(seed))
         let records = graph.records(count: 40)
         let data = try write(records, shape: shape)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aLongChainMakesNoDeepDocument() throws {
+    @Test func aLongChainIsNotNestedDeeply() throws {
         let schema = GraphSchema(entities: [
             .init(name: "Link", relationships: [.init(name: "next", destination: "Link")])
         ])
@@ -78,7 +78,7 @@ import Testing
         #expect(found == count)
     }
 
-    @Test func manyLevelsAreRefusedByDefaultAndReadWhenAllowed() throws {
+    @Test func deepDocumentsAreRejectedByDefaultAndReadWhenAllowed() throws {
         let schema = GraphSchema(entities: [
             .init(name: "Link", relationships: [.init(name: "next", destination: "Link")])
         ])

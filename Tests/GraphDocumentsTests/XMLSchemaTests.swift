@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(.enabled(if: validator != nil, "xmllint is not available."))
-    func ourXMLIsValid() throws {
+    func writtenXMLIsValid() throws {
         for seed: UInt64 in 1...6 {
             var graph = RandomGraph(seed: seed)
             let records = graph.records(count: 12)

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func compoundsOfOnePartOrNoneArePrintedAsWhatTheyMean() {
+    @Test func compoundsOfOnePartOrNoneArePrinted() {
         let part = PredicateNode.comparison(ComparisonNode(.keyPath("a"), .equalTo, .constant(value: 1)))
         #expect(PredicateNode.and([]).predicateFormat == "TRUEPREDICATE")
         #expect(PredicateNode.or([]).predicateFormat == "FALSEPREDICATE")

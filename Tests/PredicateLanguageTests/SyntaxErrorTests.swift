@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func caretStandsUnderTheMistake() {
+    @Test func caretIsBelowTheError() {
         let error = #expect(throws: PredicateSyntaxError.self) {
             try PredicateParser.parse("größe > 3 AND\n\tname BEGINSWITH[z] 'ä' OR x")
         }
@@ -42,7 +42,7 @@ import Testing
         #expect(error?.message == "Expected the options c, d, n or l in brackets, but found “z”.")
     }
 
-    @Test func wrongArgumentsAreTold() {
+    @Test func wrongArgumentsAreReported() {
         for (format, argument) in [
             ("a == %d", "x"), ("%K == 1", 3), ("%K == 1", ""), ("%K == 1", "a..b"), ("a == %s", 1),
         ]
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func longButFlatFormatsAreFine() throws {
+    @Test func longFlatFormatsAreParsed() throws {
         let terms = (0..<20_000).map { "key\($0).a.b == \($0)" }.joined(separator: " OR ")
         guard case .or(let parts) = try PredicateParser.parse(terms) else {
             Issue.record("A chain of ORs is no OR.")
