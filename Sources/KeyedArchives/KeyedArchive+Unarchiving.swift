@@ -49,7 +49,7 @@ extension ReadableValue {
             default: continue
             }
             guard names.contains(where: allowed.contains) || allowed.contains("NSObject") else {
-                throw ArchiveError(.malformed, "The archive holds a \(names.first ?? ""), which is not allowed.")
+                throw ArchiveError(.malformed, "The archive contains a \(names.first ?? ""), which is not allowed.")
             }
         }
     }

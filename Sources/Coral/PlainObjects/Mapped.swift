@@ -18,7 +18,7 @@ import GraphDocuments
 ///     }
 ///
 ///     let person = try PlainImporter().make(Person.self, from: json)
-///     try PlainImporter().fill(person, from: later)      // what `later` does not mention stays as it is
+///     try PlainImporter().fill(person, from: later)      // properties absent in `later` are not changed
 ///     let data = try PlainExporter().data(person)
 ///
 /// A subclass that adds properties overrides the list with `super.mappedProperties + […]`. Structures do not need this

@@ -7,7 +7,7 @@ import KeyedArchives
 ///     ArchiveTransformer.register(as: "PaletteTransformer", classes: [Palette.self, NSArray.self])
 ///
 /// Values that cannot be archived, and data that cannot be read, give nil, which Core Data reports with the attribute.
-public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it is registered as it is
+public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it does not change
     private var classes: [AnyClass] = []
 
     /// The names of the classes in archives.

@@ -3,7 +3,7 @@ import Foundation
 // A child context saves into its parent: its changes become unsaved changes of the parent.
 
 extension NSManagedObjectContext {
-    // MARK: - Asking the parent
+    // MARK: - Queries to the parent
 
     /// Queries the parent on its queue, and adopts the permanent keys that the parent has assigned since, so that no
     /// row gets a second object here.

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A context and its objects belong to the context's queue; use them inside `perform(_:)` and `performAndWait(_:)`.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because its queue guards it
-    // MARK: What it stands on
+    // MARK: Queue, coordinator and parent
 
     let queue: ContextQueue
     @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
@@ -83,7 +83,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         didSet { observeParent() }
     }
 
-    // MARK: Names of objects in a family
+    // MARK: Keys assigned for children
 
     /// Permanent keys that replaced temporary ones, in order of assignment, for children to adopt.
     final var givenKeys: [(temporary: Int64, permanent: ObjectKey)] = []

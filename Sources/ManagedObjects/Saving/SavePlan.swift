@@ -76,7 +76,7 @@ struct SaveOutcome {
 
 /// Rows whose versions differ from the plan, or unique values that are taken. Nothing was written.
 struct SaveConflicts: Error {
-    struct Stale: @unchecked Sendable {  // because the store that throws it keeps nothing of the page
+    struct Stale: @unchecked Sendable {  // because the throwing store does not keep the page
         var entity: NSEntityDescription
         var key: Int64
         var expectedVersion: Int64

@@ -6,7 +6,7 @@ import Foundation
 /// Operations registered between the outermost ``beginUndoGrouping()`` and ``endUndoGrouping()`` are undone together.
 /// Without a run loop there is no end of an event that could close a group: an operation registered outside of any
 /// group is a group of its own.
-open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs to whoever registers with it
+open class UndoManager: NSObject, @unchecked Sendable {  // because its users confine it to a queue
     private struct Operation {
         weak var target: AnyObject?
         var perform: () -> Void
