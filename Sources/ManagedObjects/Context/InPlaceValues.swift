@@ -198,8 +198,8 @@ extension NSManagedObject {
         if state.contains(.watched) { context?.noticeInPlaceChanges(of: self) }
     }
 
-    /// Copies of the values for another context, which cannot be changed in place from here. A value that cannot be
-    /// encoded is not copied.
+    /// Copies of the values, which are independent of in-place changes of the originals. A value that cannot be encoded
+    /// is not copied.
     final func isolated(_ values: ContiguousArray<Value>) -> ContiguousArray<Value> {
         guard !layout.transformableSlots.isEmpty else { return values }
         var values = values

@@ -44,7 +44,7 @@ struct ObjectRegistry {
         tables[tableOfEntity[Int(key.entity)]].object(store: key.store, number: key.number)
     }
 
-    /// Registers an object under its key. The entry of a former key is not removed.
+    /// Registers an object under its key. The caller removes the entry of a former key by `forget(_:)`.
     mutating func register(_ object: NSManagedObject, as key: ObjectKey, isYoung: Bool = false) {
         tables[tableOfEntity[Int(key.entity)]].insert(object, store: key.store, number: key.number)
         count += 1

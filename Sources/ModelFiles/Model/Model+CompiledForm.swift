@@ -2,7 +2,7 @@ extension Model {
     /// The model without the parts that only a source model has, as a compiler produces it.
     ///
     /// The module's name is prefixed to class names of the form `.Name`; without a module the dot is removed. Entities
-    /// and properties are sorted by name; for properties marked as indexed, an index is added.
+    /// and properties are sorted by name. Attributes with an ascending index of their own are marked as indexed, too.
     public func compiledForm(moduleName: String? = nil) -> Model {
         var model = self
         model.source = ModelSource()
