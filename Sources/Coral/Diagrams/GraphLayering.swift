@@ -17,7 +17,7 @@ struct GraphLayering {
         self.spacing = spacing
         layers = Array(repeating: 0, count: graph.nodes.count)
         isReversed = Array(repeating: false, count: graph.edges.count)
-        breakCircles()
+        breakCycles()
         spreadLeaves()
         assign()
         for _ in 0..<4 { tighten() }
@@ -33,7 +33,7 @@ struct GraphLayering {
 
     /// Orders the nodes so that few edges go back (sources first, sinks last, between them those with the most outgoing
     /// edges), and reverses those that do.
-    private mutating func breakCircles() {
+    private mutating func breakCycles() {
         var outgoing = [Int](repeating: 0, count: graph.nodes.count)
         var incoming = outgoing
         for index in realEdges {

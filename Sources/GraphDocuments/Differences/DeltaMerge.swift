@@ -113,7 +113,7 @@ private struct DeltaMerger {
             i += 1
             j += 1
         }
-        try leaveOutLinksToDeleted(ours, theirs)
+        try omitLinksToDeleted(ours, theirs)
     }
 
     private mutating func merge(_ ours: RecordChange, _ theirs: RecordChange) throws -> RecordChange? {
@@ -200,7 +200,7 @@ private struct DeltaMerger {
 
     // MARK: - Links to records that the other side has deleted
 
-    private mutating func leaveOutLinksToDeleted(_ ours: GraphDelta, _ theirs: GraphDelta) throws {
+    private mutating func omitLinksToDeleted(_ ours: GraphDelta, _ theirs: GraphDelta) throws {
         var deleted: [RecordID: RecordChange] = [:]
         for case .deleted(let record) in changes { deleted[record.id] = .deleted(record) }
         guard !deleted.isEmpty else { return }

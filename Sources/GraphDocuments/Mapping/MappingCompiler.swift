@@ -113,7 +113,7 @@ struct MappingCompiler {
                 relationships.append(plan)
             }
         }
-        settleWriting(&attributes, &relationships, of: entity.name)
+        assignWrittenPaths(&attributes, &relationships, of: entity.name)
         let choice = choice(declared.choice, of: entity, isOwn: own.choice != nil)
         return EntityMappingPlan(
             entity, attributes: attributes, relationships: relationships,
@@ -271,7 +271,7 @@ struct MappingCompiler {
 
     /// Assigns each path to one property, the first by name, and reports properties whose path is inside the value of
     /// another.
-    private mutating func settleWriting(
+    private mutating func assignWrittenPaths(
         _ attributes: inout [AttributeMappingPlan], _ relationships: inout [RelationshipMappingPlan], of entity: String
     ) {
         var taken: [MappedPath: String] = [:]

@@ -32,7 +32,7 @@ struct TreeStyle {
         default: break
         }
         let type = attribute?.type ?? .undefined
-        if value.fits(type) || (type == .undefined && tellsType(of: value)) {
+        if value.fits(type) || (type == .undefined && representsType(of: value)) {
             return plain(value, elements: attribute?.elements ?? [])
         }
         return .dictionary([member(value.tag, plain(value, elements: []))])
@@ -114,7 +114,7 @@ struct TreeStyle {
     }
 
     /// Whether the style's types represent the value's type.
-    private func tellsType(of value: GraphValue) -> Bool {
+    private func representsType(of value: GraphValue) -> Bool {
         switch value {
         case .null, .bool, .integer, .string: true
         case .double(let number): (number.isFinite && (style != .json || value != .double(-0.0))) || style == .native

@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
         for object in known where !there.contains(object.key) && object.context === self {
             event.deleted.append(object)
             gone.insert(object.key)
-            deleteNewcomers(of: object)
+            cascadeToUnsavedMembers(of: object)
             dropChanges(of: object)
             _ = object.objectID
             registry.forget(object.key)
@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
 
     /// Applies the cascade rule to unsaved members of an object that was deleted elsewhere, which the other context
     /// could not delete.
-    private func deleteNewcomers(of object: NSManagedObject) {
+    private func cascadeToUnsavedMembers(of object: NSManagedObject) {
         for (state, place) in zip(object.toMany, object.layout.toMany)
         where place.relationship.deleteRule == .cascadeDeleteRule {
             for key in state?.differences().added ?? [] { registeredObject(for: key).map(delete) }

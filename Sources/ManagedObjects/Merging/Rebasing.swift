@@ -44,7 +44,7 @@ struct Rebasing {
                 context.turnIntoFault(object)
                 continue
             }
-            if there.contains(object.key) { reread(object, &edits) } else { settleGone(object, &edits) }
+            if there.contains(object.key) { reread(object, &edits) } else { resolveDeleted(object, &edits) }
         }
         context.changed.removeAll { !$0.state.contains(.listed) }
         drop(from: &edits)
@@ -116,7 +116,7 @@ struct Rebasing {
     }
 
     /// Resolves an object whose row is deleted: it is inserted again as a whole, or removed.
-    private mutating func settleGone(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
+    private mutating func resolveDeleted(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
         let states = object.toMany
         for slot in object.layout.referenceSlots {
             if let key = object.committedValue(slot).referenceKey { refresh(key) }

@@ -144,13 +144,13 @@ struct SavePlanBuilder {
         for key in removed {
             // For a relationship that is its own inverse, both objects have the same pair.
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
-            if !pairs.isFirstSide, tells(key, of: object.key, by: other) { continue }
+            if !pairs.isFirstSide, writes(key, of: object.key, by: other) { continue }
             append(
                 SavePlan.Pair(kind: .delete, source: object.key.number, destination: key.number), to: relationship)
         }
         for key in added {
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
-            if !pairs.isFirstSide, tells(key, of: object.key, by: other) { continue }
+            if !pairs.isFirstSide, writes(key, of: object.key, by: other) { continue }
             append(
                 SavePlan.Pair(
                     kind: .insert, source: object.key.number, destination: key.number,
@@ -161,7 +161,7 @@ struct SavePlanBuilder {
     }
 
     /// Whether the other end of a relationship writes a pair too.
-    private mutating func tells(_ key: ObjectKey, of member: ObjectKey, by end: RelationshipLinks.End) -> Bool {
+    private mutating func writes(_ key: ObjectKey, of member: ObjectKey, by end: RelationshipLinks.End) -> Bool {
         guard case .toMany(let index) = end, let object = context.registeredObject(for: key),
             let state = object.toManyState(at: index)
         else { return false }

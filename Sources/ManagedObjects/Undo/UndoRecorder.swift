@@ -73,7 +73,7 @@ struct UndoRecorder {
         guard isEnabled, let manager = context.undoManager else { return }
         let changes = ContiguousArray(noted.compactMap(Self.change))
         guard !changes.isEmpty else { return }
-        manager.registerUndo(withTarget: context) { context in context.takeBack(changes) }
+        manager.registerUndo(withTarget: context) { context in context.undoChanges(changes) }
     }
 
     private static func change(since before: Before) -> Change? {
@@ -136,27 +136,31 @@ extension NSManagedObjectContext {
     ///
     /// Relationships are changed on both sides and against their current state, since merges may have changed them
     /// after the event.
-    final func takeBack(_ changes: ContiguousArray<UndoRecorder.Change>) {
+    final func undoChanges(_ changes: ContiguousArray<UndoRecorder.Change>) {
         let changes = changes.map { change in
             var change = change
             change.object = current(change.object)
             return change
         }
-        for change in changes where change.wasThere && !change.isThere { bringBack(change.object) }
-        for change in changes { takeBackValues(change) }
+        for change in changes where change.wasThere && !change.isThere { undoDeletion(change.object) }
+        for change in changes { undoValues(change) }
         // References that become nil are set first, so that no object is taken from an owner that has already released
         // it.
-        for change in changes { takeBackReferences(change) { $0 == nil } }
-        for change in changes { takeBackReferences(change) { $0 != nil } }
+        for change in changes { undoReferences(change) { $0 == nil } }
+        for change in changes { undoReferences(change) { $0 != nil } }
         for change in changes {
-            for members in change.members { takeBack(members, of: change.object) }
+            for members in change.members { undoMembers(members, of: change.object) }
         }
         for change in changes where !change.wasThere {
-            if change.object.state.contains(.inserted) { vanish(change.object) } else { deleteAgain(change.object) }
+            if change.object.state.contains(.inserted) {
+                removeUnsaved(change.object)
+            } else {
+                deleteAgain(change.object)
+            }
         }
         changed.removeAll { !$0.state.contains(.listed) }
         for change in changes {
-            forgetChangesThatAreNone(of: change.object)
+            dropIneffectiveChanges(of: change.object)
             change.object.awake(
                 fromSnapshotEvents: change.wasThere == change.isThere
                     ? .undoUpdate : change.wasThere ? .undoDeletion : .undoInsertion)
@@ -165,7 +169,7 @@ extension NSManagedObjectContext {
     }
 
     /// Reverts a deletion. If the deletion was saved, the object is inserted again, with its key.
-    private func bringBack(_ object: NSManagedObject) {
+    private func undoDeletion(_ object: NSManagedObject) {
         guard !object.isThere || object.context !== self else { return }
         beginChange(of: object)
         if object.state.contains(.deleted) { return undelete(object) }
@@ -185,7 +189,7 @@ extension NSManagedObjectContext {
     }
 
     /// Removes an object whose insertion was not saved, and the references to it.
-    private func vanish(_ object: NSManagedObject) {
+    private func removeUnsaved(_ object: NSManagedObject) {
         beginChange(of: object)
         forgetReferences(to: [object.key])
         registry.forget(object.key)
@@ -211,7 +215,7 @@ extension NSManagedObjectContext {
         changedInEvent.append(object)
     }
 
-    private func takeBackValues(_ change: UndoRecorder.Change) {
+    private func undoValues(_ change: UndoRecorder.Change) {
         let object = change.object
         guard object.context === self else { return }
         recordChange(of: object)
@@ -222,25 +226,25 @@ extension NSManagedObjectContext {
         for slot in change.slots where object.layout.kinds[slot] != .toOne { object.setSlot(slot, to: values[slot]) }
     }
 
-    private func takeBackReferences(_ change: UndoRecorder.Change, where isWanted: (ObjectKey?) -> Bool) {
+    private func undoReferences(_ change: UndoRecorder.Change, where isWanted: (ObjectKey?) -> Bool) {
         let object = change.object
         guard object.context === self, !object.state.contains(.inaccessible) else { return }
         for slot in change.slots where object.layout.kinds[slot] == .toOne {
             let key = change.values[slot].referenceKey
-            if isWanted(key) { object.setReference(slot: slot, to: key.flatMap { objectStillThere($0) }) }
+            if isWanted(key) { object.setReference(slot: slot, to: key.flatMap { existingObject(forStepKey: $0) }) }
         }
     }
 
-    private func takeBack(_ change: UndoRecorder.MemberChange, of object: NSManagedObject) {
+    private func undoMembers(_ change: UndoRecorder.MemberChange, of object: NSManagedObject) {
         guard object.context === self, !object.state.contains(.inaccessible) else { return }
         let place = object.layout.toMany[change.index]
         if case .slot = object.layout.links.toMany[change.index].inverse {
             // The members' references were changed before.
         } else {
-            for member in change.added.compactMap({ objectStillThere($0) }) {
+            for member in change.added.compactMap({ existingObject(forStepKey: $0) }) {
                 object.removeMember(member, at: change.index)
             }
-            for member in change.removed.compactMap({ objectStillThere($0) }) {
+            for member in change.removed.compactMap({ existingObject(forStepKey: $0) }) {
                 object.addMember(member, at: change.index)
             }
         }
@@ -252,7 +256,7 @@ extension NSManagedObjectContext {
     }
 
     /// The object with a key of a step, unless it no longer exists.
-    private func objectStillThere(_ key: ObjectKey) -> NSManagedObject? {
+    private func existingObject(forStepKey key: ObjectKey) -> NSManagedObject? {
         let key = current(key)
         if key.isTemporary, registeredObject(for: key) == nil { return nil }
         let object = object(for: key)
@@ -266,7 +270,7 @@ extension NSManagedObjectContext {
     }
 
     /// Drops the changes of an object whose values are equal to those in the store again.
-    private func forgetChangesThatAreNone(of object: NSManagedObject) {
+    private func dropIneffectiveChanges(of object: NSManagedObject) {
         guard object.state.contains(.updated), object.state.isDisjoint(with: [.inserted, .deleted, .gone]) else {
             return
         }

@@ -4,13 +4,13 @@ extension Model {
     /// Cost: one step for each property.
     public func warnings() -> [ModelError] {
         entities.flatMap { entity in
-            ModelRegrets(entity: entity, inheritance: ModelInheritance(self)).warnings
+            WarningCollector(entity: entity, inheritance: ModelInheritance(self)).warnings
         }
     }
 }
 
 /// Collects the warnings about an entity.
-private struct ModelRegrets {
+private struct WarningCollector {
     let entity: ModelEntity
     let inheritance: ModelInheritance
 
