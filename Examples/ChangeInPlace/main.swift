@@ -1,6 +1,6 @@
 import Coral
 
-// A transformable attribute with settings of a Codable type, and a binary one: both are changed in place.
+// A transformable attribute and a binary one with a Codable type: both are changed in place.
 
 struct Layout: Codable, Equatable {
     var columns = 2
@@ -57,7 +57,7 @@ if let board = NSEntityDescription.insertNewObject(forEntityName: "Board", into:
     context.refresh(board, mergeChanges: false)
     print("Saved:", board.tags, board.layout.columns)
 
-    // What somebody else saves meanwhile is merged, by a closure, and told.
+    // Saves of another context are merged by a closure, and conflicts are reported.
     let other = container.newBackgroundContext()
     let id = board.objectID
     board.tags.append("mine")

@@ -1,7 +1,7 @@
 import Coral
 import NotesModel
 
-// A note with its items is copied; its tags are shared with the original, which stays as it was.
+// Copies a note with its items; its tags are shared with the original, which is not changed.
 
 let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes())
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
@@ -22,7 +22,7 @@ let note = insert(
     "Note", ["title": "Groceries", "items": NSOrderedSet(array: items), "tags": NSSet(object: tag)])
 try context.save()
 
-// What would be copied, before anything is.
+// The plan of the copy, before anything is copied.
 let copier = GraphCopier()
 print("Would copy", try copier.plan([note]).summary)
 

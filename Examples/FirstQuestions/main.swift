@@ -1,8 +1,8 @@
 import Coral
 import NotesModel
 
-// What people ask first: where the context comes from, how a store is filled on first launch, how objects get from one
-// device to another without a file, how to update instead of creating, and what the line for the inverse is.
+// Frequent first questions: where the context comes from, how a store is filled on first launch, how objects are sent
+// to another device without a file, how to update instead of creating, and how to revert a dictionary.
 
 /// A device: a container with a store of its own.
 func device(_ name: String) throws -> NSPersistentContainer {
@@ -49,14 +49,14 @@ if try context.count(for: NSFetchRequest<NSFetchRequestResult>(entityName: "Note
 }
 try show("Seeded on first launch", context)
 
-// From one device to another without a file: the data go over any connection.
+// Sending to another device without a file: the data can be sent over any connection.
 let sent = try GraphExporter(format: .propertyList).data(try notes(in: context))
 let tablet = try device("Tablet")
 try tablet.viewContext.importObjects(from: sent)
 try tablet.viewContext.save()
 try show("Sent to another device", tablet.viewContext)
 
-// Updating instead of creating: a title identifies a note, so that the same note is found and changed.
+// Updating instead of creating: the title identifies a note, so that an existing note is found and changed.
 var options = ImportOptions()
 options.identity.keys = ["Note": ["title"]]
 let news = Data(#"{"Note": [{"title": "Groceries", "isPinned": true}, {"title": "Garden"}]}"#.utf8)
@@ -66,7 +66,7 @@ try plan.apply()
 try context.save()
 try show("Updated", context)
 
-// The line for the inverse of `dictionary`: an object becomes a dictionary, and `populate` takes one back.
+// The inverse of `dictionary`: `populate` reads a dictionary into an object.
 let note = try notes(in: context)[1]
 let dictionary = try note.dictionary()
 let earlier = try GraphExporter().data([note])
@@ -74,7 +74,7 @@ note.setValue("Shopping", forKey: "title")
 try note.populate(from: dictionary)
 try show("Back as it was", context)
 
-// What has changed since then, and only that.
+// Only the changes since then.
 note.setValue("Errands", forKey: "title")
 let changes = try GraphExporter().changes(of: [note], since: earlier)
 print("Changed since the export:", changes.summary)

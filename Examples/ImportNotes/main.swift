@@ -1,7 +1,7 @@
 import Coral
 import NotesModel
 
-// A document of a server is imported: looked at first, matched by keys, and refused as a whole where something is wrong.
+// Imports a document of a server: planned first, matched by keys, and rejected as a whole if it contains an error.
 
 let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes())
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
@@ -10,7 +10,7 @@ container.loadPersistentStores { _, error in
 }
 let context = container.viewContext
 
-// A note is known by its title, an item by its name within the note, a tag by the model's uniqueness constraint.
+// A note is identified by its title, an item by its name within the note, a tag by the model's uniqueness constraint.
 var options = ImportOptions()
 options.identity.keys = ["Note": ["title"], "Item": ["note", "name"]]
 let importer = GraphImporter(into: context, options: options)
@@ -41,7 +41,8 @@ try plan.apply()
 try context.save()
 try show()
 
-// The same again, with a change: what is there is found. A member that is not mentioned stays, an empty list empties.
+// The same document with a change: existing objects are found. An absent member is not changed, an empty list removes
+// the members.
 let second = Data(
     #"{"Note": [{"title": "Groceries", "items": [{"name": "Bread"}, {"name": "Butter"}]}, {"title": "Garden", "tags": []}]}"#
         .utf8)
@@ -51,7 +52,7 @@ try changes.apply()
 try context.save()
 try show()
 
-// One mistake, and nothing is imported. The error says where it stands.
+// With one error nothing is imported. The error contains its position.
 let third = Data(#"{"Note": [{"title": "Books"}, {"title": "Garden", "rank": "high"}]}"#.utf8)
 do {
     try importer.importObjects(from: third)
@@ -60,7 +61,7 @@ do {
 }
 print("Has changes:", context.hasChanges)
 
-// Unless it may be left out.
+// Unless records with errors may be skipped.
 options.skipsInvalid = true
 let rest = try GraphImporter(into: context, options: options).plan(third)
 print("The rest:", rest.summary)

@@ -1,5 +1,5 @@
-// Makes a store to try the command `coral` on: MakeExampleStore FILE [NOTES [SAVES]]. With SAVES the same notes are made and
-// saved again and again.
+// Creates a store for trying out the command `coral`: MakeExampleStore FILE [NOTES [SAVES]]. With SAVES the same notes
+// are created and saved repeatedly.
 
 import CoreData
 import NotesModel
@@ -16,7 +16,7 @@ try coordinator.addPersistentStore(
     ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
 let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
 context.persistentStoreCoordinator = coordinator
-// Tags are unique by name: the second time, the stored ones take over what the new ones have.
+// Tags are unique by name: in later saves, the stored ones are updated with the values of the new ones.
 context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
 try context.performAndWait {
     for _ in 0..<max(saveCount, 1) {
@@ -25,7 +25,7 @@ try context.performAndWait {
     }
 }
 
-/// Everything is a function of a number, so that every store is like every other.
+/// Every value is a function of the number, so that all stores are equal.
 func fill(_ context: NSManagedObjectContext) throws {
     let people = ["Ada", "Grace", "Emmy"].map { name in
         insert("Person", ["name": name, "site": URL(string: "https://example.org/\(name.lowercased())") as Any])

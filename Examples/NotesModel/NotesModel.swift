@@ -1,6 +1,6 @@
 import CoreData
 
-// The model of the examples, in code: what Xcode's editor would make of notes, their items and tags.
+// The model of the examples, created in code: notes, their items and tags.
 
 extension NSManagedObjectModel {
     /// Notes with ordered items, tags that notes share, and people who wrote them.

@@ -1,10 +1,10 @@
 import Coral
 import NotesModel
 
-// A store is opened with the model that it keeps of itself: nothing of the app that made it is needed.
+// Opens a store with the model that it contains: no part of the app that created it is needed.
 
 #if canImport(Darwin)
-    print("Only the engine that this package has off Apple's platforms reads a store's own model.")
+    print("Only this package's engine, outside Apple's platforms, reads a store's own model.")
 #else
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("Notes-\(UUID().uuidString).sqlite")
     try makeStore(at: url)
@@ -12,24 +12,24 @@ import NotesModel
 
     let inspection = try StoreInspection(url: url)
     guard let model = inspection.cachedModel else {
-        print("The store keeps no model.")
+        print("The store contains no model.")
         exit(1)
     }
     for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
         print(entity.name ?? "", entity.propertiesByName.keys.sorted().joined(separator: ", "), separator: ": ")
     }
 
-    // Transformable values stay the bytes that they are, so that no class of the app's is needed.
+    // Transformable values stay encoded, so that no class of the app is needed.
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
     try coordinator.addPersistentStore(
         ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
     let sink = MemorySink()
     let result = try GraphExporter(format: .jsonLines).exportStore(of: coordinator, to: sink)
     print("Exported \(result.recordCount) records:")
-    // The header names the store; it is another one in every run.
+    // The header contains the store's UUID, which differs in every run.
     print(String(decoding: sink.data, as: UTF8.self).split(separator: "\n").dropFirst().joined(separator: "\n"))
 
-    /// What some app does.
+    /// An app that creates the store.
     func makeStore(at url: URL) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)

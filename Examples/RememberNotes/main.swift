@@ -1,7 +1,7 @@
 import Coral
 import NotesModel
 
-// Which notes were open is kept in user defaults, and in a Codable value; one of them is deleted meanwhile.
+// References to open notes are stored in user defaults, and in a Codable value; then one of the notes is deleted.
 
 let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes())
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]

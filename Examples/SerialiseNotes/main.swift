@@ -1,7 +1,7 @@
 import Coral
 import NotesModel
 
-// A note becomes documents: in several formats and layouts, with more or less of what it is related to.
+// Writes a note to documents in several formats and layouts, with different sets of related objects.
 
 let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes())
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
@@ -27,26 +27,26 @@ let note = insert(
 try context.save()
 
 func show(_ title: String, _ document: Data) {
-    // The header names the store and the model; it is another one in every run.
+    // The header contains the UUID of the store, which differs in every run.
     let lines = String(decoding: document, as: UTF8.self).split(separator: "\n").filter { !$0.contains("$header") }
     print("\(title)\n\(lines.joined(separator: "\n"))\n")
 }
 
-// What a note owns goes with it: its items, by their delete rule. Its tags are references.
+// The objects that a note owns are included: its items, because of their delete rule. Its tags are references.
 show("Flat JSON", try note.encoded(as: .json))
 show("Nested JSON", try note.encoded(as: .json, layout: .nested))
 show("A record a line", try note.encoded(as: .jsonLines))
 
-// Tags come along, prices stay behind.
+// Tags are included, prices excluded.
 let shape = GraphShape.ownership.with("Note.tags", .embed).excluding("Item.price")
 show("By a shape of one's own", try note.encoded(as: .json, layout: .nested, shape: shape))
 
-// Without ids: keys stand for objects, as servers like it.
+// Without ids: natural keys identify objects, as in documents of most servers.
 var exporter = GraphExporter(format: .json, layout: .plain, shape: shape)
 exporter.identity.keys = ["Note": ["title"], "Item": ["note", "name"]]
 show("Plain JSON", try exporter.data([note]))
 
-// A name that the model does not have is an error before anything is written.
+// An unknown name is an error before anything is written.
 do {
     _ = try note.encoded(as: .json, shape: .ownership.with("Note.tag", .embed))
 } catch {

@@ -1,7 +1,7 @@
 import Coral
 import NotesModel
 
-// Two people and all they wrote as a store to send to a colleague, without their names.
+// Two people and all their notes as a store for a colleague, without their names.
 
 let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes())
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
@@ -22,7 +22,7 @@ let people = ["Ada Lovelace", "Grace Hopper", "Ada Lovelace"].map { name in
 }
 try context.save()
 
-// People do not own their notes in this model: notes outlive them. Here they come along.
+// People do not own their notes in this model: notes are kept when a person is deleted. Here they are included.
 var subset = GraphSubset(rules: CopyRules.ownership.with("Person.notes", .copy))
 subset.redaction = Redaction(secret: "not for the colleague")
 subset.redaction?.replace("Person.name", by: .name)

@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Does for a target what Xcode does: each `X.xcdatamodeld` in its folder becomes the resource `X.momd` and the entity
-/// classes `X+Classes.swift`.
+/// Compiles models as Xcode does: each `X.xcdatamodeld` in a target's folder becomes the resource `X.momd` and the
+/// entity classes `X+Classes.swift`.
 ///
-/// In Xcode it does nothing, because Xcode does it.
+/// Does nothing in Xcode, which compiles models itself.
 @main
 struct CoralModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) async throws -> [Command] {
@@ -28,12 +28,12 @@ struct CoralModelPlugin: BuildToolPlugin {
         }
     }
 
-    /// The models of a target, at any depth of its folder, in the order of their paths. What the manifest excludes is
-    /// left out.
+    /// The models of a target, at any depth of its folder, sorted by path. Files that the manifest excludes are
+    /// omitted.
     private func models(in target: any SourceModuleTarget) -> [URL] {
         var models: Set<URL> = []
         for file in files(in: target.directoryURL) {
-            // The outermost folder that is a model: a bundle holds others.
+            // The topmost folder that is a model: a bundle contains further models.
             var url = file
             var model: URL?
             while url.path.count > target.directoryURL.path.count {
@@ -45,8 +45,8 @@ struct CoralModelPlugin: BuildToolPlugin {
         return models.sorted { $0.path < $1.path }
     }
 
-    /// Everything that a model consists of: a change of any of it compiles the model anew. The folder is among them, so
-    /// that it counts as taken care of, and a new version is noticed.
+    /// All files of a model: a change of any of them compiles the model again. The folder is included, so that it is
+    /// treated as handled, and a new version is detected.
     private func inputs(of model: URL) -> [URL] {
         [model] + files(in: model, hidden: true).sorted { $0.path < $1.path }
     }
@@ -60,7 +60,7 @@ struct CoralModelPlugin: BuildToolPlugin {
         }
     }
 
-    /// Xcode keeps what plugins make beside its own products, and says which program it is.
+    /// Xcode runs plugins with its own bundle identifier or version in the environment.
     private func isRunByXcode(_ context: PluginContext) -> Bool {
         ProcessInfo.processInfo.environment["__CFBundleIdentifier"] == "com.apple.dt.Xcode"
             || ProcessInfo.processInfo.environment["XCODE_VERSION_ACTUAL"] != nil

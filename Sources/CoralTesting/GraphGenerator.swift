@@ -1,25 +1,26 @@
 import Coral
 
-/// Fills a context with objects of any model, with random values and related at random. The same seed gives the same
-/// graph.
+/// Fills a context with objects of any model, with random values and relationships. The same seed gives the same graph.
 ///
 ///     var generator = GraphGenerator(seed: 7)
 ///     let objects = try generator.objects(50, in: context)
 public struct GraphGenerator: Sendable {
     private var numbers: SeededNumbers
-    /// Makes the values of attributes that need some of their own, by their places as `Note.title`: the number is that of
-    /// the object. Inherited attributes go by the entity that declares them.
+    /// Functions for the values of attributes that need special ones, by names such as `Note.title`: the argument is
+    /// the number of the object. Inherited attributes are named by the entity that declares them.
     public var values: [String: @Sendable (Int) -> Any?] = [:]
-    /// How often an optional property is left empty: 0 never, 1 always.
+    /// The probability that an optional property is empty: 0 never, 1 always.
     public var emptiness = 0.2
 
-    /// A generator whose graphs follow from a seed.
+    /// Creates a generator with a seed.
     public init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
-    /// Makes objects, and does not save them. Those beyond the count are there because others must not be without them.
+    /// Creates objects without saving them. More objects than requested are created where they are mandatory for
+    /// others.
     ///
-    /// Text, numbers, dates, data and UUIDs differ from object to object, so that uniqueness constraints hold. Transformable
-    /// attributes get arrays of text. Validation predicates are not looked at: give such attributes values of your own.
+    /// Text, numbers, dates, data and UUIDs differ from object to object, so that uniqueness constraints hold.
+    /// Transformable attributes get arrays of text. Validation predicates are not evaluated: use `values` for such
+    /// attributes.
     ///
     /// Throws `GraphGenerationError` where the context has no model, or mandatory relationships cannot be satisfied.
     public mutating func objects(_ count: Int, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
@@ -72,7 +73,7 @@ public struct GraphGenerator: Sendable {
         case .UUIDAttributeType: uuid()
         case .URIAttributeType: URL(string: "https://example.com/\(number)")
         case .transformableAttributeType:
-            // Of a transformer that nobody here knows no value can be made.
+            // No value can be created for a custom transformer.
             attribute.valueTransformerName == nil ? ["\(attribute.name) \(number)"] as NSArray : nil
         default: nil
         }
@@ -109,8 +110,8 @@ public struct GraphGenerator: Sendable {
         }
     }
 
-    /// Gives objects what they must not be without: first others that lack it too, then new ones. What one object takes
-    /// another may lose, so that this goes on until nobody lacks anything.
+    /// Assigns mandatory destinations: first objects that have none for the inverse either, then new ones. Assigning
+    /// one may remove it from another object, so this is repeated until all are assigned.
     private mutating func satisfy(_ objects: inout [NSManagedObject], in context: NSManagedObjectContext) throws {
         let limit = objects.count * 8 + 64
         var place = 0
@@ -125,7 +126,7 @@ public struct GraphGenerator: Sendable {
             idle = 0
             guard objects.count < limit else {
                 throw GraphGenerationError(
-                    "\(object.entity.name ?? "").\(name) is mandatory, and no number of objects satisfies it.")
+                    "\(object.entity.name ?? "").\(name) is mandatory and cannot be satisfied with any objects.")
             }
             var targets: [NSManagedObject] = []
             let isExclusive = relationship.inverseRelationship.map { !$0.isToMany } ?? false
@@ -141,7 +142,7 @@ public struct GraphGenerator: Sendable {
         }
     }
 
-    /// The first mandatory relationship that an object lacks.
+    /// The first mandatory relationship of an object that is empty.
     private static func lack(of object: NSManagedObject) -> (String, NSRelationshipDescription)? {
         object.entity.relationshipsByName.sorted { $0.key < $1.key }.first { name, relationship in
             guard !relationship.isOptional, !relationship.isTransient else { return false }
@@ -180,12 +181,12 @@ public struct GraphGenerator: Sendable {
     }
 }
 
-/// Why no graph can be made of a model.
+/// The reason why no graph can be generated for a model.
 public struct GraphGenerationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
 
-    /// An error with a sentence.
+    /// Creates an error with a description.
     public init(_ message: String) { self.message = message }
 
     public var description: String { message }

@@ -1,27 +1,27 @@
 import Coral
 
-/// Tells whether two graphs are the same but for the identities of their objects: the same values, related alike.
+/// Determines whether two graphs are equal except for the identities of their objects: the same values and
+/// relationships.
 ///
-/// By colour refinement: an object's colour says what it holds, then also what its neighbours hold, then theirs, until no
-/// more objects can be told apart. Graphs with the same colours are taken for the same; only graphs of utter symmetry
-/// could differ unnoticed.
+/// Uses colour refinement: an object's colour is a hash of its values, then also of its neighbours' values, then of
+/// theirs, until no more objects can be distinguished. Graphs with the same colours are considered equal; only highly
+/// symmetric graphs could differ undetected.
 public struct GraphIsomorphism: Sendable {
-    /// What one graph has and the other has not, as sentences; empty where they are the same.
+    /// The objects of one graph without a counterpart in the other, as sentences; empty where the graphs are equal.
     public let differences: [String]
 
-    /// Whether the graphs are the same.
+    /// Whether the graphs are equal.
     public var areIsomorphic: Bool { differences.isEmpty }
 
-    /// Compares two graphs. Call it where the contexts of both may be used. Relationships that lead out of a graph count
-    /// by what the objects there hold. Cost: reads every property, then steps in proportion to objects and relationships
-    /// for each round.
+    /// Compares two graphs. Call it on the queues of both contexts. Destinations outside of a graph are compared by
+    /// their values. Cost: reads every property, then a step for each object and relationship in each round.
     public init(_ first: [NSManagedObject], _ second: [NSManagedObject]) {
         self.init(GraphColours(first), GraphColours(second))
     }
 
     init(_ first: GraphColours, _ second: GraphColours) {
         var (one, two) = (first, second)
-        // A round more than the first that tells no more objects apart.
+        // One round more than the first that distinguishes no more objects.
         for _ in 0...max(first.count, 1) {
             let before = one.distinctCount + two.distinctCount
             one.refine()
@@ -38,7 +38,7 @@ public struct GraphIsomorphism: Sendable {
 struct GraphColours: Sendable {
     private var colours: [Int]
     private let descriptions: [String]
-    /// For each object its relationships in order, each with the places of the objects that it leads to.
+    /// For each object its relationships in order, each with the indexes of its destinations.
     private let neighbours: [[(name: String, isOrdered: Bool, places: [Int])]]
 
     init(_ objects: [NSManagedObject]) {

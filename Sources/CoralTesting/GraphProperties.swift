@@ -1,6 +1,6 @@
 import Coral
 
-/// What must be true of every graph, whatever the model: to be asked of one's own models, with graphs from
+/// Checks of properties that hold for every graph, whatever the model: for tests of your own models, with graphs from
 /// `GraphGenerator`.
 ///
 ///     for seed in 0..<100 {
@@ -10,18 +10,18 @@ import Coral
 ///         #expect(failures.isEmpty, "seed \(seed): \(failures.joined(separator: "\n"))")
 ///     }
 ///
-/// Each method gives sentences about what is not as it must be; none where all is well. Call them where the objects'
-/// context may be used.
+/// Each method returns sentences about violations; none where there are none. Call them on the queue of the objects'
+/// context.
 public enum GraphProperties {
-    /// Copies objects and looks whether the copies are like the originals, have nothing in common with them, and have left
-    /// them as they were. Relationships to objects that were not copied must lead where the originals' lead.
+    /// Copies objects and checks that the copies equal the originals, share nothing with them, and have not changed
+    /// them. Relationships to objects that were not copied must have the same destinations as the originals'.
     ///
-    /// Throws what the copier throws.
+    /// Throws the errors of the copier.
     ///
     /// - Parameters:
     ///   - objects: The objects to copy.
-    ///   - copier: Copies them.
-    ///   - changed: Attributes that the rules change on purpose, by name.
+    ///   - copier: The copier to check.
+    ///   - changed: Attributes that the rules change intentionally, by name.
     public static func failures(
         ofCopying objects: [NSManagedObject], by copier: GraphCopier, changed: Set<String> = []
     ) throws -> [String] {
@@ -45,16 +45,16 @@ public enum GraphProperties {
             failures += ObjectContents(object).differences(from: contents)
                 .map { "The original \(uri(object)) has changed in \($0)." }
             if object.isUpdated, !wereUpdated.contains(object) {
-                failures.append("The original \(uri(object)) counts as changed.")
+                failures.append("The original \(uri(object)) is marked as changed.")
             }
         }
         return failures
     }
 
-    /// Refers to objects, sends the references through an archive and through JSON, and looks whether they lead to the very
-    /// objects again. The objects must be saved.
+    /// Creates references to objects, encodes them in an archive and as JSON, and checks that they resolve to the same
+    /// objects. The objects must be saved.
     ///
-    /// Throws what making references throws.
+    /// Throws the errors of creating references.
     public static func failures(ofReferencing objects: [NSManagedObject]) throws -> [String] {
         guard let context = objects.first?.managedObjectContext else { return [] }
         var failures: [String] = []
@@ -65,23 +65,23 @@ public enum GraphProperties {
         for (place, object) in objects.enumerated() {
             let name = object.objectID.uriRepresentation().absoluteString
             if references[place].resolve(in: context).object !== object {
-                failures.append("The reference to \(name) leads elsewhere.")
+                failures.append("The reference to \(name) resolves to another object.")
             }
             if sent[place] != references[place] { failures.append("The reference to \(name) differs after JSON.") }
             if archived.resolutions[place].object !== object {
-                failures.append("The archived reference to \(name) leads elsewhere.")
+                failures.append("The archived reference to \(name) resolves to another object.")
             }
         }
         return failures
     }
 
-    /// Writes objects to a document, imports it into another context, and looks whether that gives the same graph: the same
-    /// values, related alike.
+    /// Writes objects to a document, imports it into another context, and checks that the graphs are equal: the same
+    /// values and relationships.
     ///
-    /// Throws what exporting and importing throw.
+    /// Throws the errors of exporting and importing.
     ///
     /// - Parameters:
-    ///   - objects: The objects to send.
+    ///   - objects: The objects to export.
     ///   - context: Where the objects are imported: a context over an empty store, of the same model.
     ///   - format: The format of the document.
     public static func failures(

@@ -1,20 +1,20 @@
 import Coral
 
-/// What an object holds, as text: attributes by their values, related objects by names. Two objects that hold the same are
-/// equal here, whatever context, store or model they live in.
+/// The contents of an object as text: attributes by their values, related objects by names. Two objects with the same
+/// contents are equal here, in any context, store or model.
 public struct ObjectContents: Sendable, Hashable, CustomStringConvertible {
     /// The name of the entity.
     public let entity: String
-    /// The values by the names of properties; those that are null or empty are not there.
+    /// The values by the names of properties, without null and empty ones.
     public let values: [String: String]
 
-    /// The contents of an object, without transient and derived attributes. Call it where the object's context may be used.
-    /// Cost: reads every property.
+    /// Reads the contents of an object, without transient and derived attributes. Call it on the queue of the object's
+    /// context. Cost: reads every property.
     ///
     /// - Parameters:
     ///   - object: The object.
-    ///   - excluding: Names of properties that do not count.
-    ///   - name: What related objects are called; without it by their URIs.
+    ///   - excluding: Names of properties to ignore.
+    ///   - name: The names of related objects; by default their URIs.
     public init(
         _ object: NSManagedObject, excluding: Set<String> = [],
         name: (NSManagedObject) -> String = { $0.objectID.uriRepresentation().absoluteString }

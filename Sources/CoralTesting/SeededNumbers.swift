@@ -1,8 +1,8 @@
-/// Numbers that look random and are the same for the same seed, on every machine.
+/// Pseudorandom numbers that are the same for the same seed, on every machine.
 public struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// The numbers that follow from a seed.
+    /// Creates the generator with a seed.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {

@@ -1,15 +1,15 @@
-/// What is wrong with a property list or a keyed archive, and where.
+/// An error in a property list or a keyed archive, and its position.
 public struct ArchiveError: Error, Sendable, Hashable {
-    /// What kind of thing is wrong.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
-    /// The place in the file, in bytes from its beginning, where known.
+    /// The position in the file, as a byte offset from its beginning, where known.
     public var byteOffset: Int?
-    /// The number of the object in the archive's object table, where it is about one.
+    /// The index of the object in the archive's object table, where the error concerns one object.
     public var objectNumber: Int?
 
-    /// An error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, byteOffset: Int? = nil, objectNumber: Int? = nil) {
         self.code = code
         self.message = message
@@ -17,24 +17,24 @@ public struct ArchiveError: Error, Sendable, Hashable {
         self.objectNumber = objectNumber
     }
 
-    /// The kinds of mistakes. More may come, so a switch needs a default.
+    /// The kinds of errors. More may be added, so a switch needs a default.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The bytes are not of the format at all.
+        /// The bytes are not in the expected format.
         public static let unknownFormat = Code(rawValue: "unknownFormat")
-        /// The file ends, or points, outside itself.
+        /// The file is truncated, or an offset points outside it.
         public static let outOfRange = Code(rawValue: "outOfRange")
-        /// A marker or value that the format does not know.
+        /// A marker or value that the format does not define.
         public static let malformed = Code(rawValue: "malformed")
-        /// A container holds itself.
+        /// A container contains itself.
         public static let cycle = Code(rawValue: "cycle")
-        /// The contents are larger or nested deeper than anything sensible.
+        /// The contents exceed the size or depth limit.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// The property list is no keyed archive.
+        /// The property list is not a keyed archive.
         public static let notAnArchive = Code(rawValue: "notAnArchive")
-        /// A reference leads nowhere.
+        /// A reference to an object that does not exist.
         public static let danglingReference = Code(rawValue: "danglingReference")
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How archives spell values whose classes have encodings of their own.
+/// The archived representation of values whose classes have encodings of their own.
 enum ArchivedScalars {
     static func uuid(_ bytes: Data) -> UUID {
         var uuid = UUID().uuid
@@ -12,10 +12,10 @@ enum ArchivedScalars {
         withUnsafeBytes(of: uuid.uuid) { Data($0) }
     }
 
-    /// The byte order mark of a decimal's mantissa: CoreFoundation's number for little-endian.
+    /// The byte order of a decimal's mantissa: CoreFoundation's constant for little-endian.
     private static let littleEndian: Int64 = 1
 
-    /// The decimal of an `NSDecimalNumber`: eight digits to the base 65536, an exponent to the base 10 and a sign.
+    /// The decimal of an `NSDecimalNumber`: eight digits in base 65536, an exponent in base 10 and a sign.
     static func decimal(_ fields: PropertyListDictionary) -> Decimal? {
         guard let mantissa = fields["NS.mantissa"]?.data, mantissa.count == 16,
             let exponent = fields["NS.exponent"]?.integer, (-128...127).contains(exponent)

@@ -1,33 +1,33 @@
 import Foundation
 
-/// The binary property list format, `bplist00`, byte for byte.
+/// The binary property list format, `bplist00`.
 ///
 /// The file is a table of objects: eight bytes of header, the objects, a table of their offsets, and a trailer of 32
-/// bytes that says how wide offsets and references are. Containers hold the numbers of other objects.
+/// bytes with the sizes of offsets and references. Containers store the indexes of other objects.
 public enum BinaryPropertyList {
     /// The first eight bytes of every binary property list.
     static let header: [UInt8] = Array("bplist00".utf8)
     static let trailerLength = 32
 
-    /// Limits that keep a hostile file from costing more than its own size suggests.
+    /// Limits on the work that a hostile file can cause.
     public struct Limits: Sendable {
         /// How deep containers may nest.
         public var depth = 512
-        /// How many values there may be when every shared object is counted each time that it is referred to.
+        /// The maximum number of values, where a shared object counts once for each reference to it.
         public var valueCount = 50_000_000
 
-        /// The defaults.
+        /// Creates the default limits.
         public init() {}
     }
 
-    /// Whether data begins as a binary property list does.
+    /// Whether data begins with the header of a binary property list.
     public static func isBinaryPropertyList(_ data: Data) -> Bool {
         data.starts(with: header)
     }
 
     /// Reads a binary property list. Cost: one pass over the objects that the top object reaches.
     ///
-    /// Throws ``ArchiveError`` with the byte's offset for anything that is not as it should be.
+    /// Throws ``ArchiveError`` with the byte offset when the data is malformed.
     public static func read(_ data: Data, limits: Limits = Limits()) throws -> PropertyListValue {
         try data.withUnsafeBytes { bytes in
             var reader = try BinaryPropertyListReader(bytes: bytes, limits: limits)
@@ -35,15 +35,15 @@ public enum BinaryPropertyList {
         }
     }
 
-    /// Writes a binary property list: equal scalars once, objects in the order of Apple's writer. Equal values give
-    /// equal bytes. Throws ``ArchiveError`` when containers nest deeper than the limit.
+    /// Writes a binary property list: equal scalars are written once, objects in the order of Apple's writer. Equal
+    /// values give equal bytes. Throws ``ArchiveError`` when containers nest deeper than the limit.
     public static func write(_ value: PropertyListValue, limits: Limits = Limits()) throws -> Data {
         var writer = BinaryPropertyListWriter(depthLimit: limits.depth)
         return try writer.write(value)
     }
 }
 
-/// How objects are marked: the upper half of their first byte. The lower half is a count or a size.
+/// The type of an object: the upper four bits of its first byte. The lower four bits are a count or a size.
 enum BinaryPropertyListMarker {
     static let simple: UInt8 = 0x0
     static let integer: UInt8 = 0x1

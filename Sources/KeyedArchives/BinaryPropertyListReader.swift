@@ -10,16 +10,18 @@ struct BinaryPropertyListReader {
     private let topObject: Int
     private let offsetTable: Int
 
-    /// What is known of each object.
+    /// The reading state of each object.
     private var states: [State]
-    /// How many bytes the objects may still have together: more than the file has means that they overlap.
+    /// The number of bytes that the objects may still occupy together. Objects that need more than the file has
+    /// overlap.
     private var remainingBytes: Int
 
     private enum State {
         case unread
-        /// A container whose children are being read; meeting it again is a cycle.
+        /// A container whose children are being read; a reference to it is a cycle.
         case open
-        /// `depth` counts the containers down to the deepest value, `size` all values with shared ones repeated.
+        /// `depth` is the number of containers down to the deepest value, `size` the number of values with shared ones
+        /// repeated.
         case read(PropertyListValue, depth: Int, size: Int)
     }
 
@@ -27,9 +29,9 @@ struct BinaryPropertyListReader {
         self.bytes = bytes
         self.limits = limits
         let header = BinaryPropertyList.header
-        // The two digits of the version are not compared: 01 and 1x differ in nothing that is read here.
+        // The two version digits are not compared: the versions 01 and 1x do not differ in anything read here.
         guard bytes.count >= header.count, bytes.prefix(6).elementsEqual(header.prefix(6)) else {
-            throw ArchiveError(.unknownFormat, "This is no binary property list.", byteOffset: 0)
+            throw ArchiveError(.unknownFormat, "The data is not a binary property list.", byteOffset: 0)
         }
         let trailer = bytes.count - BinaryPropertyList.trailerLength
         guard trailer >= header.count else {
@@ -57,7 +59,7 @@ struct BinaryPropertyListReader {
         remainingBytes = bytes.count
     }
 
-    /// Reads what the top object reaches, by a work list: nesting in the file costs no stack.
+    /// Reads everything that the top object reaches. Uses a work list, so nesting in the file uses no stack.
     mutating func readTopObject() throws -> PropertyListValue {
         var pending = [topObject]
         while let number = pending.last {
@@ -66,7 +68,7 @@ struct BinaryPropertyListReader {
                 pending.removeLast()
             case .unread:
                 let children = try readScalarOrOpen(number)
-                // Last child on the bottom, so that objects are read in the file's order.
+                // The last child is pushed first, so that objects are read in the file's order.
                 for child in children.reversed() {
                     switch states[child] {
                     case .unread: pending.append(child)
@@ -91,7 +93,7 @@ struct BinaryPropertyListReader {
 // MARK: - Objects
 
 extension BinaryPropertyListReader {
-    /// Reads a scalar at once; opens a container and gives the objects in it.
+    /// Reads a scalar, or opens a container and returns the indexes of its children.
     private mutating func readScalarOrOpen(_ number: Int) throws -> [Int] {
         let start = try offset(of: number)
         let marker = bytes[start] >> 4
@@ -146,7 +148,8 @@ extension BinaryPropertyListReader {
         return []
     }
 
-    /// Counts the bytes of an object. Overlapping objects would let a small file stand for a huge one.
+    /// Subtracts the bytes of an object from the rest. Overlapping objects would let a small file represent a huge
+    /// value.
     private mutating func spend(_ count: Int, at start: Int) throws {
         remainingBytes -= count
         guard remainingBytes >= 0 else {
@@ -154,7 +157,7 @@ extension BinaryPropertyListReader {
         }
     }
 
-    /// Makes the value of a container whose children have been read.
+    /// Builds the value of a container whose children have been read.
     private mutating func close(_ number: Int) throws {
         let start = try offset(of: number)
         let children = try children(at: start)
@@ -171,7 +174,7 @@ extension BinaryPropertyListReader {
             size += childSize
             guard size <= limits.valueCount else {
                 throw ArchiveError(
-                    .tooLarge, "The property list stands for more than \(limits.valueCount) values.", byteOffset: start)
+                    .tooLarge, "The property list represents more than \(limits.valueCount) values.", byteOffset: start)
             }
         }
         guard depth < limits.depth else {
@@ -188,7 +191,7 @@ extension BinaryPropertyListReader {
             let count = values.count / 2
             let keys = try values[..<count].map { key in
                 guard let key = key.string else {
-                    throw ArchiveError(.malformed, "A dictionary's key is no string.", byteOffset: start)
+                    throw ArchiveError(.malformed, "A dictionary key is not a string.", byteOffset: start)
                 }
                 return key
             }
@@ -197,7 +200,7 @@ extension BinaryPropertyListReader {
         states[number] = .read(value, depth: depth + 1, size: size)
     }
 
-    /// The numbers of the objects in a container: of a dictionary, all keys and then all values.
+    /// The indexes of the objects in a container: of a dictionary, all keys and then all values.
     private func children(at start: Int) throws -> [Int] {
         let isDictionary = bytes[start] >> 4 == BinaryPropertyListMarker.dictionary
         let low = Int(bytes[start] & 0x0F)
@@ -206,7 +209,7 @@ extension BinaryPropertyListReader {
             let number = Self.bigEndian(references[position..<position + referenceSize])
             guard number < UInt64(objectCount) else {
                 throw ArchiveError(
-                    .outOfRange, "A container refers to an object that is not there.", byteOffset: position)
+                    .outOfRange, "A container refers to an object that does not exist.", byteOffset: position)
             }
             return Int(number)
         }
@@ -229,7 +232,7 @@ extension BinaryPropertyListReader {
         return Int(offset)
     }
 
-    /// `count` bytes that belong to the object at `start`.
+    /// `count` bytes of the object at `start`.
     private func slice(_ position: Int, count: Int, from start: Int) throws -> Slice<UnsafeRawBufferPointer> {
         guard position <= offsetTable, count >= 0, count <= offsetTable - position else {
             throw ArchiveError(.outOfRange, "An object is longer than the file.", byteOffset: start)
@@ -237,12 +240,12 @@ extension BinaryPropertyListReader {
         return bytes[position..<position + count]
     }
 
-    /// The bytes of an object with a count. Counts from 15 on follow as an integer object.
+    /// The bytes of an object with a count. A count of 15 or more follows as an integer object.
     private func payload(at start: Int, low: Int, unit: Int) throws -> Slice<UnsafeRawBufferPointer> {
         guard low == 0x0F else { return try slice(start + 1, count: low * unit, from: start) }
         let marker = try slice(start + 1, count: 1, from: start)[start + 1]
         guard marker >> 4 == BinaryPropertyListMarker.integer, marker & 0x0F <= 3 else {
-            throw ArchiveError(.malformed, "An object's count is no integer.", byteOffset: start + 1)
+            throw ArchiveError(.malformed, "The count of an object is not an integer.", byteOffset: start + 1)
         }
         let width = 1 << Int(marker & 0x0F)
         let count = Self.bigEndian(try slice(start + 2, count: width, from: start))
@@ -279,6 +282,6 @@ extension BinaryPropertyListReader {
 
     private func unknownMarker(at start: Int) -> ArchiveError {
         ArchiveError(
-            .malformed, "The marker \(String(bytes[start], radix: 16)) stands for no object.", byteOffset: start)
+            .malformed, "The marker \(String(bytes[start], radix: 16)) is unknown.", byteOffset: start)
     }
 }

@@ -5,14 +5,14 @@ struct BinaryPropertyListWriter {
     private let depthLimit: Int
     /// The objects in the order of their numbers.
     private var objects: [PropertyListValue] = []
-    /// The numbers of the objects in each container, container by container.
+    /// The object numbers of each container's children, container by container.
     private var references: [Int] = []
-    /// Where a container's part of ``references`` begins; -1 for scalars.
+    /// The index in ``references`` of a container's first child; -1 for scalars.
     private var firstReferences: [Int] = []
     private var numbers: [Scalar: Int] = [:]
 
-    /// What makes two scalars one object. Reals are told apart by their bits: 0.0 is not -0.0. So are strings that are
-    /// not ASCII: Swift takes different spellings of one character for equal.
+    /// The identity of a scalar in the object table. Reals are compared by their bits: 0.0 is not -0.0. Strings that
+    /// are not ASCII are compared by their UTF-8: Swift treats different encodings of one character as equal.
     private enum Scalar: Hashable {
         case null
         case boolean(Bool)
@@ -26,7 +26,7 @@ struct BinaryPropertyListWriter {
         case uid(Int)
     }
 
-    /// An object that is still to be numbered, and where its number is wanted.
+    /// An object that is still to be numbered, and the reference that receives its number.
     private struct Pending {
         var value: PropertyListValue
         var reference: Int?
@@ -116,7 +116,7 @@ struct BinaryPropertyListWriter {
         value.dictionary.map { 2 * $0.count } ?? value.elements?.count
     }
 
-    /// The bytes that a number needs: one, two, four or eight.
+    /// The number of bytes that a number needs: one, two, four or eight.
     private static func size(of number: Int) -> Int {
         switch number {
         case ..<0x100: 1
@@ -163,7 +163,7 @@ extension BinaryPropertyListWriter {
             append(UInt64(bitPattern: value), size: 1 << Int(exponent))
         }
 
-        /// A scalar as a whole; of a container what comes before its references.
+        /// Appends a whole scalar, or the part of a container before its references.
         mutating func append(_ value: PropertyListValue) {
             switch value {
             case .null: bytes.append(0x00)

@@ -1,12 +1,12 @@
 import Foundation
 
 extension KeyedArchive {
-    /// Unarchives the root with Foundation's unarchiver, and makes objects of the given classes only.
+    /// Unarchives the root with Foundation's unarchiver, creating objects of the given classes only.
     ///
-    /// Off Apple's platforms that unarchiver stops the program at a class that is not allowed, and at much that is wrong in
-    /// an archive. So the bytes are looked into first; see `ReadableValue.init(archiveForUnarchiver:)`. An object's own
-    /// decoding is its class's affair. Throws ``ArchiveError`` for damaged bytes and, as the unarchiver does, for classes
-    /// that are not allowed.
+    /// Outside Apple's platforms that unarchiver stops the program at a class that is not allowed, and at many
+    /// malformed archives. So the bytes are checked first; see `ReadableValue.init(archiveForUnarchiver:)`. The
+    /// `init(coder:)` of the classes is not checked. Throws ``ArchiveError`` for damaged bytes and, as the unarchiver
+    /// does, for classes that are not allowed.
     public static func unarchivedRoot(ofClasses classes: [AnyClass], from data: Data) throws -> Any? {
         #if !canImport(Darwin)
             try ReadableValue(archiveForUnarchiver: data).requireClasses(classes)
@@ -22,8 +22,8 @@ extension KeyedArchive {
 }
 
 extension ReadableValue {
-    /// Throws where the value, or one in its collections, is of none of some classes. Numbers, text and data stand in an
-    /// archive without a class.
+    /// Throws when the value, or one in its collections, is not of any of the given classes. Numbers, text and data
+    /// have no class in an archive.
     fileprivate func requireClasses(_ classes: [AnyClass]) throws {
         let allowed = Set(classes.flatMap { [String(reflecting: $0), String(describing: $0)] })
         var pending = [self]
@@ -42,14 +42,14 @@ extension ReadableValue {
             case .uuid: names = ["NSUUID"]
             case .url: names = ["NSURL"]
             case .decimal: names = ["NSDecimalNumber", "NSNumber", "NSValue"]
-            // A class that somebody has given another name is theirs to allow.
+            // A class registered under another name with `NSKeyedUnarchiver` is allowed.
             case .object(let chain, _):
                 if chain.first.flatMap({ NSKeyedUnarchiver.class(forClassName: $0) }) != nil { continue }
                 names = chain
             default: continue
             }
             guard names.contains(where: allowed.contains) || allowed.contains("NSObject") else {
-                throw ArchiveError(.malformed, "The archive holds a \(names.first ?? ""), which is not allowed.")
+                throw ArchiveError(.malformed, "The archive contains a \(names.first ?? ""), which is not allowed.")
             }
         }
     }

@@ -1,10 +1,10 @@
 import Foundation
 
 extension KeyedArchive {
-    /// The archive as a binary property list, the keys of every object sorted: Foundation's archiver writes them in another
-    /// order each time.
+    /// The archive as a binary property list, the keys of every object sorted: Foundation's archiver writes them in a
+    /// different order each time.
     ///
-    /// Throws ``ArchiveError`` when it nests too deep.
+    /// Throws ``ArchiveError`` when it nests deeper than the limit.
     public func sortedData() throws -> Data {
         let sorted = objects.map { object in
             guard case .dictionary(let fields) = object else { return object }
@@ -15,7 +15,7 @@ extension KeyedArchive {
                 of: sorted, top: PropertyListDictionary(sorted: top.contents), archiver: archiver))
     }
 
-    /// The property list of an archive of these objects. The version of the format has never changed.
+    /// The property list of an archive of these objects. The format version is always 100000.
     static func propertyList(
         of objects: [PropertyListValue], top: PropertyListDictionary, archiver: String = "NSKeyedArchiver"
     ) -> PropertyListValue {

@@ -2,11 +2,11 @@ import Foundation
 
 /// An archive of `NSKeyedArchiver` as plain values: a table of objects that refer to each other by number.
 ///
-/// No class is looked up or instantiated, whatever the archive names, so an archive from anywhere can be looked into.
+/// No class is looked up or instantiated, so an archive from an untrusted source can be read.
 public struct KeyedArchive: Sendable, Hashable {
-    /// The object table. Number 0 is the text `$null`, which stands for nil.
+    /// The object table. Index 0 is the text `$null`, which represents nil.
     public let objects: [PropertyListValue]
-    /// The archive's named roots: references into the table, and values that stand for themselves.
+    /// The archive's named roots: references into the table, and inline values.
     public let top: PropertyListDictionary
     /// The class that wrote the archive.
     public let archiver: String
@@ -14,19 +14,19 @@ public struct KeyedArchive: Sendable, Hashable {
     /// The key of the only root of most archives.
     public static let rootKey = "root"
 
-    /// Reads the binary property list of an archive. Cost: one pass over the data; objects are resolved when asked for.
+    /// Reads the binary property list of an archive. Cost: one pass over the data; objects are resolved on access.
     ///
-    /// Throws ``ArchiveError`` when the data is damaged or is no archive.
+    /// Throws ``ArchiveError`` when the data is damaged or not an archive.
     public init(data: Data) throws {
         try self.init(propertyList: try BinaryPropertyList.read(data))
     }
 
-    /// Takes a property list for an archive. Throws ``ArchiveError`` when it has no object table or no root.
+    /// Reads a property list as an archive. Throws ``ArchiveError`` when it has no object table or no root.
     public init(propertyList: PropertyListValue) throws {
         guard let objects = propertyList["$objects"]?.elements, !objects.isEmpty,
             let top = propertyList["$top"]?.dictionary
         else {
-            throw ArchiveError(.notAnArchive, "The property list is no keyed archive.")
+            throw ArchiveError(.notAnArchive, "The property list is not a keyed archive.")
         }
         self.objects = objects
         self.top = top
@@ -38,15 +38,15 @@ public struct KeyedArchive: Sendable, Hashable {
         get throws { try top[Self.rootKey].flatMap { try object($0) } }
     }
 
-    /// The object that a value refers to; the value as an object of its own when it is no reference; nil for `$null`.
+    /// The object that a value refers to; an object with the value itself when it is not a reference; nil for `$null`.
     ///
-    /// Throws ``ArchiveError`` when the reference leads nowhere.
+    /// Throws ``ArchiveError`` when the reference is dangling.
     public func object(_ value: PropertyListValue) throws -> ArchivedObject? {
         guard case .uid(let number) = value else {
             return value == .null ? nil : ArchivedObject(archive: self, number: nil, value: value)
         }
         guard objects.indices.contains(number) else {
-            throw ArchiveError(.danglingReference, "A reference leads to no object.", objectNumber: number)
+            throw ArchiveError(.danglingReference, "A reference is dangling.", objectNumber: number)
         }
         if number == 0 || objects[number] == .string("$null") { return nil }
         return ArchivedObject(archive: self, number: number, value: objects[number])
@@ -57,13 +57,12 @@ public struct KeyedArchive: Sendable, Hashable {
 public struct ArchivedObject: Sendable {
     /// The archive that fields are resolved in.
     public let archive: KeyedArchive
-    /// The object's number in the table. Two objects are the same when they have one number. Nil for a value that
-    /// stands outside the table.
+    /// The object's index in the table. Two objects with the same index are identical. Nil for an inline value.
     public let number: Int?
     /// The entry of the table.
     public let value: PropertyListValue
 
-    /// The class and its ancestors, the class first. Empty for scalars and where the archive does not say.
+    /// The class and its ancestors, the class first. Empty for scalars and where the archive has no class description.
     public var classChain: [String] {
         guard let description = description(of: value["$class"]) else { return [] }
         if let chain = description["$classes"]?.elements?.compactMap(\.string), !chain.isEmpty { return chain }
@@ -80,12 +79,12 @@ public struct ArchivedObject: Sendable {
         self.className == className || classChain.contains(className)
     }
 
-    /// The names of the object's fields, sorted. Those that begin with `$` are the archiver's own.
+    /// The names of the object's fields, sorted, without the archiver's own, which begin with `$`.
     public var fieldNames: [String] {
         (value.dictionary?.keys ?? []).filter { !$0.hasPrefix("$") }.sorted()
     }
 
-    /// The object in a field. Nil when the field is absent or nil. Throws when the reference leads nowhere.
+    /// The object in a field. Nil when the field is absent or nil. Throws when the reference is dangling.
     public func object(_ field: String) throws -> ArchivedObject? {
         try value[field].flatMap { try archive.object($0) }
     }
@@ -95,22 +94,22 @@ public struct ArchivedObject: Sendable {
         try (value[field]?.elements ?? []).map { try archive.object($0) }
     }
 
-    /// The integer in a field, be it written in place or as an object.
+    /// The integer in a field, inline or as an object.
     public func integer(_ field: String) throws -> Int? {
         try object(field)?.value.integer.flatMap { Int(exactly: $0) }
     }
 
-    /// The boolean in a field, be it written in place or as an object; false when absent.
+    /// The boolean in a field, inline or as an object; false when absent.
     public func flag(_ field: String) throws -> Bool {
         try object(field)?.value.boolean ?? false
     }
 
-    /// The string in a field: a plain one, a mutable one or one with attributes.
+    /// The string in a field: plain, mutable or attributed.
     public func string(_ field: String) throws -> String? {
         try object(field)?.string
     }
 
-    /// The string that the object is.
+    /// The string value of the object, if it is a string.
     public var string: String? {
         get throws {
             if let string = value.string { return string }
@@ -143,7 +142,7 @@ public struct ArchivedObject: Sendable {
 }
 
 extension ArchivedObject {
-    /// What marks an unused slot of a known-keys dictionary.
+    /// The marker of an unused slot of a known-keys dictionary.
     static let emptySlotToken = "__empty_slot_token_4c24_98dc_ac1e_b773__"
 
     private func description(of reference: PropertyListValue?) -> PropertyListValue? {
@@ -161,7 +160,8 @@ extension ArchivedObject {
         }
     }
 
-    /// The pairs of Core Data's dictionary with fixed keys: the keys stand in a strategy, the values parallel to them.
+    /// The pairs of Core Data's dictionary with fixed keys: the keys are in a strategy object, the values parallel to
+    /// them.
     private var knownKeysPairs: [(key: ArchivedObject?, value: ArchivedObject?)]? {
         get throws {
             guard let strategy = try object("searchMapping"), let keys = try strategy.object("keys")?.members,

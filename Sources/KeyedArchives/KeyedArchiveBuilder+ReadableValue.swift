@@ -3,7 +3,8 @@ import Foundation
 extension ReadableValue {
     /// The keyed archive of the value, as `NSKeyedArchiver` would write it. Equal values give equal bytes.
     ///
-    /// Throws ``ArchiveError`` when the value nests deeper than the limit, or refers to an ancestor that it has not.
+    /// Throws ``ArchiveError`` when the value nests deeper than the limit, or refers to an ancestor that it does not
+    /// have.
     public func archived(limits: Limits = Limits()) throws -> Data {
         var builder = KeyedArchiveBuilder()
         let root = try builder.add(self, limits: limits)
@@ -12,16 +13,17 @@ extension ReadableValue {
 }
 
 extension KeyedArchiveBuilder {
-    /// Adds a readable value and all that it holds.
+    /// Adds a readable value and all that it contains.
     ///
-    /// Throws ``ArchiveError`` when the value nests deeper than the limit, or refers to an ancestor that it has not.
+    /// Throws ``ArchiveError`` when the value nests deeper than the limit, or refers to an ancestor that it does not
+    /// have.
     public mutating func add(
         _ value: ReadableValue, limits: ReadableValue.Limits = ReadableValue.Limits()
     ) throws -> PropertyListValue {
         try add(value, ancestors: [], depthLimit: limits.depth)
     }
 
-    /// Calls itself no deeper than the limit.
+    /// Recursive, no deeper than the limit.
     private mutating func add(
         _ value: ReadableValue, ancestors: [PropertyListValue], depthLimit: Int
     ) throws -> PropertyListValue {
@@ -85,7 +87,7 @@ extension KeyedArchiveBuilder {
             fill(reference, dictionary: Array(zip(keys, values)).map { (key: $0, value: $1) })
         case .object(let classChain, let fields):
             let values = try fields.map { field -> (String, PropertyListValue) in
-                // A number or a flag of an object stands in its field, as an archiver writes it.
+                // A number or a boolean is written inline in its field, as `NSKeyedArchiver` does.
                 switch field.value {
                 case .boolean(let value): (field.name, .boolean(value))
                 case .integer(let value): (field.name, .integer(value))

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Makes a keyed archive from plain values, as `NSKeyedArchiver` would write it: objects with class chains, shared
+/// Builds a keyed archive from plain values, as `NSKeyedArchiver` would write it: objects with class chains, shared
 /// references and cycles.
 ///
-/// Reserve an object's number first when others must refer to it before its fields are known.
+/// To let other objects refer to an object whose fields are not yet known, reserve its index first.
 public struct KeyedArchiveBuilder {
     /// The object table so far.
     private var objects: [PropertyListValue] = [.string("$null")]
     private var strings: [[UInt8]: Int] = [:]
     private var classes: [[String]: Int] = [:]
 
-    /// The reference that stands for nil.
+    /// The reference that represents nil.
     public static let null = PropertyListValue.uid(0)
 
-    /// An archive without objects.
+    /// Creates an archive without objects.
     public init() {}
 
     /// A reference to an object that is filled in later with ``fill(_:classChain:fields:)``.
@@ -22,7 +22,7 @@ public struct KeyedArchiveBuilder {
         return .uid(objects.count - 1)
     }
 
-    /// Adds an object. Fields hold references, or numbers and booleans that stand for themselves.
+    /// Adds an object. Fields contain references, or inline numbers and booleans.
     public mutating func add(classChain: [String], fields: PropertyListDictionary) -> PropertyListValue {
         let reference = reserve()
         fill(reference, classChain: classChain, fields: fields)
@@ -47,7 +47,7 @@ public struct KeyedArchiveBuilder {
         return .uid(objects.count - 1)
     }
 
-    /// Adds a value that the table holds as it is: a number, a boolean, data.
+    /// Adds a value that is stored in the table unchanged: a number, a boolean, data.
     public mutating func add(value: PropertyListValue) -> PropertyListValue {
         if case .string(let string) = value { return add(string: string) }
         objects.append(value)
@@ -99,7 +99,8 @@ public struct KeyedArchiveBuilder {
         return .uid(objects.count - 1)
     }
 
-    /// The archive with one root as a binary property list. Throws ``ArchiveError`` when it nests too deep.
+    /// The archive with one root as a binary property list. Throws ``ArchiveError`` when it nests deeper than the
+    /// limit.
     public func archive(root: PropertyListValue) throws -> Data {
         try BinaryPropertyList.write(propertyList(root: root))
     }

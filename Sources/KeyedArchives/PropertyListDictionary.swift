@@ -1,28 +1,28 @@
-/// A dictionary of a property list: keys in the order in which they were met, so that what is read can be written again
-/// byte for byte. Two dictionaries are equal when they hold the same values under the same keys, in whatever order.
+/// A dictionary of a property list. It keeps its keys in the order in which they were read, so that a file can be
+/// written again byte for byte. Two dictionaries are equal when they have equal values for the same keys, in any order.
 public struct PropertyListDictionary: Sendable {
     /// The keys, in order.
     public private(set) var keys: [String]
     /// The values, parallel to ``keys``.
     public private(set) var values: [PropertyListValue]
-    /// Where each key stands. Empty while the dictionary is small: there a linear search is the faster one.
+    /// The index of each key. Empty while the dictionary is small, where a linear search is faster.
     private var positions: [String: Int] = [:]
 
     private static let largestSearchedCount = 12
 
-    /// An empty dictionary.
+    /// Creates an empty dictionary.
     public init() {
         keys = []
         values = []
     }
 
-    /// A dictionary of the given pairs, in their order. Of two pairs with one key the later value stays.
+    /// Creates a dictionary of the given pairs, in their order. Of two pairs with the same key the later value is kept.
     public init(_ pairs: some Sequence<(String, PropertyListValue)>) {
         self.init()
         for (key, value) in pairs { self[key] = value }
     }
 
-    /// A dictionary with its keys sorted, so that equal contents give equal bytes.
+    /// Creates a dictionary with its keys sorted, so that equal contents give equal bytes.
     public init(sorted dictionary: [String: PropertyListValue]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
@@ -30,10 +30,10 @@ public struct PropertyListDictionary: Sendable {
     /// The number of keys.
     public var count: Int { keys.count }
 
-    /// Whether there is no key.
+    /// Whether the dictionary has no keys.
     public var isEmpty: Bool { keys.isEmpty }
 
-    /// The value of a key. Setting nil takes the key away, at the cost of the dictionary's length.
+    /// The value of a key. Setting nil removes the key, at a cost proportional to the dictionary's count.
     public subscript(key: String) -> PropertyListValue? {
         get { position(of: key).map { values[$0] } }
         set {

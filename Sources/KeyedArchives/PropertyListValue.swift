@@ -1,11 +1,11 @@
 import Foundation
 
-/// A property list as plain values, UIDs included.
+/// A property list as plain values, including UIDs.
 ///
-/// `PropertyListSerialization` reads a keyed archive's references as an opaque object that nobody can look into; here
-/// they are ``uid(_:)``. No class is instantiated for anything that a file says.
+/// `PropertyListSerialization` represents a keyed archive's references as an opaque type; here they are ``uid(_:)``. No
+/// class is instantiated.
 public enum PropertyListValue: Sendable, Hashable {
-    /// The null object of the binary format. Apple's tools neither write nor need it.
+    /// The null object of the binary format. Apple's tools do not write it.
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -18,8 +18,8 @@ public enum PropertyListValue: Sendable, Hashable {
     /// A reference into the object table of a keyed archive.
     case uid(Int)
     case array([PropertyListValue])
-    /// A set, which only the binary format knows. The order is the file's; the same members in another order make
-    /// another value.
+    /// A set, which only the binary format has. The order is the file's; two sets with the same members in different
+    /// orders are not equal.
     case set([PropertyListValue])
     case dictionary(PropertyListDictionary)
 }

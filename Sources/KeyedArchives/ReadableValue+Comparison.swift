@@ -1,6 +1,6 @@
 extension ReadableValue {
-    /// Whether two values say the same: the order of pairs, of fields and of a set's members says nothing. Cost: a step
-    /// for each value. Calls itself no deeper than the values nest, which their reader has limited.
+    /// Whether two values are equal without regard to the order of pairs, of fields and of a set's members. Cost: a
+    /// step for each value. Recursive to the nesting depth of the values, which their reader has limited.
     public func isSame(as other: ReadableValue) -> Bool {
         switch (self, other) {
         case (.array(let one), .array(let two)), (.orderedSet(let one), .orderedSet(let two)):

@@ -1,7 +1,7 @@
 import Foundation
 
 extension PropertyListValue {
-    /// A readable value as a property list: what a property list cannot hold becomes its text, or null.
+    /// A readable value as a property list. What a property list cannot represent becomes its text, or null.
     public init(_ value: ReadableValue) {
         self =
             switch value {

@@ -1,11 +1,11 @@
 import Foundation
 
 extension ReadableValue {
-    /// Reads an archive that Foundation's unarchiver shall read next, which stops the program off Apple's platforms where an
-    /// archive holds what no archiver writes.
+    /// Reads an archive in order to check it for Foundation's unarchiver, which outside Apple's platforms stops the
+    /// program at an archive that no archiver would write.
     ///
-    /// Throws ``ArchiveError`` for all that `init(archive:)` refuses, and for sets, nulls, cycles and references to nothing
-    /// anywhere in the property list. Cost: a step for each value.
+    /// Throws ``ArchiveError`` for everything that `init(archive:)` rejects, and for sets, nulls, cycles and dangling
+    /// references anywhere in the property list. Cost: a step for each value.
     public init(archiveForUnarchiver data: Data) throws {
         let list = try BinaryPropertyList.read(data)
         let archive = try KeyedArchive(propertyList: list)
@@ -14,14 +14,14 @@ extension ReadableValue {
             switch value {
             case .set, .null: throw ArchiveError(.malformed, "An archive has no sets and no nulls of its own.")
             case .uid(let number) where !archive.objects.indices.contains(number):
-                throw ArchiveError(.danglingReference, "A reference leads to no object.", objectNumber: number)
+                throw ArchiveError(.danglingReference, "A reference is dangling.", objectNumber: number)
             case .array(let elements): pending += elements
             case .dictionary(let members): pending += members.values
             default: break
             }
         }
         try archive.requireNoCycles()
-        // As large as the archive may be that stands for itself; one that shares objects beyond measure is refused.
+        // The limit grows with the archive. An archive that multiplies its size by shared objects is rejected.
         var limits = Limits()
         limits.depth = 512
         limits.valueCount += archive.objects.count * 4
@@ -30,7 +30,7 @@ extension ReadableValue {
 }
 
 extension KeyedArchive {
-    /// Throws where an object leads back to itself. Keeps a stack of its own.
+    /// Throws when an object contains itself, directly or indirectly. Iterative.
     fileprivate func requireNoCycles() throws {
         enum State { case new, open, done }
         var states = Array(repeating: State.new, count: objects.count)
@@ -46,7 +46,7 @@ extension KeyedArchive {
                 }
                 path.append((number, rest))
                 switch states[next] {
-                case .open: throw ArchiveError(.malformed, "An object leads back to itself.", objectNumber: next)
+                case .open: throw ArchiveError(.malformed, "An object contains itself.", objectNumber: next)
                 case .done: break
                 case .new:
                     states[next] = .open

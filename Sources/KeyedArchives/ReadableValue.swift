@@ -1,6 +1,6 @@
 import Foundation
 
-/// An archived value that can be read: a tree of plain values, whatever classes the archive names.
+/// An archived value as a tree of plain values, whatever classes the archive names.
 public indirect enum ReadableValue: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -18,12 +18,12 @@ public indirect enum ReadableValue: Sendable, Hashable {
     /// The members of a set, in the archive's order.
     case set([ReadableValue])
     case orderedSet([ReadableValue])
-    /// The pairs of a dictionary, in the archive's order. Keys may be anything.
+    /// The pairs of a dictionary, in the archive's order. Keys may be of any kind.
     case dictionary([Pair])
     /// An object of any other class.
     case object(classChain: [String], fields: [Field])
-    /// A container that the value lies in: so many levels up, 1 being the one that directly holds it. Archives may
-    /// have cycles; trees have none.
+    /// A container of the value, as the number of levels up; 1 is the direct container. It represents a cycle of the
+    /// archive, which a tree cannot contain.
     case ancestor(Int)
 
     /// A key of a dictionary and its value.
@@ -31,7 +31,7 @@ public indirect enum ReadableValue: Sendable, Hashable {
         public var key: ReadableValue
         public var value: ReadableValue
 
-        /// A pair.
+        /// Creates a pair.
         public init(_ key: ReadableValue, _ value: ReadableValue) {
             self.key = key
             self.value = value
@@ -43,7 +43,7 @@ public indirect enum ReadableValue: Sendable, Hashable {
         public var name: String
         public var value: ReadableValue
 
-        /// A field.
+        /// Creates a field.
         public init(_ name: String, _ value: ReadableValue) {
             self.name = name
             self.value = value
@@ -52,20 +52,21 @@ public indirect enum ReadableValue: Sendable, Hashable {
 }
 
 extension ReadableValue {
-    /// Limits of a tree. An archive may share objects; the tree repeats them, so a small archive can stand for much.
+    /// Limits of a tree. A tree repeats the objects that an archive shares, so a small archive can become a large tree.
     public struct Limits: Sendable {
-        /// How deep values may nest.
+        /// The maximum nesting depth.
         public var depth = 128
-        /// How many values there may be.
+        /// The maximum number of values.
         public var valueCount = 1_000_000
 
-        /// The defaults.
+        /// Creates the default limits.
         public init() {}
     }
 
     /// Reads the root of an archive. Cost: one step for each value of the tree.
     ///
-    /// Throws ``ArchiveError`` when the data is no archive, a reference leads nowhere, or the tree passes the limits.
+    /// Throws ``ArchiveError`` when the data is not an archive, a reference is dangling, or the tree exceeds the
+    /// limits.
     public init(archive data: Data, limits: Limits = Limits()) throws {
         self = try Self.init(try KeyedArchive(data: data).root, limits: limits)
     }
@@ -77,11 +78,11 @@ extension ReadableValue {
     }
 }
 
-/// Turns archived objects to trees. It calls itself no deeper than the limit.
+/// Converts archived objects to trees. Recursive, no deeper than the limit.
 private struct ReadableValueReader {
     let limits: ReadableValue.Limits
     var valueCount = 0
-    /// The numbers of the containers around the value being read, outermost first; -1 for one without number.
+    /// The indexes of the containers of the value being read, outermost first; -1 for one without index.
     var ancestors: [Int] = []
 
     init(limits: ReadableValue.Limits) {
@@ -91,7 +92,7 @@ private struct ReadableValueReader {
     mutating func read(_ object: ArchivedObject?) throws -> ReadableValue {
         valueCount += 1
         guard valueCount <= limits.valueCount else {
-            throw ArchiveError(.tooLarge, "The archive stands for more than \(limits.valueCount) values.")
+            throw ArchiveError(.tooLarge, "The archive represents more than \(limits.valueCount) values.")
         }
         guard let object else { return .null }
         if let number = object.number, let position = ancestors.lastIndex(of: number) {
@@ -136,7 +137,7 @@ private struct ReadableValueReader {
         }
     }
 
-    /// The value of an object that holds no others.
+    /// The value of an object that contains no other objects.
     private static func scalar(_ object: ArchivedObject) throws -> ReadableValue? {
         switch object.value {
         case .null: return .null

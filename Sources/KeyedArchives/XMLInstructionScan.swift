@@ -1,9 +1,9 @@
 import Foundation
 
-/// Finds processing instructions without content (`<?name?>`) in XML, piece by piece.
+/// Finds processing instructions without content (`<?name?>`) in XML, chunk by chunk.
 ///
-/// Off Apple's platforms `XMLParser` crashes on one: it makes a string of content that is not there. Nobody needs them, so
-/// a document that has one is refused before the parser sees it.
+/// Outside Apple's platforms `XMLParser` crashes on one. They have no use, so a document that contains one is rejected
+/// before it is parsed.
 package struct XMLInstructionScan {
     private enum State { case text, opened, name, question }
 
@@ -11,7 +11,8 @@ package struct XMLInstructionScan {
 
     package init() {}
 
-    /// Where in the bytes such an instruction ends, or nil. What the bytes end with is kept for the next piece.
+    /// The position of the end of such an instruction in the bytes, or nil. The state at the end of the bytes is kept
+    /// for the next chunk.
     package mutating func firstBare(in bytes: UnsafeRawBufferPointer) -> Int? {
         var position = 0
         while position < bytes.count {
@@ -29,7 +30,7 @@ package struct XMLInstructionScan {
                 default: state = .text
                 }
             case .name:
-                // Content begins behind a space: whatever comes then, there is some.
+                // Content begins after whitespace: any byte that follows is content.
                 let byte = bytes[position]
                 if byte == UInt8(ascii: "?") { state = .question } else if byte <= 0x20 { state = .text }
             case .question:
@@ -41,7 +42,7 @@ package struct XMLInstructionScan {
         return nil
     }
 
-    /// Where in a whole document such an instruction ends, or nil.
+    /// The position of the end of such an instruction in a whole document, or nil.
     package static func firstBare(in data: Data) -> Int? {
         var scan = XMLInstructionScan()
         return data.withUnsafeBytes { scan.firstBare(in: $0) }

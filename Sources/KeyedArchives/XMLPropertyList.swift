@@ -1,14 +1,14 @@
 import Foundation
 
 #if canImport(FoundationXML)
-    import FoundationXML  // because XMLParser lives apart from Foundation off Apple's platforms
+    import FoundationXML  // because outside Apple's platforms XMLParser is in a module of its own
 #endif
 
-/// The XML property list format, read by a stream parser: nesting costs no stack.
+/// The XML property list format. The parser is a stream parser, so nesting uses no stack.
 public enum XMLPropertyList {
-    /// Reads an XML property list. UIDs, which XML spells as dictionaries with the key `CF$UID`, are recognised.
+    /// Reads an XML property list. UIDs, which XML represents as dictionaries with the key `CF$UID`, are recognised.
     ///
-    /// Throws ``ArchiveError`` when the XML is malformed or is no property list.
+    /// Throws ``ArchiveError`` when the XML is malformed or not a property list.
     public static func read(_ data: Data) throws -> PropertyListValue {
         let reader = XMLPropertyListReader()
         let parser = XMLParser(data: try XMLText.utf8(data))
@@ -16,11 +16,11 @@ public enum XMLPropertyList {
         parser.shouldResolveExternalEntities = false
         _ = parser.parse()
         if let failure = reader.failure { throw failure }
-        // The result of parse() is true for some malformed documents; the error is not.
+        // For some malformed documents parse() returns true, but the error is set.
         if reader.parseFailed || parser.parserError != nil {
             throw ArchiveError(.malformed, "The XML is malformed near line \(max(parser.lineNumber, 1)).")
         }
-        guard let value = reader.root else { throw ArchiveError(.unknownFormat, "The XML is no property list.") }
+        guard let value = reader.root else { throw ArchiveError(.unknownFormat, "The XML is not a property list.") }
         return value
     }
 }
@@ -67,7 +67,7 @@ package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
         text = ""
         guard Self.containers.contains(elementName) else { return }
         guard open.count < Self.depthLimit else {
-            return fail(ArchiveError(.tooLarge, "The property list nests too deep."), parser)
+            return fail(ArchiveError(.tooLarge, "The property list is nested too deeply."), parser)
         }
         open.append(Container(isDictionary: elementName == "dict"))
     }
@@ -86,7 +86,7 @@ package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
             return
         case "key":
             guard let last = open.indices.last, open[last].isDictionary else {
-                return fail(ArchiveError(.malformed, "A key stands outside a dictionary."), parser)
+                return fail(ArchiveError(.malformed, "A key is outside a dictionary."), parser)
             }
             open[last].key = text
         case "string": add(.string(text), parser)
@@ -110,7 +110,7 @@ package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
             } else {
                 add(.array(container.elements), parser)
             }
-        default: fail(ArchiveError(.malformed, "<\(elementName)> is no element of a property list."), parser)
+        default: fail(ArchiveError(.malformed, "<\(elementName)> is not an element of a property list."), parser)
         }
         text = ""
     }
@@ -121,7 +121,8 @@ package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
 
     private func add(_ value: PropertyListValue?, _ parser: XMLParser) {
         guard let value else {
-            return fail(ArchiveError(.malformed, "'\(text)' near line \(parser.lineNumber) is no value."), parser)
+            let message = "'\(text)' near line \(parser.lineNumber) is not a valid value."
+            return fail(ArchiveError(.malformed, message), parser)
         }
         guard let last = open.indices.last else {
             root = value

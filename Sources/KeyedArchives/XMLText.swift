@@ -1,21 +1,21 @@
 import Foundation
 
-/// XML text made safe for Foundation's parser.
+/// Prepares XML text for Foundation's parser.
 public enum XMLText {
-    /// The same document as UTF-8 without a declaration.
+    /// The same document as UTF-8, its XML declaration replaced by blanks.
     ///
-    /// Off Apple's platforms `XMLParser` traps on an attribute whose bytes are not what the declared encoding promises.
-    /// So the text is decoded here, as UTF-8 or, with a byte order mark, as UTF-16. Throws ``ArchiveError`` when it is
+    /// Outside Apple's platforms `XMLParser` traps on an attribute whose bytes are invalid in the declared encoding. So
+    /// the text is decoded here, as UTF-8 or, with a byte order mark, as UTF-16. Throws ``ArchiveError`` when it is
     /// neither.
     public static func utf8(_ data: Data) throws -> Data {
         let isWide = data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE])
         guard let text = isWide ? String(data: data, encoding: .utf16) : validatedUTF8(data) else {
             let offset = isWide ? 0 : firstInvalidByte(data)
-            throw ArchiveError(.malformed, "The text is not in the encoding UTF-8.", byteOffset: offset)
+            throw ArchiveError(.malformed, "The text is not valid UTF-8.", byteOffset: offset)
         }
         var utf8 = Array(text.utf8)
         if utf8.starts(with: [0xEF, 0xBB, 0xBF]) { utf8.replaceSubrange(..<3, with: repeatElement(0x20, count: 3)) }
-        // A declaration of another encoding would be believed; blanks keep lines and columns as they are.
+        // The parser would follow a declaration of another encoding; blanks keep lines and columns unchanged.
         if let start = utf8.firstIndex(where: { $0 > 0x20 }), utf8[start...].starts(with: Array("<?xml".utf8)),
             let end = utf8[start...].firstIndex(of: UInt8(ascii: ">"))
         {

@@ -2,7 +2,7 @@
     import SwiftSyntax
     import SwiftSyntaxMacros
 
-    /// `@Managed`: puts `@ManagedValue` before the properties of a class, and says what their key paths are called.
+    /// `@Managed`: adds `@ManagedValue` to the properties of a class, and registers the names of their key paths.
     struct ManagedMacro: MemberAttributeMacro, MemberMacro {
         static func expansion(
             of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
@@ -19,7 +19,7 @@
             conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
         ) throws -> [DeclSyntax] {
             guard let declaration = declaration.as(ClassDeclSyntax.self) else {
-                throw MacroExpansionErrorMessage("@Managed belongs before a class that inherits from NSManagedObject.")
+                throw MacroExpansionErrorMessage("@Managed must be attached to a subclass of NSManagedObject.")
             }
             let variables = declaration.memberBlock.members.compactMap { ManagedVariable($0.decl) }
             guard !variables.isEmpty else { return [] }

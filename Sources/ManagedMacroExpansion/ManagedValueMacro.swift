@@ -9,7 +9,7 @@
             in context: some MacroExpansionContext
         ) throws -> [AccessorDeclSyntax] {
             guard let variable = ManagedVariable(declaration) else {
-                throw MacroExpansionErrorMessage("@ManagedValue belongs before a var with a type and without a value.")
+                throw MacroExpansionErrorMessage("@ManagedValue must be attached to a var with a type and no value.")
             }
             let key = variable.key
             return [

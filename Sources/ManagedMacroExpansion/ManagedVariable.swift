@@ -1,11 +1,11 @@
 #if Macros
     import SwiftSyntax
 
-    /// A property of a class that its entity holds: a `var` with a type, without a value and without accessors.
+    /// A managed property of a class: a `var` with a type, without a value and without accessors.
     struct ManagedVariable {
         let name: String
         let type: TypeSyntax
-        /// Whether the property belongs to the class, or to every object.
+        /// The modifiers of properties that are not managed.
         private static let ordinaryModifiers = ["static", "class", "lazy"]
 
         /// The property that a member of a class declares; nil where it declares something else.
@@ -25,7 +25,7 @@
         /// The name in the model: without the backticks that Swift needs.
         var key: String { name.filter { $0 != "`" } }
 
-        /// The name of the typed way to the property.
+        /// The name of the property's typed accessor.
         var propertyName: String { "_managed_" + key }
 
         /// The type without its optionality; nil where it is not optional.
@@ -37,15 +37,15 @@
             return nil
         }
 
-        /// The value that Core Data keeps, as the property's type. What is missing is zero or empty, where the type
-        /// leaves no room for nil and has such a value.
+        /// The primitive value in Core Data, cast to the property's type. A missing value is zero or empty, where the
+        /// type is not optional and has such a value.
         var primitiveValue: String {
             let value = "primitiveValue(forKey: \"\(key)\")"
             if let wrappedType { return "\(value) as? \(wrappedType)" }
             let text = type.trimmedDescription
             if let missing = Self.missingValue(of: text) { return "\(value) as? \(text) ?? \(missing)" }
-            // Forced, because a type without nil and without an empty value cannot be read before it is set: @NSManaged
-            // stops there too.
+            // A forced cast, because a type without nil and without an empty value cannot be read before it is set;
+            // @NSManaged stops the program there too.
             return "\(value) as! \(text)"
         }
 

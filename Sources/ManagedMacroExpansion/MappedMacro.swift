@@ -10,19 +10,19 @@
             conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
         ) throws -> [DeclSyntax] {
             guard let declaration = declaration.as(ClassDeclSyntax.self) else {
-                throw MacroExpansionErrorMessage("@Mapped belongs before a class. Structures are Codable instead.")
+                throw MacroExpansionErrorMessage("@Mapped must be attached to a class. Structures can be Codable.")
             }
             let variables = declaration.memberBlock.members.flatMap { MappedVariable.variables(of: $0.decl) }
             let hasInitializer = declaration.memberBlock.members.contains { isEmptyInitializer($0.decl) }
             for variable in variables where !variable.hasInitialValue && !hasInitializer {
-                let message = "A mapped property needs a value, or a type that can be nil: instances are filled later."
+                let message = "A mapped property needs a default value or an optional type: instances are filled later."
                 context.diagnose(
                     Diagnostic(node: variable.declaration, message: MacroExpansionErrorMessage(message)))
             }
             let modifiers = Set(declaration.modifiers.map(\.name.text))
             let access = modifiers.contains("public") || modifiers.contains("open") ? "public " : ""
             let isFinal = modifiers.contains("final")
-            // What conforms already does so by its superclass, unless it says so itself.
+            // A class that conforms already inherits the conformance, unless it declares it itself.
             let saysSo = declaration.inheritanceClause?.inheritedTypes.contains {
                 ["Mapped", "Coral.Mapped"].contains($0.type.trimmedDescription)
             }
@@ -64,20 +64,20 @@
             return [try ExtensionDeclSyntax("extension \(type.trimmed): Mapped {}")]
         }
 
-        /// Whether a member is an initialiser that takes nothing.
+        /// Whether a member is an initialiser without parameters.
         private static func isEmptyInitializer(_ member: DeclSyntax) -> Bool {
             member.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters.isEmpty == true
         }
     }
 
-    /// `@MappedAs`: nothing by itself; `@Mapped` reads what it says.
+    /// `@MappedAs`: expands to nothing; `@Mapped` reads its arguments.
     struct MappedAsMacro: PeerMacro {
         static func expansion(
             of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
             in context: some MacroExpansionContext
         ) throws -> [DeclSyntax] {
             guard !MappedVariable.variables(of: declaration).isEmpty else {
-                throw MacroExpansionErrorMessage("@MappedAs belongs before a stored var.")
+                throw MacroExpansionErrorMessage("@MappedAs must be attached to a stored var.")
             }
             return []
         }

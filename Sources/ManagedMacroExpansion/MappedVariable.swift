@@ -1,13 +1,13 @@
 #if Macros
     import SwiftSyntax
 
-    /// A property of a class that documents fill: a stored `var`.
+    /// A mapped property of a class: a stored `var`.
     struct MappedVariable {
         let name: String
         let declaration: VariableDeclSyntax
-        /// Whether an instance can be made without a word about the property.
+        /// Whether an instance can be created without a value for the property.
         let hasInitialValue: Bool
-        /// What `@MappedAs` says of it.
+        /// The arguments of `@MappedAs`.
         private let arguments: LabeledExprListSyntax?
 
         private static let otherModifiers = ["static", "class", "lazy"]
@@ -45,7 +45,7 @@
             }
         }
 
-        /// The expression that makes the property's `MappedProperty`.
+        /// The expression that creates the property's `MappedProperty`.
         func property(of className: String) -> String {
             let key = name.filter { $0 != "`" }
             var parts = ["\"\(key)\"", "\\\(className).\(name)"]

@@ -2,7 +2,7 @@
     import SwiftCompilerPlugin
     import SwiftSyntaxMacros
 
-    /// What the compiler starts when it meets one of the macros.
+    /// The plugin that the compiler runs to expand the macros.
     @main
     struct Plugin: CompilerPlugin {
         let providingMacros: [any Macro.Type] = [
@@ -10,7 +10,7 @@
         ]
     }
 #else
-    /// Nothing: without the trait `Macros` there is no macro.
+    /// Does nothing: without the trait `Macros` there are no macros.
     @main
     struct Plugin {
         static func main() {}

@@ -1,8 +1,8 @@
 #if Macros
     import Coral
 
-    /// Makes a plain Swift class one whose instances documents make and fill: writes the list of its properties and the
-    /// initialiser that the protocol `Mapped` asks for.
+    /// Makes instances of a plain Swift class readable from documents: generates the list of its properties and the
+    /// initialiser of the protocol `Mapped`.
     ///
     /// ```swift
     /// @Mapped
@@ -18,16 +18,17 @@
     /// try PlainImporter().fill(person, from: later)
     /// ```
     ///
-    /// Each stored `var` is mapped, under its own name unless ``MappedAs`` says otherwise. It needs a value, or a type that
-    /// can be nil, since instances are made first and filled afterwards. A subclass of a mapped class adds its properties.
+    /// Each stored `var` is mapped, under its own name unless ``MappedAs`` sets another. It needs a default value or an
+    /// optional type, since instances are created first and filled afterwards. A subclass of a mapped class adds its
+    /// properties.
     @attached(member, conformances: Mapped, names: named(mappedProperties), named(init))
     @attached(extension, conformances: Mapped)
     public macro Mapped() = #externalMacro(module: "ManagedMacroExpansion", type: "MappedMacro")
 
-    /// Says how documents hold a property of a class that has ``Mapped()``: the keys, the first that is there being read and
-    /// the first of all written; and what `PropertyMapping` says besides.
+    /// Sets the mapping of a property in a class with ``Mapped()``: the keys, of which the first existing one is read
+    /// and the first of all is written; and the other parts of `PropertyMapping`.
     ///
-    /// - Parameter elements: The class of a collection's elements where its type does not say it, as `[Any]` does not.
+    /// - Parameter elements: The class of a collection's elements where its type does not contain it, as in `[Any]`.
     @attached(peer)
     public macro MappedAs(
         _ keys: String..., dates: MappedDates? = nil, transformer: MappedTransformer? = nil,

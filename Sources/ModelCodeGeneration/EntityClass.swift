@@ -1,13 +1,13 @@
 import ModelFiles
 
-/// An entity with the names that its class needs.
+/// An entity with the names for its class.
 struct EntityClass {
     let entity: ModelEntity
     /// The class's own name, without a module.
     let name: String
     /// The name of the class that it inherits from.
     let superclassName: String
-    /// Whether the entity inherits from no other: then its class is the one that is `Identifiable`.
+    /// Whether the entity has no parent: then its class conforms to `Identifiable`.
     let isRoot: Bool
     /// The class names of the destinations of relationships and fetched properties, by property.
     let destinations: [String: String]
@@ -15,7 +15,7 @@ struct EntityClass {
     /// The name as it is written in a declaration.
     var identifier: String { SwiftName.identifier(name) }
 
-    /// Whether the class itself is generated, and not only its properties.
+    /// Whether the class itself is generated, not only its properties.
     var isGeneratedWhole: Bool { entity.codeGeneration == .classDefinition }
 
     func destination(of property: any ModelProperty) -> String {
@@ -30,7 +30,7 @@ extension ModelEntity {
         return last == EntityClasses.baseClassName ? nil : last
     }
 
-    /// The module that the class's name begins with; nil where it stands alone, or for the module that is built.
+    /// The module in the class's name; nil without one, and for the module that is compiled.
     var classModuleName: String? {
         guard let className, !className.hasPrefix("."), let dot = className.lastIndex(of: ".") else { return nil }
         return String(className[..<dot])

@@ -2,16 +2,16 @@ import ModelFiles
 
 /// A function that changes a to-many relationship.
 struct RelationshipAccessor {
-    /// The name that Objective-C knows it by, which is how Apple's framework finds out what it does.
+    /// Its Objective-C name, by which Apple's framework recognises it.
     let selector: String
     /// Its name and parameters in Swift.
     let signature: String
-    /// What it calls on the typed property.
+    /// The call on the typed property.
     let call: String
 }
 
 extension EntityClasses {
-    /// The functions that Xcode gives a to-many relationship, in its order.
+    /// The functions that Xcode generates for a to-many relationship, in its order.
     func accessors(of relationship: ModelRelationship, in entityClass: EntityClass) -> [RelationshipAccessor] {
         let name = SwiftName.capitalized(relationship.name)
         let element = entityClass.destination(of: relationship)

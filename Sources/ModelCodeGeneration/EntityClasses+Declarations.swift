@@ -1,7 +1,7 @@
 import ModelFiles
 
 extension EntityClasses {
-    /// The class itself, empty.
+    /// Writes the class itself, empty.
     func writeClass(_ entityClass: EntityClass, to text: inout SwiftText) {
         text.line("#if canImport(Darwin)")
         text.line("@objc(\(entityClass.name))")
@@ -10,7 +10,7 @@ extension EntityClasses {
         text.line()
     }
 
-    /// The properties, with everything that goes with them.
+    /// Writes the extension with the properties and accessors.
     func writeProperties(_ entityClass: EntityClass, to text: inout SwiftText) {
         let name = entityClass.identifier
         text.block("extension \(name)") { text in
@@ -32,7 +32,7 @@ extension EntityClasses {
         }
     }
 
-    /// The type of a property, and whether the object sets it.
+    /// The type of a property, and whether it can be set.
     func type(of property: any ModelProperty, in entityClass: EntityClass) -> String {
         switch property {
         case let attribute as ModelAttribute: types.name(of: attribute)

@@ -1,11 +1,11 @@
 import ModelFiles
 
 extension EntityClasses {
-    /// What the key paths of a class, and of those below it, are called. A key path knows no name off Apple's
-    /// platforms.
+    /// Writes the names of the key paths of a class and its subclasses. Outside Apple's platforms a key path has no
+    /// name.
     ///
-    /// The uppermost generated class says it for all, because Swift lets a class conform to a protocol only once.
-    /// Inherited properties are listed again: to Swift, `\Sub.title` and `\Note.title` are two key paths.
+    /// The topmost generated class registers all of them, because in Swift a class can conform to a protocol only once.
+    /// Inherited properties are listed again: in Swift, `\Sub.title` and `\Note.title` are different key paths.
     func writeKeyPaths(_ entityClass: EntityClass, to text: inout SwiftText) {
         let known = keyPathClasses(of: entityClass)
         guard !known.isEmpty else { return }
@@ -21,9 +21,10 @@ extension EntityClasses {
         }
     }
 
-    /// The key paths of a class and their names: its properties, and what attributes a to-one relationship leads to.
+    /// The key paths of a class and their names: its properties, and the attributes of the destinations of to-one
+    /// relationships.
     private func keyPaths(of entityClass: EntityClass) -> [(path: String, name: String)] {
-        // What a class above has that is not generated here may be written by hand, or not at all.
+        // Properties of an ancestor that is not generated here may be hand-written or missing.
         let lineage = lineage(of: entityClass.entity).filter { $0.codeGeneration != .manual }
         var paths: [(path: String, name: String)] = []
         for property in lineage.flatMap(\.properties) {

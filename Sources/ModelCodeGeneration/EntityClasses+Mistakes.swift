@@ -1,7 +1,7 @@
 import ModelFiles
 
 extension EntityClasses {
-    /// What a model may say, but no class in Swift can.
+    /// Errors of a model that is valid, but cannot be represented by Swift classes.
     static func mistakes(in model: Model, moduleName: String?) -> [ModelError] {
         var mistakes: [ModelError] = []
         func report(
@@ -19,8 +19,8 @@ extension EntityClasses {
             if let owner = owners.updateValue(entity.name, forKey: name) {
                 report(
                     .duplicateName,
-                    "The class '\(name)' is generated for '\(owner)' already. Name another, or set code generation to"
-                        + " manual.", entity)
+                    "The class '\(name)' is already generated for '\(owner)'. Use another name, or set code generation"
+                        + " to manual.", entity)
             }
             if let module = entity.classModuleName, let moduleName, module != moduleName {
                 report(
@@ -30,7 +30,7 @@ extension EntityClasses {
             for property in entity.properties where SwiftName.isTaken(property.name) {
                 report(
                     .invalidName,
-                    "Every managed object has a member '\(property.name)': no property can have this name.",
+                    "NSManagedObject has a member '\(property.name)': a property cannot have this name.",
                     entity, property)
             }
         }

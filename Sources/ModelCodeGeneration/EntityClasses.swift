@@ -1,25 +1,25 @@
 import ModelFiles
 
-/// The classes of a model's entities as Swift, in the shape in which Xcode generates them.
+/// The Swift classes of a model's entities, in the form that Xcode generates.
 ///
 /// For each entity whose code generation is *class* there is a class, and for these and for *category* an extension
 /// with the properties, the accessors of to-many relationships and `fetchRequest()`. On Apple's platforms the
-/// properties are `@NSManaged`; elsewhere they are typed accessors of the engine's. One text serves both.
+/// properties are `@NSManaged`; elsewhere they use the engine's typed accessors. The same text compiles on both.
 ///
-/// The same model gives the same text. Cost: one step a property; a line more for each attribute that a to-one
-/// relationship leads to.
+/// The same model gives the same text. Cost: one step for each property, and one line for each attribute of the
+/// destination of a to-one relationship.
 public struct EntityClasses: Sendable {
     static let baseClassName = "NSManagedObject"
 
     let classes: [EntityClass]
     let types: SwiftType
-    /// The name of the model, for the first line of what is generated.
+    /// The name of the model, for the first line of generated files.
     let modelName: String
     private let entities: ModelInheritance
 
-    /// The classes of a model that is built into a module, in the model's order of entities.
+    /// Creates the classes of a model that is compiled into a module, in the model's order of entities.
     ///
-    /// - Throws: ``EntityClassErrors`` with all mistakes of the model that stand in the way, each with file and line.
+    /// - Throws: ``EntityClassErrors`` with all errors of the model, each with file and line.
     public init(of model: Model, named modelName: String, moduleName: String? = nil) throws {
         let mistakes = model.validate() + Self.mistakes(in: model, moduleName: moduleName)
         guard mistakes.isEmpty else { throw EntityClassErrors(errors: mistakes) }
@@ -50,7 +50,7 @@ public struct EntityClasses: Sendable {
     /// The names of the generated classes and extensions, in the model's order.
     public var classNames: [String] { classes.map(\.name) }
 
-    /// Everything as the text of one file.
+    /// The text of one file with everything.
     public func text() -> String {
         var text = SwiftText(modelName: modelName)
         for entityClass in classes {
@@ -62,8 +62,8 @@ public struct EntityClasses: Sendable {
         return text.finished()
     }
 
-    /// Two files for each class, as Xcode names them: one with the class, for you to write in, and one with its
-    /// properties, to be generated anew when the model changes.
+    /// Two files for each class, with Xcode's names: one with the class, for your own code, and one with its
+    /// properties, to be generated again when the model changes.
     public func files() -> [GeneratedFile] {
         classes.flatMap { entityClass in
             var files: [GeneratedFile] = []
@@ -85,7 +85,7 @@ public struct EntityClasses: Sendable {
         }
     }
 
-    /// The entity and those above it, the uppermost first.
+    /// The entity and its ancestors, the topmost first.
     func lineage(of entity: ModelEntity) -> [ModelEntity] {
         entities.lineage(of: entity.name)
     }
@@ -95,7 +95,8 @@ public struct EntityClasses: Sendable {
         name.flatMap { entities.entities[$0] }
     }
 
-    /// The classes whose key paths a class makes known: it and those below it. None where a class above does it.
+    /// The classes whose key paths a class registers: its own and its subclasses'. Empty where an ancestor's class
+    /// registers them.
     func keyPathClasses(of entityClass: EntityClass) -> [EntityClass] {
         let isBelowGenerated = lineage(of: entityClass.entity).dropLast().contains { ancestor in
             classes.contains { $0.entity.name == ancestor.name }
@@ -111,22 +112,22 @@ public struct EntityClasses: Sendable {
 public struct GeneratedFile: Sendable, Hashable {
     /// The file's name.
     public var name: String
-    /// The name of the entity whose class it is about.
+    /// The name of the entity of the class.
     public var entityName: String
-    /// What it holds.
+    /// The contents.
     public var text: String
-    /// Whether it is yours once it has been written. What is not is written anew each time.
+    /// Whether the file is written only once, for you to edit. Other files are overwritten each time.
     public var isEditable: Bool
 
-    /// Whether a file's text says that it was generated, and so may be written anew.
+    /// Whether a text has the heading of generated files, which may be overwritten.
     public static func isGenerated(_ text: String) -> Bool { text.hasPrefix(SwiftText.heading) }
 }
 
-/// The mistakes for which no classes can be generated.
+/// The errors for which no classes can be generated.
 public struct EntityClassErrors: Error, Sendable, CustomStringConvertible {
-    /// The mistakes, in the model's order, with file and line where it was read from a source. Never empty.
+    /// The errors, in the model's order, with file and line where it was read from a source. Never empty.
     public var errors: [ModelError]
 
-    /// The mistakes, a line each.
+    /// The errors, a line each.
     public var description: String { errors.map(\.description).joined(separator: "\n") }
 }

@@ -2,15 +2,15 @@ import Foundation
 import ModelFiles
 
 extension ModelFile {
-    /// The name of the compiled form of a model of a name: a `.momd`, or for a single source model a `.mom`.
+    /// The file name of the compiled model with a name: a `.momd`, or for a single source model a `.mom`.
     public func compiledName(_ name: String) -> String {
         name + (kind == .sourceBundle || kind == .compiledBundle ? ".momd" : ".mom")
     }
 
-    /// The models with every class named by its module, also those that the source names alone.
+    /// The models with the module prefixed to every class name, also to those without a dot in the source.
     ///
-    /// On Apple's platforms a class has a name without its module, by `@objc(Note)`; elsewhere it is found by both
-    /// only. Version hashes do not cover class names.
+    /// On Apple's platforms a class can have a name without its module, by `@objc(Note)`; elsewhere it is found only by
+    /// its full name. Version hashes do not cover class names.
     public func qualified(by moduleName: String?) -> ModelFile {
         guard let moduleName else { return self }
         var file = self
@@ -39,7 +39,7 @@ extension ModelFile {
 }
 
 extension ModelError {
-    /// The error as compilers write it: `file:line: error: sentence (Entity.property)`.
+    /// The error in the format of compilers: `file:line: error: sentence (Entity.property)`.
     public var compilerMessage: String {
         let place = [file ?? "model", line.map { "\($0)" }].compactMap { $0 }.joined(separator: ":")
         let subject = [entity, property].compactMap { $0 }.joined(separator: ".")

@@ -1,16 +1,16 @@
-/// How names of a model are written in Swift.
+/// The form of a model's names in Swift.
 enum SwiftName {
-    /// A name where it is declared or referred to: in backticks when Swift would take it for something else.
+    /// A name in a declaration or reference: in backticks when it is a reserved word.
     static func identifier(_ name: String) -> String {
         reservedWords.contains(name) ? "`\(name)`" : name
     }
 
-    /// A name with its first letter in upper case, as the names of relationship accessors contain it.
+    /// A name with its first letter in upper case, as in the names of relationship accessors.
     static func capitalized(_ name: String) -> String {
         name.prefix(1).uppercased() + name.dropFirst()
     }
 
-    /// Whether every managed object has a member of the name already, so that no property can.
+    /// Whether `NSManagedObject` has a member with the name, so that no property can have it.
     static func isTaken(_ name: String) -> Bool {
         memberNames.contains(name)
     }

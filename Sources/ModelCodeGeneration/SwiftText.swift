@@ -1,12 +1,12 @@
-/// Swift text under construction, indented by four spaces.
+/// Builds Swift text, indented by four spaces.
 struct SwiftText {
-    /// How a file begins that is generated anew.
+    /// The beginning of generated files.
     static let heading = "// Generated from "
 
     private var text: String
     private var depth = 0
 
-    /// Begins a file that is the reader's, or, with a model's name, one that is generated anew.
+    /// Begins a file for the user to edit, or, with a model's name, a generated one.
     init(modelName: String? = nil) {
         text = ""
         if let modelName {
@@ -15,13 +15,13 @@ struct SwiftText {
         text += "import CoreData\nimport Foundation\n\n"
     }
 
-    /// A line, or an empty one.
+    /// Writes a line, or an empty one.
     mutating func line(_ line: String = "") {
         if !line.isEmpty { text += String(repeating: "    ", count: depth) + line }
         text += "\n"
     }
 
-    /// A head, a body that is indented, and a closing brace.
+    /// Writes a head, an indented body, and a closing brace.
     mutating func block(_ head: String, _ body: (inout SwiftText) -> Void) {
         line(head + " {")
         depth += 1

@@ -1,11 +1,11 @@
 import ModelFiles
 
-/// The Swift types of properties, as Xcode chooses them.
+/// The Swift types of properties, as Xcode generates them.
 ///
-/// What is not a scalar is optional, also where the model demands a value: a new object has none yet.
+/// Types other than scalars are optional, even where the model requires a value: a new object does not have one yet.
 struct SwiftType {
-    /// The names of the model's classes. A type of Swift's or Foundation's that has one of these names is written with
-    /// its module.
+    /// The names of the model's classes. A type of Swift or Foundation with one of these names is qualified by its
+    /// module.
     private let classNames: Set<String>
 
     init(classNames: Set<String>) {
@@ -19,12 +19,12 @@ struct SwiftType {
         return objectName(of: attribute) + "?"
     }
 
-    /// The type under which the value of an attribute is read and written.
+    /// The type with which the value of an attribute is read and written.
     func storedName(of attribute: ModelAttribute) -> String {
         isDateInSeconds(attribute) ? objectName(of: attribute) + "?" : name(of: attribute)
     }
 
-    /// Whether the attribute is a date that the class shows as its seconds since 2001.
+    /// Whether the attribute is a date that the class represents as seconds since 2001.
     func isDateInSeconds(_ attribute: ModelAttribute) -> Bool {
         attribute.type == .date && attribute.usesScalarValueType == true
     }

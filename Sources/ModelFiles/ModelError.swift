@@ -1,19 +1,19 @@
-/// What is wrong with a model or its file, and where.
+/// An error in a model or its file, and its position.
 public struct ModelError: Error, Sendable, Hashable {
-    /// What kind of thing is wrong.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
     /// The path of the file, where known.
     public var file: String?
-    /// The line in the file, counted from 1, where the file has lines.
+    /// The line in the file, starting at 1, where the file has lines.
     public var line: Int?
-    /// The entity, where it is about one.
+    /// The entity, where the error concerns one.
     public var entity: String?
-    /// The property of ``entity``, where it is about one.
+    /// The property of ``entity``, where the error concerns one.
     public var property: String?
 
-    /// An error.
+    /// Creates an error.
     public init(
         _ code: Code, _ message: String, file: String? = nil, line: Int? = nil, entity: String? = nil,
         property: String? = nil
@@ -26,40 +26,40 @@ public struct ModelError: Error, Sendable, Hashable {
         self.property = property
     }
 
-    /// The kinds of mistakes. More may come, so a switch needs a default.
+    /// The kinds of errors. More may be added, so a switch needs a default.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The file does not exist or cannot be read or written.
         public static let unreadableFile = Code(rawValue: "unreadableFile")
-        /// The file is none of the kinds that hold a model.
+        /// The file does not have any of the formats of a model.
         public static let unknownFormat = Code(rawValue: "unknownFormat")
         /// The file is damaged.
         public static let malformedFile = Code(rawValue: "malformedFile")
-        /// A value that the file states cannot be what it stands for.
+        /// A value in the file is not valid for its field.
         public static let invalidValue = Code(rawValue: "invalidValue")
-        /// A predicate or expression cannot be read.
+        /// A predicate or expression cannot be parsed.
         public static let invalidPredicate = Code(rawValue: "invalidPredicate")
-        /// A name is missing or is no name.
+        /// A name is missing or is not valid.
         public static let invalidName = Code(rawValue: "invalidName")
-        /// Two things have one name.
+        /// Two parts of the model have the same name.
         public static let duplicateName = Code(rawValue: "duplicateName")
-        /// A name refers to an entity that is not there.
+        /// A name refers to an entity that does not exist.
         public static let unknownEntity = Code(rawValue: "unknownEntity")
-        /// A name refers to a property that is not there.
+        /// A name refers to a property that does not exist.
         public static let unknownProperty = Code(rawValue: "unknownProperty")
-        /// A name refers to a composite type that is not there.
+        /// A name refers to a composite type that does not exist.
         public static let unknownComposite = Code(rawValue: "unknownComposite")
-        /// An entity inherits from itself, or a composite holds itself.
+        /// An entity inherits from itself, or a composite type contains itself.
         public static let inheritanceCycle = Code(rawValue: "inheritanceCycle")
         /// A relationship has no destination.
         public static let missingDestination = Code(rawValue: "missingDestination")
         /// A relationship and its inverse do not agree.
         public static let inverseMismatch = Code(rawValue: "inverseMismatch")
-        /// An attribute that is stored has no type.
+        /// A stored attribute has no type.
         public static let missingType = Code(rawValue: "missingType")
-        /// A default lies outside its limits, or limits exclude each other.
+        /// A default value is outside its limits, or the limits exclude each other.
         public static let contradictoryLimits = Code(rawValue: "contradictoryLimits")
     }
 }

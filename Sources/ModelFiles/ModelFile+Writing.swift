@@ -103,7 +103,7 @@ extension ModelFile {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         } catch {
-            throw ModelError(.unreadableFile, "The directory cannot be made.", file: url.path)
+            throw ModelError(.unreadableFile, "The directory cannot be created.", file: url.path)
         }
     }
 

@@ -1,22 +1,22 @@
 import Foundation
 import KeyedArchives
 
-/// A file or directory that holds a model, in one version or several.
+/// A file or directory that contains a model, in one version or several.
 public struct ModelFile: Sendable, Equatable {
-    /// What kind of file it is.
+    /// The kind of file.
     public var kind: Kind
-    /// The versions, sorted by name as numbers count. There is at least one.
+    /// The versions, sorted by name with numeric ordering. There is at least one.
     public var versions: [Version]
-    /// The place of the current version in ``versions``.
+    /// The index of the current version in ``versions``.
     public var currentIndex: Int
 
-    /// The kinds of files and directories that hold models.
+    /// The kinds of files and directories that contain models.
     public enum Kind: String, Sendable {
         /// `.xcdatamodeld`: a directory of source models.
         case sourceBundle
         /// `.xcdatamodel`, or the file `contents` in it: one source model.
         case source
-        /// The file `elements` that source models were before Xcode 4.
+        /// The file `elements`, the format of source models before Xcode 4.
         case elements
         /// `.momd`: a directory of compiled models.
         case compiledBundle
@@ -31,16 +31,16 @@ public struct ModelFile: Sendable, Equatable {
         /// The model.
         public var model: Model
 
-        /// A version.
+        /// Creates a version.
         public init(name: String, model: Model) {
             self.name = name
             self.model = model
         }
     }
 
-    /// A file of the given versions. The current one is the one of the name, or else the last.
+    /// Creates a file of the given versions. The current version is the one named `currentName`, or else the last.
     public init(kind: Kind, versions: [Version], currentName: String? = nil) throws {
-        guard !versions.isEmpty else { throw ModelError(.unknownFormat, "There is no model in the directory.") }
+        guard !versions.isEmpty else { throw ModelError(.unknownFormat, "The directory contains no model.") }
         self.kind = kind
         self.versions = versions.sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
         currentIndex = self.versions.firstIndex { $0.name == currentName } ?? self.versions.count - 1
@@ -52,13 +52,13 @@ public struct ModelFile: Sendable, Equatable {
     /// The current version's model.
     public var model: Model { current.model }
 
-    /// Reads whatever model is at a URL, by what is in the file or directory rather than by its extension.
+    /// Reads the model at a URL. The kind is determined by the content of the file or directory, not by its extension.
     ///
-    /// Throws ``ModelError`` with file and line when there is nothing, or nothing that is a model, or it is damaged.
+    /// Throws ``ModelError`` with file and line when there is no file, no model in it, or the file is damaged.
     public static func read(at url: URL) throws -> ModelFile {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
-            throw ModelError(.unreadableFile, "There is no such file or directory.", file: url.path)
+            throw ModelError(.unreadableFile, "The file or directory does not exist.", file: url.path)
         }
         return isDirectory.boolValue ? try readDirectory(url) : try readFile(url)
     }
@@ -79,7 +79,7 @@ public struct ModelFile: Sendable, Equatable {
         }
         let compiled = names.filter { $0.hasSuffix(".mom") }
         guard !compiled.isEmpty else {
-            throw ModelError(.unknownFormat, "There is no model in the directory.", file: url.path)
+            throw ModelError(.unknownFormat, "The directory contains no model.", file: url.path)
         }
         let versions = try compiled.map { name in
             Version(name: baseName(name), model: try readFile(url.appendingPathComponent(name)).model)
@@ -107,14 +107,14 @@ public struct ModelFile: Sendable, Equatable {
         }
         if data.starts(with: Array("momv2$".utf8)) {
             throw ModelError(
-                .unknownFormat, "This is an optimised copy of a compiled model; give the .mom beside it.", file: path)
+                .unknownFormat, "This is an optimised copy of a compiled model; use the .mom beside it.", file: path)
         }
         if data.starts(with: Array("SQLite format 3".utf8)) {
             throw ModelError(.unknownFormat, "This is a store, not a model.", file: path)
         }
-        // XML may begin with blanks or a byte order mark.
+        // XML may begin with whitespace or a byte order mark.
         guard data.prefix(64).contains(UInt8(ascii: "<")) else {
-            throw ModelError(.unknownFormat, "This is no model of any known format.", file: path)
+            throw ModelError(.unknownFormat, "The file is not a model in any known format.", file: path)
         }
         return try single(.source, ModelSourceReader.read(data, file: path))
     }
@@ -143,7 +143,8 @@ extension ModelFile {
         }
     }
 
-    /// The current version of a source bundle. The file that names it is absent where there is one version.
+    /// The name of the current version of a source bundle. The file with this name is absent where there is one
+    /// version.
     private static func currentSourceName(_ url: URL, _ names: [String]) throws -> String? {
         guard names.contains(".xccurrentversion") else { return nil }
         let file = url.appendingPathComponent(".xccurrentversion")

@@ -2,8 +2,8 @@ import Foundation
 import PredicateLanguage
 
 extension ModelDerivation {
-    /// An expression as compiled models hold it: a collection operator at the end of a key path is a function of the
-    /// path before it.
+    /// An expression in the form of compiled models: a collection operator at the end of a key path is a function of
+    /// the path before it.
     public static func normalized(_ expression: ExpressionNode) -> ExpressionNode {
         guard case .keyPath(let base, let keys) = expression, let last = keys.last,
             let selector = selectors.first(where: { $0.operators.contains(last) })?.selector
@@ -16,7 +16,7 @@ extension ModelDerivation {
         (["@count"], "count:"), (["@sum", "@total"], "sum:"),
     ]
 
-    /// The collection operator that a source model writes for a function of a key path; nil for other functions.
+    /// The collection operator that a source model uses for a function of a key path; nil for other functions.
     fileprivate static func collectionOperator(_ selector: String) -> String? {
         selectors.first { $0.selector == selector }?.operators.first
     }

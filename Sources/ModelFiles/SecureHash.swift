@@ -1,10 +1,10 @@
 import Foundation
 
-/// The hashes SHA-256 and SHA-512 of the Secure Hash Standard (FIPS 180-4), which version hashes are made of.
+/// The hashes SHA-256 and SHA-512 of the Secure Hash Standard (FIPS 180-4), which version hashes use.
 ///
-/// Ours, because nothing else here needs a library of ciphers, whose C sources take longer to build than this package,
-/// and everyone who compiles a model would build them twice: for the program, and for the tool that runs at build time.
-/// Its time depends on the length of what is hashed and on nothing else.
+/// Implemented here because nothing else in the package needs a cryptographic library, whose C sources take longer to
+/// build than the package, and would be built twice by everyone who compiles a model: for the program, and for the tool
+/// that runs at build time. The running time depends only on the length of the input.
 package enum SecureHash {
     /// The 32 bytes of SHA-256.
     package static func sha256(_ data: Data) -> Data {
@@ -34,11 +34,11 @@ package enum SecureHash {
         return sha256(Data(block.map { $0 ^ 0x5C }) + sha256(Data(block.map { $0 ^ 0x36 }) + data))
     }
 
-    /// The message with a bit, zeros, and its length in bits in the last eighth of a block.
+    /// The message with its padding: a one bit, zeros, and its length in bits in the last eighth of a block.
     private static func padded(_ data: Data, blockSize: Int) -> [UInt8] {
         var message = [UInt8](data)
         message.append(0x80)
-        // The upper half of the length is zero too, for anything that fits into memory.
+        // The upper half of the length is zero for any data that fits into memory.
         while message.count % blockSize != blockSize - blockSize / 8 { message.append(0) }
         message += [UInt8](repeating: 0, count: blockSize / 8 - 8)
         return message + withUnsafeBytes(of: UInt64(data.count * 8).bigEndian) { Array($0) }

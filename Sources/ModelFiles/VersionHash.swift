@@ -1,18 +1,18 @@
 import Foundation
 import PredicateLanguage
 
-/// The hashes by which a store names the model that it was written with.
+/// The hashes with which a store identifies the model that it was written with.
 ///
-/// A model fits a store when it has as many entities as the store has hashes, and every hash is equal.
+/// A model is compatible with a store when it has as many entities as the store has hashes, and all hashes are equal.
 public struct VersionHash: Sendable {
     private let inheritance: ModelInheritance
     private let entityNames: [String]
     private var hashes: [String: Data] = [:]
 
-    /// The version of the way hashes are computed, which a store's metadata states.
+    /// The version of the hash algorithm, which is part of a store's metadata.
     public static let version = 3
 
-    /// Computes the hashes of all entities. Cost: one hash a property, inherited ones repeated.
+    /// Computes the hashes of all entities. Cost: one hash a property; inherited properties are hashed for each entity.
     public init(_ model: Model) {
         inheritance = ModelInheritance(model)
         entityNames = Set(model.entities.map(\.name)).sorted(by: Self.isOrdered)
@@ -48,7 +48,7 @@ public struct VersionHash: Sendable {
 // MARK: - Entities
 
 extension VersionHash {
-    /// The hash of an entity. Its parent's comes first; so the uppermost entity is begun with.
+    /// The hash of an entity. It includes its parent's hash, so the hashes of the ancestors are computed first.
     private mutating func hash(_ name: String) -> Data? {
         let lineage = inheritance.lineage(of: name)
         for (depth, entity) in lineage.enumerated() where hashes[entity.name] == nil {
@@ -93,10 +93,10 @@ extension VersionHash {
         return SecureHash.sha256(data)
     }
 
-    /// The hash of an attribute. The name and type of a derived one do not enter, only what it is derived from.
+    /// The hash of an attribute. That of a derived attribute covers only its derivation, not its name and type.
     public static func propertyHash(_ attribute: ModelAttribute) -> Data {
         if let derivation = attribute.derivation {
-            // Functions print under their selectors, as in `count:(pages)`.
+            // Functions are printed as calls of their selectors, such as `count:(pages)`.
             let text = derivation.expression.predicateFormat + (derivation.filteringPredicate?.predicateFormat ?? "")
             return SecureHash.sha256(Data(text.utf8))
         }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What the compiler is told on its command line.
+/// The command line arguments.
 struct Arguments {
     static let usage = "usage: coral-modelc MODEL --output DIRECTORY [--module NAME]"
 
     /// The model: an `.xcdatamodeld` or `.xcdatamodel`.
     let model: URL
-    /// The directory that gets the compiled model and the classes.
+    /// The directory for the compiled model and the classes.
     let output: URL
     /// The module that the classes are part of.
     let moduleName: String?
@@ -20,13 +20,13 @@ struct Arguments {
                 guard let value = rest.popFirst() else { throw UsageError(message: "\(argument) needs a value.") }
                 options[argument] = value
             } else if argument.hasPrefix("-") || model != nil {
-                throw UsageError(message: "'\(argument)' is not understood.")
+                throw UsageError(message: "'\(argument)' is unknown.")
             } else {
                 model = argument
             }
         }
         guard let model, let output = options["--output"] else {
-            throw UsageError(message: "A model and --output are needed.")
+            throw UsageError(message: "A model and --output are required.")
         }
         self.model = URL(fileURLWithPath: model)
         self.output = URL(fileURLWithPath: output)
@@ -34,7 +34,7 @@ struct Arguments {
     }
 }
 
-/// Arguments that cannot be understood.
+/// Invalid arguments.
 struct UsageError: Error {
     let message: String
 }

@@ -2,10 +2,10 @@ import Foundation
 import ModelCodeGeneration
 import ModelFiles
 
-/// The compiler that the build plugin runs: from `X.xcdatamodeld` it makes `X.momd` and `X+Classes.swift`.
+/// The compiler that the build plugin runs: it compiles `X.xcdatamodeld` to `X.momd` and `X+Classes.swift`.
 ///
-/// A mistake in the model is a line `file:line: error: sentence` on standard error, as compilers write them, and exit
-/// code 1; arguments that cannot be understood are exit code 64.
+/// An error in the model is a line `file:line: error: sentence` on standard error, in the format of compilers, with
+/// exit code 1; invalid arguments have exit code 64.
 @main
 struct ModelCompiler {
     private let arguments: Arguments
@@ -41,7 +41,7 @@ struct ModelCompiler {
         try file.qualified(by: arguments.moduleName).writeCompiled(to: compiled)
         let text = Data(classes.text().utf8)
         let swift = output.appendingPathComponent(name + "+Classes.swift")
-        // Left alone when nothing has changed, so that nothing is compiled anew.
+        // Not written when it is unchanged, so that it is not compiled again.
         if (try? Data(contentsOf: swift)) != text { try text.write(to: swift, options: .atomic) }
     }
 

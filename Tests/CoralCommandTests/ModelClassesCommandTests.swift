@@ -118,6 +118,6 @@ import Testing
         try Data(text.replacingOccurrences(of: "\"String\"", with: "\"Sting\"").utf8).write(to: contents)
         let run = try CommandRun("model", "generate", model.path, path("Classes"))
         #expect(run.status == 1)
-        #expect(run.errors.contains("contents:4: There is no attribute type 'Sting'."))
+        #expect(run.errors.contains("contents:4: The attribute type 'Sting' is unknown."))
     }
 }

@@ -40,8 +40,8 @@ import Testing
                 """), to: "Bad.xcdatamodel")
         let run = try CommandRun("model", "check", path)
         #expect(run.status == 2)
-        #expect(run.output.contains("contents:5: error: The destination entity 'Itme' is not there. (Note.items)\n"))
-        #expect(run.output.contains("contents:4: warning: Managed objects have a 'hash' of their own"))
+        #expect(run.output.contains("contents:5: error: The destination entity 'Itme' does not exist. (Note.items)\n"))
+        #expect(run.output.contains("contents:4: warning: NSManagedObject has a member 'hash'"))
         #expect(try CommandRun("model", "check", path, "--json").output.contains(#""code" : "unknownEntity""#))
     }
 
@@ -70,7 +70,7 @@ import Testing
 
                 Version hashes differ: Note, Tag. A store must be migrated.
                 Core Data cannot find out the migration by itself:
-                    Note.rank: It is required and new, and there is no default value for the objects that are there.
+                    Note.rank: It is required and new, and there is no default value for existing objects.
 
                 """)
     }

@@ -93,7 +93,7 @@
             let error = #expect(throws: DocumentError.self) {
                 try exporter.exportStore(of: coordinator, to: MemorySink())
             }
-            #expect(error?.message == "The id Customer/p2 is no natural key of Customer.")
+            #expect(error?.message == "The id Customer/p2 is not a natural key of Customer.")
         }
 
         @Test func `what rows cannot tell is left to objects`() throws {

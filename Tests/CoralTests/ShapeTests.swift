@@ -44,7 +44,7 @@ import Testing
         ) {
             try plan(.ownership.with("Note.itmes", .embed), "Note")
         }
-        #expect(throws: ShapeError(.wrongKind, "Note.title is no relationship.", at: "Note.title")) {
+        #expect(throws: ShapeError(.wrongKind, "Note.title is not a relationship.", at: "Note.title")) {
             try plan(.ownership.with("Note.title", .embed), "Note")
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphDocuments
 
-/// Properties of deltas, on random graphs: each seed is a story of its own.
+/// Properties of deltas, on random graphs, one for each seed.
 @Suite struct DeltaTests {
     /// A state of a graph, in the form that deltas have.
     private func state(_ graph: inout RandomGraph, count: Int = 14) -> [GraphRecord] {
@@ -16,7 +16,7 @@ import Testing
         var result = records.filter { _ in Int.random(in: 0..<6, using: &graph.generator) > 0 }.map { record in
             guard let new = other[record.subject], Bool.random(using: &graph.generator) else { return record }
             var changed = record
-            // A few properties of the record are another's.
+            // Some properties are exchanged with those of another record.
             changed.attributes = record.attributes.map { attribute in
                 guard Bool.random(using: &graph.generator) else { return attribute }
                 return GraphAttribute(name: attribute.name, value: new.value(of: attribute.name) ?? attribute.value)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: 1...40)
-    func whatIsAppliedToTheOldIsTheNewAndBack(seed: UInt64) throws {
+    func applyingAndRevertingADelta(seed: UInt64) throws {
         var graph = RandomGraph(seed: seed)
         let old = state(&graph)
         let new = successor(of: old, &graph)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: GraphFormat.allCases)
-    func everyFormatKeepsADelta(format: GraphFormat) throws {
+    func everyFormatRoundTripsADelta(format: GraphFormat) throws {
         for seed: UInt64 in 1...8 {
             var graph = RandomGraph(seed: seed &* 5)
             let old = state(&graph)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: 1...30)
-    func editsApartAreBothMerged(seed: UInt64) throws {
+    func independentChangesAreMerged(seed: UInt64) throws {
         var graph = RandomGraph(seed: seed &* 13)
         let base = state(&graph).map { record in
             var record = record
@@ -127,7 +127,7 @@ import Testing
         #expect(try chosen.delta.applied(to: steps).first?.target(of: "steps") == .toMany(["a", "b", "c"]))
     }
 
-    @Test func conflictsAreListedAndSettledByThePolicy() throws {
+    @Test func conflictsAreListedAndResolvedByThePolicy() throws {
         let base = [
             GraphRecord(id: "Thing/p1", entity: "Thing", attributes: [.init(name: "title", value: .string("a"))]),
             GraphRecord(id: "Thing/p2", entity: "Thing", attributes: [.init(name: "title", value: .string("x"))]),
@@ -143,11 +143,11 @@ import Testing
         #expect(try DeltaMerge(ours, theirs, policy: .neither).delta.isEmpty)
         let merge = try DeltaMerge(ours, theirs, policy: .decide { $0.kind == .bothUpdated ? .theirs : .ours })
         #expect(merge.conflicts.map(\.kind) == [.bothUpdated, .updatedAndDeleted])
-        #expect(merge.conflicts.first?.description == "Thing/p1.title is changed by both sides; theirs counts.")
+        #expect(merge.conflicts.first?.description == "Thing/p1.title is changed by both sides; resolution: theirs.")
         #expect(try merge.delta.applied(to: base).map { $0.value(of: "title") } == [.string("c")])
     }
 
-    @Test func linksToWhatTheOtherSideDeletesAreLeftOut() throws {
+    @Test func linksToDeletedRecordsAreOmitted() throws {
         let gone = GraphRecord(id: "Thing/p2", entity: "Thing")
         let link = RecordUpdate(
             id: "Thing/p1", entity: "Thing",
@@ -157,7 +157,7 @@ import Testing
         let merge = try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)]), policy: .ours)
         #expect(merge.conflicts.map(\.kind) == [.linkedAndDeleted])
         #expect(merge.conflicts.first?.choice == .theirs)
-        // Without its link the update is none.
+        // Without its link the update is empty.
         #expect(merge.delta.changes == [.deleted(gone)])
         #expect(throws: DeltaError.self) {
             try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)]))
@@ -175,7 +175,7 @@ import Testing
         #expect(throws: DeltaError.self) { try delta.followed(by: delta) }
     }
 
-    @Test func keysNameRecordsAlikeInTwoStores() throws {
+    @Test func keysIdentifyRecordsAcrossStores() throws {
         func tag(_ key: Int64, _ name: String?, parent: RecordID? = nil) -> GraphRecord {
             GraphRecord(
                 id: .stored(entity: "Thing", primaryKey: key), entity: "Thing",
@@ -211,14 +211,14 @@ import Testing
         for order in [records, records.reversed()] {
             let keys = try RecordKeys(entities: layout) { body in for record in order { try body(record) } }
             #expect(keys.name(of: "Part/p2") == .key(entity: "Part", values: ["home", "1", "2"]))
-            // Through fifteen others and no more; a circle never ends.
+            // Through at most fifteen others; a cycle never ends.
             let unnamed = records.map(\.id).filter { keys.name(of: $0) == $0 }
             #expect(unnamed == (chain.dropFirst(15) + circle).map(\.id))
         }
     }
 
     @Test(arguments: GraphFormat.allCases)
-    func damagedDeltasAreRefused(format: GraphFormat) throws {
+    func damagedDeltasAreRejected(format: GraphFormat) throws {
         var graph = RandomGraph(seed: 3)
         let old = state(&graph)
         let data = try GraphDelta(from: old, to: successor(of: old, &graph)).data(as: format)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: GraphFormat.allCases, 1...8)
-    func everyFormatGivesBackEveryValue(format: GraphFormat, seed: Int) throws {
+    func everyFormatRoundTripsEveryValue(format: GraphFormat, seed: Int) throws {
         var graph = RandomGraph(seed: UInt64(seed))
         let written = graph.records(count: 30)
         let data = try write(written, format)
@@ -53,7 +53,7 @@ import Testing
         for record in back { try expectEqual([record], [byID[record.id]!]) }
     }
 
-    @Test func othersReadOurPropertyLists() throws {
+    @Test func foundationReadsWrittenPropertyLists() throws {
         var graph = RandomGraph(seed: 9)
         for format in [GraphFormat.propertyList, .xmlPropertyList] {
             let data = try write(graph.records(count: 20), format)
@@ -87,7 +87,7 @@ import Testing
                         #expect(found.target(of: relationship.name) == relationship.target)
                     }
                 }
-                // Once as it is, once through Foundation's own serialiser.
+                // Once unchanged, once through Foundation's own serialiser.
                 switch style {
                 case .native: continue
                 case .json:
@@ -123,7 +123,7 @@ import Testing
         try writer.finish()
         let reader = try GraphFormat.xml.reader(ofFile: path, schema: RandomGraph.schema)
         try expectEqual(try records(of: reader), written)
-        // A reader that is given up lets its parser go.
+        // A reader that is deallocated cancels its parser.
         var abandoned = try XMLDocumentReader(path: path, schema: RandomGraph.schema)
         _ = try abandoned.next()
     }
@@ -141,7 +141,7 @@ import Testing
         #expect(try records(of: try XMLDocumentReader(sink.data, schema: schema)) == [record])
     }
 
-    @Test func aFileThatIsNotFinishedIsNotThere() throws {
+    @Test func anUnfinishedFileDoesNotExist() throws {
         let path = NSTemporaryDirectory() + "/\(UUID().uuidString).json"
         let folder = (path as NSString).deletingLastPathComponent
         let name = (path as NSString).lastPathComponent

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphDocuments
 
-/// The inputs of the fuzzers in `Fuzz`, those that once were fatal among them, are read or refused.
+/// The inputs of the fuzzers in `Fuzz`, including those that crashed earlier versions, are read or rejected.
 @Suite struct FuzzCorpusTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fuzz/Corpus")

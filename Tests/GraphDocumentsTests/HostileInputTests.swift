@@ -4,7 +4,7 @@ import Testing
 @testable import GraphDocuments
 
 @Suite struct HostileInputTests {
-    /// Reads all tokens; the error's code, or nil where the document is right.
+    /// Reads all tokens; returns the error's code, or nil for a valid document.
     private func tokens(
         _ bytes: [UInt8], options: JSONReader.Options = .init(), limits: DocumentLimits = .standard
     ) -> DocumentError? {
@@ -114,7 +114,7 @@ import Testing
         return sink.data
     }
 
-    @Test func wherePiecesEndMakesNoDifference() throws {
+    @Test func chunkBoundariesDoNotMatter() throws {
         let data = try document(.json, count: 20)
         var whole = try JSONDocumentReader(data, schema: RandomGraph.schema)
         var expected: [PlacedRecord] = []
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: GraphFormat.allCases)
-    func changedBytesAreReadOrRefused(format: GraphFormat) throws {
+    func changedBytesAreReadOrRejected(format: GraphFormat) throws {
         let data = try document(format)
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<1500 {
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func xmlBringsNoEntities() {
+    @Test func xmlEntitiesAreRejected() {
         let bombs = [
             "<!DOCTYPE graph [<!ENTITY a \"b\">]><graph/>",
             "<?xml version=\"1.0\"?>\n<!-- x -->\n<!DOCTYPE graph SYSTEM \"file:///etc/passwd\"><graph/>",
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func deepXMLIsRefused() {
+    @Test func deepXMLIsRejected() {
         let deep = String(repeating: "<array>", count: 100_000)
         #expect(throws: DocumentError.self) {
             _ = try PropertyListDocumentReader(Data(("<plist>" + deep).utf8), schema: RandomGraph.schema)

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [DocumentShape.flat, .lines, .nested], 1...20)
-    func everyValueComesBackAsItWas(shape: DocumentShape, seed: Int) throws {
+    func everyValueIsReadBack(shape: DocumentShape, seed: Int) throws {
         var graph = RandomGraph(seed: UInt64(seed))
         let records = graph.records(count: 40)
         let data = try write(records, shape: shape)
@@ -33,7 +33,7 @@ import Testing
         #expect(header == expected)
         try expectEqual(back, records)
         #expect(try write(back, shape: shape) == data)
-        // What we write is JSON for others too.
+        // The output is JSON for other parsers too.
         if shape != .lines { _ = try JSONSerialization.jsonObject(with: data) }
     }
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aLongChainMakesNoDeepDocument() throws {
+    @Test func aLongChainIsNotNestedDeeply() throws {
         let schema = GraphSchema(entities: [
             .init(name: "Link", relationships: [.init(name: "next", destination: "Link")])
         ])
@@ -78,7 +78,7 @@ import Testing
         #expect(found == count)
     }
 
-    @Test func manyLevelsAreRefusedByDefaultAndReadWhenAllowed() throws {
+    @Test func deepDocumentsAreRejectedByDefaultAndReadWhenAllowed() throws {
         let schema = GraphSchema(entities: [
             .init(name: "Link", relationships: [.init(name: "next", destination: "Link")])
         ])
@@ -97,7 +97,7 @@ import Testing
     }
 }
 
-/// Compares records one by one, and says which value differs.
+/// Compares records one by one, and reports the value that differs.
 func expectEqual(_ found: [GraphRecord], _ expected: [GraphRecord]) throws {
     try #require(found.count == expected.count)
     for (found, expected) in zip(found, expected) where found != expected {

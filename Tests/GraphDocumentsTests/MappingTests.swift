@@ -2,7 +2,7 @@ import Foundation
 import GraphDocuments
 import Testing
 
-/// Documents of somebody else's design, read and written by one declaration.
+/// Documents with a foreign format, read and written by one declaration.
 struct MappingTests {
     private let schema = GraphSchema(entities: [
         .init(

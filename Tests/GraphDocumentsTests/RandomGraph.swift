@@ -17,7 +17,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Graphs with every attribute type, at its edges.
+/// Graphs with every attribute type, with boundary values.
 struct RandomGraph {
     var generator: SeededGenerator
 
@@ -177,7 +177,7 @@ struct RandomGraph {
     }
 }
 
-/// A header with everything in it.
+/// A header with all fields set.
 let fullHeader = DocumentHeader(
     idScheme: .stored, storeUUID: "5F1C6A34-9E0B-4C7D-8A55-0E1D2C3B4A59", modelVersionIdentifiers: ["1.0", "beta"],
     entityVersionHashes: ["Thing": Data(repeating: 7, count: 32)],

@@ -38,7 +38,7 @@ import Testing
         } catch { return error as? DocumentError }
     }
 
-    @Test func absentAndNullAndEmptyAreThreeThings() throws {
+    @Test func absentNullAndEmptyAreDistinct() throws {
         let records = try read(#"{"Note":[{"$id":"a"},{"$id":"b","title":null,"items":null},{"$id":"c","items":[]}]}"#)
         #expect(records[0].record.value(of: "title") == nil)
         #expect(records[0].record.target(of: "items") == nil)
@@ -91,7 +91,7 @@ import Testing
         #expect(records[0].record.value(of: "title") == .string("y"))
     }
 
-    @Test func errorsSayWhere() {
+    @Test func errorsHavePositions() {
         let wrong = error("{\"Note\":[\n{\"title\":\"a\"},\n{\"count\":70000}]}")
         #expect(wrong?.code == .outOfRange)
         #expect(wrong?.place?.pointer == "/Note/1/count")

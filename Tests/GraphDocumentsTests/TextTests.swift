@@ -54,13 +54,13 @@ import Testing
         }
         #expect(DecimalText.text(Decimal(string: "1.50")!) == "1.5")
         #expect(DecimalText.text(Decimal(string: "-0.001")!) == "-0.001")
-        // Not quietly rounded.
+        // Not rounded silently.
         #expect(bytes("0.1234567890123456789012345678901234567890123456789") { DecimalText.decimal($0) } == nil)
         #expect(bytes("1e400") { DecimalText.decimal($0) } == nil)
         #expect(bytes("1e99999999999999999999") { DecimalText.decimal($0) } == nil)
     }
 
-    @Test func datesComeBackToTheLastBit() {
+    @Test func datesRoundTripExactly() {
         var graph = RandomGraph(seed: 3)
         for _ in 0..<50_000 {
             let seconds = graph.date()
@@ -81,7 +81,7 @@ import Testing
         #expect(DateText.text(seconds) == expected)
     }
 
-    @Test func datesOfOthersAreRead() {
+    @Test func otherDateFormatsAreRead() {
         let noon: Double = 730_900_800
         for text in [
             "2024-02-29T12:00:00Z", "2024-02-29T12:00:00.0Z", "2024-02-29t12:00:00z", "2024-02-29 12:00:00Z",
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func idsTellWhatTheyAreMadeFrom() {
+    @Test func idsContainTheirSource() {
         #expect(RecordID.stored(entity: "Note", primaryKey: 12).text == "Note/p12")
         #expect(RecordID("Note/p12").primaryKey == 12)
         #expect(RecordID("Note/p12").entity == "Note")

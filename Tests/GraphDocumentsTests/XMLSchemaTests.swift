@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphDocuments
 
-/// What we write in XML is what the published schema says. Checked with `xmllint`, where there is one.
+/// The written XML conforms to the published schema. Checked with `xmllint`, if available.
 @Suite struct XMLSchemaTests {
     private static let validator = ["/usr/bin/xmllint", "/usr/local/bin/xmllint", "/opt/homebrew/bin/xmllint"]
         .first { FileManager.default.isExecutableFile(atPath: ProcessInfo.processInfo.environment["XMLLINT"] ?? $0) }
@@ -12,7 +12,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Documentation/graph-document.rng")
 
-    /// Whether the document is valid, and what the validator says.
+    /// Whether the document is valid, and the validator's output.
     private func validate(_ data: Data) throws -> (isValid: Bool, message: String) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString).xml")
         try data.write(to: file)
@@ -28,8 +28,8 @@ import Testing
         return (process.terminationStatus == 0, message)
     }
 
-    @Test(.enabled(if: validator != nil, "There is no xmllint here."))
-    func ourXMLIsValid() throws {
+    @Test(.enabled(if: validator != nil, "xmllint is not available."))
+    func writtenXMLIsValid() throws {
         for seed: UInt64 in 1...6 {
             var graph = RandomGraph(seed: seed)
             let records = graph.records(count: 12)

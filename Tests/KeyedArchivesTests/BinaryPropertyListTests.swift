@@ -14,14 +14,14 @@ struct BinaryPropertyListTests {
         "array": [1, ["nested", []], 2], "set": .set(["a", "b"]), "empty": [:],
     ]
 
-    @Test("What is written is read again")
+    @Test("Written property lists are read back")
     func roundTrip() throws {
         let data = try BinaryPropertyList.write(everything)
         #expect(try BinaryPropertyList.read(data) == everything)
         #expect(try BinaryPropertyList.write(BinaryPropertyList.read(data)) == data)
     }
 
-    @Test("Foundation reads what is written, and its own output is read")
+    @Test("Foundation reads the output, and Foundation's output is read")
     func foundation() throws {
         let value: PropertyListValue = [
             "a": [1, -2, 2.5, true, "x", "ü"], "d": .data(Data([1, 2])),
@@ -35,7 +35,7 @@ struct BinaryPropertyListTests {
         #expect(try PropertyListValue(propertyList: xml) == value)
     }
 
-    @Test("Equal scalars are written once, and strings of different spelling are not equal")
+    @Test("Equal scalars are written once, and strings with different encodings are not equal")
     func uniquing() throws {
         let once = try BinaryPropertyList.write(.array([.string("abcdefgh")])).count
         #expect(try BinaryPropertyList.write(.array([.string("abcdefgh"), .string("abcdefgh")])).count == once + 1)
@@ -53,7 +53,7 @@ struct BinaryPropertyListTests {
         #expect(read == value)
     }
 
-    /// A property list of hand-made objects, each with its offset; references and offsets are one byte wide.
+    /// A hand-made property list from objects, each with its offset; references and offsets are one byte wide.
     private func list(_ objects: [[UInt8]]) -> Data {
         var data = Data("bplist00".utf8)
         var offsets: [UInt8] = []
@@ -77,7 +77,7 @@ struct BinaryPropertyListTests {
         }
     }
 
-    @Test("Hostile files are refused")
+    @Test("Hostile files are rejected")
     func hostile() {
         #expect(code(list([[0xA1, 0]])) == .cycle)
         #expect(code(list([[0xA1, 1], [0xA1, 0]])) == .cycle)
@@ -93,7 +93,7 @@ struct BinaryPropertyListTests {
         #expect(code(list(doubling)) == .tooLarge)
     }
 
-    @Test("Nesting costs no stack, and has a limit")
+    @Test("Nesting uses no stack, and has a limit")
     func depth() throws {
         var value = PropertyListValue.array([])
         for _ in 0..<500 { value = .array([value]) }
@@ -102,7 +102,7 @@ struct BinaryPropertyListTests {
         #expect(throws: ArchiveError.self) { try BinaryPropertyList.write(value) }
     }
 
-    @Test("Damaged files are read or refused")
+    @Test("Damaged files are read or rejected")
     func damage() throws {
         let data = try BinaryPropertyList.write(everything)
         for position in data.indices {
@@ -115,7 +115,7 @@ struct BinaryPropertyListTests {
         }
     }
 
-    @Test("XML that lies about its encoding is refused, not trusted")
+    @Test("XML with a wrong encoding declaration is rejected")
     func encoding() {
         var text = Data("<?xml version='1.0' encoding='UTF-8'?><plist><string a='".utf8)
         text += [0xFF, 0xFE, 0x80]

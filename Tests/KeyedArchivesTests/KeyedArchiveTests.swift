@@ -9,7 +9,7 @@ struct KeyedArchiveTests {
         try ReadableValue(archive: NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false))
     }
 
-    @Test("What Foundation archives can be read without Foundation's classes")
+    @Test("Foundation's archives can be read without its classes")
     func foundationArchives() throws {
         let uuid = UUID()
         #expect(try readable("text" as NSString) == .string("text"))
@@ -37,7 +37,7 @@ struct KeyedArchiveTests {
         #expect(read as? NSArray == value)
     }
 
-    @Test("Foundation reads what we archive")
+    @Test("Foundation reads the archives")
     func foundationReads() throws {
         let uuid = UUID()
         let value = ReadableValue.dictionary([
@@ -95,7 +95,7 @@ struct KeyedArchiveTests {
         #expect(try ReadableValue(archive: value.archived()) == expected)
     }
 
-    @Test("An archive that stands for a huge tree is refused")
+    @Test("An archive that represents a huge tree is rejected")
     func sharing() throws {
         var builder = KeyedArchiveBuilder()
         var reference = builder.add(string: "leaf")
@@ -109,7 +109,7 @@ struct KeyedArchiveTests {
         #expect(throws: ArchiveError.self) { try ReadableValue(archive: deep) }
     }
 
-    @Test("Dangling references and other property lists are refused")
+    @Test("Dangling references and other property lists are rejected")
     func malformed() throws {
         let archive = try KeyedArchive(
             propertyList: ["$objects": ["$null", ["$class": .uid(9), "f": .uid(7)]], "$top": ["root": .uid(1)]])

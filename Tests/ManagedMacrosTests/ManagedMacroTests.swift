@@ -5,7 +5,7 @@
 
     @testable import ManagedMacroExpansion
 
-    /// What the macros expand to, told by text. XCTest, because that is what swift-syntax's own support speaks.
+    /// The expansion of the macros, compared as text. Uses XCTest, as swift-syntax's test support does.
     final class ManagedMacroTests: XCTestCase {
         private let macros: [String: any Macro.Type] = [
             "Managed": ManagedMacro.self, "ManagedValue": ManagedValueMacro.self,
@@ -102,7 +102,7 @@
                     """,
                 diagnostics: [
                     DiagnosticSpec(
-                        message: "@Managed belongs before a class that inherits from NSManagedObject.", line: 1,
+                        message: "@Managed must be attached to a subclass of NSManagedObject.", line: 1,
                         column: 1)
                 ],
                 macros: macros)

@@ -5,7 +5,7 @@
 
     @testable import ManagedMacroExpansion
 
-    /// What `@Mapped` expands to, told by text.
+    /// The expansion of `@Mapped`, compared as text.
     final class MappedMacroTests: XCTestCase {
         private let macros: [String: any Macro.Type] = ["Mapped": MappedMacro.self, "MappedAs": MappedAsMacro.self]
 
@@ -50,7 +50,7 @@
         }
 
         func testSubclassAddsItsProperties() {
-            // The expander of tests knows no types: what does not say that it is mapped, its superclass is.
+            // The test expander has no types: a class without the conformance is treated as one that inherits it.
             assertMacroExpansion(
                 """
                 @Mapped
@@ -78,7 +78,7 @@
                 "@Mapped struct Point {}", expandedSource: "struct Point {}",
                 diagnostics: [
                     DiagnosticSpec(
-                        message: "@Mapped belongs before a class. Structures are Codable instead.", line: 1, column: 1)
+                        message: "@Mapped must be attached to a class. Structures can be Codable.", line: 1, column: 1)
                 ], macros: macros)
             assertMacroExpansion(
                 """
@@ -103,7 +103,7 @@
                     }
                     """,
                 diagnostics: [
-                    DiagnosticSpec(message: "@MappedAs belongs before a stored var.", line: 3, column: 5)
+                    DiagnosticSpec(message: "@MappedAs must be attached to a stored var.", line: 3, column: 5)
                 ], macros: macros)
         }
     }

@@ -3,7 +3,7 @@ import ModelCodeGeneration
 import ModelFiles
 import Testing
 
-/// What Xcode's shape is, told by text.
+/// The classes that Xcode generates, compared as text.
 @Suite struct EntityClassesTests {
     private func classes(_ entities: String, moduleName: String? = "App") throws -> EntityClasses {
         let xml = "<?xml version=\"1.0\"?>\n<model>\n\(entities)\n</model>"
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("A class, whole: what Apple's platforms get, and what others do")
+    @Test("A whole class: the parts for Apple's platforms and for others")
     func wholeClass() throws {
         let text = try classes(
             """
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("Composites, classes of transformables, fetched properties, and types that an entity has the name of")
+    @Test("Composites, classes of transformables, fetched properties, and types with the name of an entity")
     func otherTypes() throws {
         let text = try classes(
             """
@@ -176,7 +176,7 @@ import Testing
         #expect(!text.contains("insertIntoTags"))
     }
 
-    @Test("Code generation is respected: a class, an extension only, nothing")
+    @Test("Each kind of code generation: a class, an extension only, nothing")
     func codeGeneration() throws {
         let classes = try classes(
             """
@@ -198,7 +198,7 @@ import Testing
         #expect(files.map(\.isEditable) == [true, false, false])
     }
 
-    @Test("A subentity's class inherits; the uppermost generated class speaks for the key paths of all")
+    @Test("A subentity's class inherits; the topmost generated class registers all key paths")
     func inheritance() throws {
         let text = try classes(
             """
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("Names that are words of Swift's stand in backticks")
+    @Test("Names that are reserved words of Swift are in backticks")
     func reservedWords() throws {
         let text = try classes(
             """
@@ -245,24 +245,24 @@ import Testing
         #expect(try classes(entities).text() == classes(entities).text())
     }
 
-    @Test("Mistakes are lines as compilers write them")
+    @Test("Errors are lines in the format of compilers")
     func mistakes() {
         #expect(
             errors(
                 "<entity name=\"A\" representedClassName=\"A\" codeGenerationType=\"class\">\n"
                     + "<attribute name=\"description\" attributeType=\"String\"/></entity>")
                 == [
-                    "Model/contents:4: error: Every managed object has a member 'description': no property can have"
+                    "Model/contents:4: error: NSManagedObject has a member 'description': a property cannot have"
                         + " this name. (A.description)"
                 ])
         #expect(
             errors("<entity name=\"A\">\n<relationship name=\"b\" maxCount=\"1\" destinationEntity=\"B\"/></entity>")
-                == ["Model/contents:4: error: The destination entity 'B' is not there. (A.b)"])
+                == ["Model/contents:4: error: The destination entity 'B' does not exist. (A.b)"])
         #expect(
             errors(
                 "<entity name=\"A\" representedClassName=\"X\" codeGenerationType=\"class\"/>\n"
                     + "<entity name=\"B\" representedClassName=\"X\" codeGenerationType=\"class\"/>"
-            ).first?.hasPrefix("Model/contents:4: error: The class 'X' is generated for 'A' already.") == true)
+            ).first?.hasPrefix("Model/contents:4: error: The class 'X' is already generated for 'A'.") == true)
         #expect(
             errors("<entity name=\"A\" representedClassName=\"Other.A\" codeGenerationType=\"class\"/>")
                 == [

@@ -6,7 +6,7 @@ import Testing
         PortingFinding.findings(in: text, file: "A.swift").map { "\($0.line):\($0.column) \($0.rule.pattern)" }
     }
 
-    @Test("Lines that cannot compile elsewhere are told with their places")
+    @Test("Lines that do not compile elsewhere are reported with their positions")
     func places() {
         let text = """
             import CoreData
@@ -28,14 +28,14 @@ import Testing
             ])
     }
 
-    @Test("Comments, strings and longer words are not taken for code")
+    @Test("Comments, strings and longer words are not code")
     func noCode() {
         #expect(found("// @objc\n/* @objc /* @objc */ @objc */ let a = \"@objc \\\" @objc\"") == [])
         #expect(found("let a = \"\"\"\n  @objc\n  \"\"\"\n@objcMembers class A {}") == ["4:1 @objcMembers"])
         #expect(found("import UIKitten\nlet myautoreleasepool = 1") == [])
     }
 
-    @Test("What is compiled on Apple's platforms only is left alone")
+    @Test("Code that is compiled on Apple's platforms only is ignored")
     func conditions() {
         let text = """
             #if canImport(Darwin)
@@ -60,12 +60,12 @@ import Testing
         #expect(found(text) == ["4:1 autoreleasepool", "9:1 #selector", "12:1 @NSManaged", "15:1 @objc", "17:1 @objc"])
     }
 
-    @Test("A finding reads as a compiler's warning, with what to write instead")
+    @Test("A finding has the format of a compiler's warning, with the replacement")
     func message() throws {
         let finding = try #require(
             PortingFinding.findings(in: "let r = a as! NSFetchRequest<B>", file: "A.swift").first)
         #expect(
-            finding.message == "A.swift:1:11: warning: `as! NSFetchRequest` does not compile off Apple's platforms."
+            finding.message == "A.swift:1:11: warning: `as! NSFetchRequest` does not compile outside Apple's platforms."
                 + " A request cannot be cast to another type: write `NSFetchRequest<Note>(request)`.")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelFiles
 
-/// Files that Apple's tools wrote. They lie beside the package and are no part of it; without them tests are skipped.
+/// Files written by Apple's tools. They are beside the package and not part of it; without them tests are skipped.
 enum Corpus {
     static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus")
@@ -33,7 +33,7 @@ enum Corpus {
         var store: String
         var model: String
         var version: String?
-        /// Whether other versions of the model have the same properties, so that the index cannot tell which it was.
+        /// Whether other versions of the model have the same properties, so that the index is ambiguous.
         var isAmbiguous = false
         var testDescription: String { "\(store) <- \(model)\(version.map { "#" + $0 } ?? "")" }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Damaged files")
 struct DamagedModelTests {
-    @Test("What is no model is refused with a reason", .enabled(if: Corpus.isPresent))
+    @Test("A file that is not a model is rejected with a reason", .enabled(if: Corpus.isPresent))
     func otherFiles() throws {
         func code(_ path: String) -> ModelError.Code? {
             do {
@@ -25,7 +25,7 @@ struct DamagedModelTests {
         #expect(code("INDEX.md") == .unknownFormat)
     }
 
-    /// A file, cut at many places and with many bytes changed, is read or refused: nothing else may happen.
+    /// A file that is truncated or has changed bytes is read or rejected, without crashing.
     private func damage(_ data: Data, _ read: (Data) throws -> Model) {
         var survivors = 0
         for length in stride(from: 0, to: data.count, by: max(1, data.count / 31)) {

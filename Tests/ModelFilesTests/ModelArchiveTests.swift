@@ -32,16 +32,16 @@ struct ModelArchiveTests {
         "The model that a store keeps is its source model", .enabled(if: Corpus.hasSQLite),
         arguments: Corpus.pairs.filter { !$0.isAmbiguous })
     func sourceAndCache(_ pair: Corpus.Pair) throws {
-        // The source of CareKit was edited after the store was written, in a default that no hash knows of.
+        // The source of CareKit was edited after the store was written, in a default that is part of no hash.
         guard Corpus.storesWithCache.contains(pair.store), !pair.store.contains("CareKit") else { return }
         let file = try ModelFile.read(at: Corpus.url(pair.model))
         let source = try #require(file.versions.first { pair.version == nil || $0.name == pair.version })
         var cached = try ModelCache.read(Corpus.cache(of: pair.store)).withoutValueClasses()
         var expected = source.model.compiledForm().withoutValueClasses()
-        // Identifiers are in no hash either; one of the models got its after the store.
+        // Identifiers are part of no hash either; one of the models got its own after the store was written.
         expected.versionIdentifiers = cached.versionIdentifiers
         for index in cached.entities.indices where index < expected.entities.count {
-            // A cache does not keep the names of classes that were not there.
+            // A cache does not contain the names of missing classes.
             expected.entities[index].className = cached.entities[index].className
             // The framework adds an index for each attribute that is marked as indexed.
             let attributes = Set(cached.entities[index].attributes.filter(\.isIndexed).map(\.name))
@@ -77,7 +77,7 @@ struct ModelArchiveTests {
         #expect(try ModelCache.read(written) == model)
     }
 
-    /// Objects of a class and how many fields of each name they have: what an archive consists of.
+    /// Objects of a class and the number of fields with each name: the structure of an archive.
     private func inventory(_ data: Data) throws -> [String: [String: Int]] {
         let archive = try KeyedArchive(data: data)
         var inventory: [String: [String: Int]] = [:]
@@ -98,7 +98,7 @@ struct ModelArchiveTests {
         let content = try Corpus.cache(of: store)
         let expected = try inventory(ModelCache.inflate(content))
         let written = try inventory(ModelCache.inflate(ModelCache.write(ModelCache.read(content))))
-        // Empty lists of indexes are left out here.
+        // Empty lists of indexes are omitted here.
         let optional = ["NSCompoundIndexes", "NSFetchIndexDescriptions"]
         for (name, fields) in expected {
             let other = written[name] ?? [:]
@@ -109,7 +109,7 @@ struct ModelArchiveTests {
         }
     }
 
-    @Test("Everything that a model can say survives compiling")
+    @Test("Compiling preserves every part of a model")
     func everything() throws {
         var price = ModelAttribute(
             name: "price", type: .decimal, defaultValue: .decimal(Decimal(string: "-12.50") ?? 0))
@@ -178,7 +178,7 @@ struct ModelArchiveTests {
 }
 
 extension Model {
-    /// The model without the classes of values, which compilers drop as often as they keep them.
+    /// The model without value classes, which compilers omit as often as they keep them.
     func withoutValueClasses() -> Model {
         var model = self
         for entity in model.entities.indices {
@@ -189,7 +189,7 @@ extension Model {
         return model
     }
 
-    /// What differs, in a few words each, so that a failing test says where.
+    /// The differences, for the message of a failing test.
     func differences(from other: Model) -> [String] {
         var differences: [String] = []
         func compare<Value: Equatable>(_ name: String, _ left: Value, _ right: Value) {

@@ -1,7 +1,7 @@
 import ModelFiles
 import Testing
 
-/// What differs between two versions of a model.
+/// The differences between two versions of a model.
 @Suite struct ModelDifferenceTests {
     private func model(_ change: (inout Model) -> Void = { _ in }) -> Model {
         var base = ModelEntity(name: "Base", attributes: [ModelAttribute(name: "uuid", type: .uuid)])

@@ -40,8 +40,8 @@ struct ModelElementsTests {
         #expect(VersionHash(model).entityHashes == VersionHash(expected).entityHashes)
         var compiled = model.compiledForm()
         for index in expected.entities.indices {
-            // The old form knows no fetch indexes, and so not the mark of those of one attribute. Some of the classes
-            // were named when the mapping was made, and no more when the source was published.
+            // The old form has no fetch indexes, and so no mark of indexed attributes. Some of the class names were set
+            // when the mapping was created, and removed in the published source.
             compiled.entities[index].className = expected.entities[index].className
             compiled.entities[index].fetchIndexes = expected.entities[index].fetchIndexes
         }
@@ -49,7 +49,7 @@ struct ModelElementsTests {
         #expect(compiled.compiledForm().differences(from: expected) == [])
     }
 
-    @Test("Such a model hashes to what its store recorded", .enabled(if: Corpus.hasSQLite))
+    @Test("The hashes of such a model are those in its store", .enabled(if: Corpus.hasSQLite))
     func store() throws {
         let example = "RestKit+RestKit/Examples/RKTwitterCoreData"
         let file = try ModelFile.read(at: Corpus.url("\(example)/Resources/RKTwitterCoreData.xcdatamodel"))

@@ -87,7 +87,7 @@ struct ModelSourceTests {
         #expect(model.validate() == [])
     }
 
-    @Test("What is written is what the editor would have written")
+    @Test("The output is that of the editor")
     func writing() throws {
         let model = try ModelSourceReader.read(Data(Self.everything.utf8))
         let text = String(decoding: try ModelSourceWriter.write(model), as: UTF8.self)
@@ -103,7 +103,7 @@ struct ModelSourceTests {
         #expect(model.validate() == [])
         let written = try ModelSourceWriter.write(model)
         #expect(try ModelSourceReader.read(written) == model)
-        // Of numbers editors wrote both 0 and 0.0; everything else is the same to the byte.
+        // Editors wrote numbers as both 0 and 0.0; everything else is equal byte for byte.
         func text(_ data: Data) -> String {
             String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
                 .replacingOccurrences(of: "defaultValueString=\"0.0\"", with: "defaultValueString=\"0\"")
@@ -124,7 +124,7 @@ struct ModelSourceTests {
         #expect(try ModelFile.read(at: scratch) == file)
     }
 
-    @Test("Mistakes are reported with their line")
+    @Test("Errors are reported with their line")
     func mistakes() throws {
         func line(_ text: String) -> (ModelError.Code, Int?)? {
             do {

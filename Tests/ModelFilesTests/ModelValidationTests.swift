@@ -9,7 +9,7 @@ struct ModelValidationTests {
         Model(entities: entities).validate().map { "\($0.code.rawValue) \([$0.entity, $0.property].compactMap { $0 })" }
     }
 
-    @Test("Names must be names, and not twice")
+    @Test("Names must be valid and unique")
     func names() {
         let twice = ModelEntity(
             name: "A", attributes: [ModelAttribute(name: "a", type: .string), ModelAttribute(name: "a", type: .date)])
@@ -21,7 +21,7 @@ struct ModelValidationTests {
         #expect(mistakes(parent, inherited) == ["duplicateName [\"B\", \"a\"]"])
     }
 
-    @Test("Parents must exist and lead somewhere")
+    @Test("Parents must exist and have no cycle")
     func parents() {
         #expect(mistakes(ModelEntity(name: "A", parentName: "X")) == ["unknownEntity [\"A\"]"])
         #expect(mistakes(ModelEntity(name: "A", parentName: "A")) == ["inheritanceCycle [\"A\"]"])
@@ -30,7 +30,7 @@ struct ModelValidationTests {
                 == ["inheritanceCycle [\"A\"]", "inheritanceCycle [\"B\"]"])
     }
 
-    @Test("Relationships and their inverses must agree")
+    @Test("Relationships and their inverses must be consistent")
     func inverses() {
         func pair(_ inverse: ModelRelationship) -> [String] {
             mistakes(
@@ -50,7 +50,7 @@ struct ModelValidationTests {
                 == ["unknownProperty [\"A\", \"b\"]", "missingDestination [\"B\", \"z\"]"])
     }
 
-    @Test("Limits, types, constraints and indexes must make sense")
+    @Test("Limits, types, constraints and indexes must be valid")
     func properties() {
         var attribute = ModelAttribute(name: "a", type: .integer16, defaultValue: .integer(7))
         attribute.minimum = .integer(3)
@@ -66,14 +66,14 @@ struct ModelValidationTests {
             ])
     }
 
-    @Test("A mistake knows its line")
+    @Test("An error has its line")
     func line() throws {
         let text = "<model>\n<entity name='A'>\n<relationship name='b' destinationEntity='B'/>\n</entity>\n</model>"
         let error = try #require(try ModelSourceReader.read(Data(text.utf8), file: "contents").validate().first)
-        #expect(error.description == "contents:3: The destination entity 'B' is not there. (A.b)")
+        #expect(error.description == "contents:3: The destination entity 'B' does not exist. (A.b)")
     }
 
-    @Test("Composites that hold themselves are refused")
+    @Test("Composites that contain themselves are rejected")
     func composites() {
         let text = """
             <model><entity name='A'><attribute name='a' attributeType='Composite' composite='C'/></entity>

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SecureHashTests {
     private func hexadecimal(_ data: Data) -> String { data.map { String(format: "%02x", $0) }.joined() }
 
-    @Test("The examples that the standard is published with")
+    @Test("The examples of the standard")
     func examples() {
         #expect(
             hexadecimal(SecureHash.sha256(Data("abc".utf8)))
@@ -20,7 +20,7 @@ import Testing
                 + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f")
     }
 
-    @Test("Every length up to several blocks, told by a hash of the hashes")
+    @Test("Every length up to several blocks, checked by a hash of the hashes")
     func lengths() {
         let texts = (0..<300).map { Data(repeating: UInt8(ascii: "a"), count: $0) }
         #expect(

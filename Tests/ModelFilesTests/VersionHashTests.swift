@@ -37,7 +37,7 @@ struct VersionHashTests {
                 == "431f6f1bba544821111be3775dd3a03ddbc8962f0e0ccfd5b5694e59ecf6447c")
     }
 
-    @Test("An entity and a model hash what they consist of")
+    @Test("The hash of an entity and of a model covers their parts")
     func model() {
         let hash = VersionHash(Model(entities: [user]))
         #expect(
@@ -46,7 +46,7 @@ struct VersionHashTests {
         #expect(hash.checksum == "u970QgYhRHEJGIt0zQr1UhuZL2ZJ1KxBS+B7rkAx0ik=")
     }
 
-    @Test("What is in no hash changes none")
+    @Test("Parts that are not hashed do not change a hash")
     func indifference() {
         var other = user
         other.className = "Person"
@@ -58,13 +58,13 @@ struct VersionHashTests {
         #expect(VersionHash(Model(entities: [other])).entityHashes == VersionHash(Model(entities: [user])).entityHashes)
     }
 
-    @Test("An entity that inherits from itself has a hash all the same")
+    @Test("An entity that inherits from itself also has a hash")
     func cycle() {
         let model = Model(entities: [ModelEntity(name: "A", parentName: "B"), ModelEntity(name: "B", parentName: "A")])
         #expect(VersionHash(model).entityHashes.count == 2)
     }
 
-    @Test("A model hashes to what its store recorded", .enabled(if: Corpus.hasSQLite), arguments: Corpus.pairs)
+    @Test("The hashes of a model are those in its store", .enabled(if: Corpus.hasSQLite), arguments: Corpus.pairs)
     func pair(_ pair: Corpus.Pair) throws {
         let metadata = try Corpus.metadata(of: pair.store)
         let recorded = Corpus.hashes(in: metadata)
@@ -90,7 +90,9 @@ struct VersionHashTests {
         if let digest = metadata["NSStoreModelVersionHashesDigest"]?.string { #expect(hash.digest == digest) }
     }
 
-    @Test("A bundle's own record agrees", .enabled(if: Corpus.isPresent), arguments: Corpus.files("VersionInfo.plist"))
+    @Test(
+        "The hashes are those of the bundle", .enabled(if: Corpus.isPresent),
+        arguments: Corpus.files("VersionInfo.plist"))
     func versionInfo(_ path: String) throws {
         let recorded = try PropertyListValue(propertyList: Corpus.data(path))
         let file = try ModelFile.read(at: Corpus.url(path).deletingLastPathComponent())

@@ -1,11 +1,11 @@
 import CoreData
 import Testing
 
-/// What a program relies on when two contexts, or two objects, want different things of one row.
+/// The behaviour that programs rely on when two contexts, or two objects, conflict over a row.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsmergepolicy
 @Suite struct ConflictTests {
-    /// Two contexts change the same note; the first to save wins, and the policy says what becomes of the second.
+    /// Two contexts change the same note; the first save succeeds, and the policy determines the result of the second.
     private func conflict(
         _ policy: NSMergePolicy, _ body: (NSManagedObjectContext, NSManagedObject) throws -> Void
     ) throws {
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmergepolicytype/errormergepolicytype
-    @Test func conflictsAreErrorsUnlessAPolicySettlesThem() throws {
+    @Test func conflictsAreErrorsByDefault() throws {
         try conflict(.error) { context, note in
             let error = #expect(throws: (any Error).self) { try context.save() } as NSError?
             #expect(error?.code == NSManagedObjectMergeError)
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmergepolicytype
-    @Test func everyPolicySettlesAConflict() throws {
+    @Test func everyPolicyResolvesConflicts() throws {
         for (policy, title, rank) in [
             (NSMergePolicy.mergeByPropertyStoreTrump, "theirs", 2), (.mergeByPropertyObjectTrump, "mine", 2),
             (.overwrite, "mine", 1), (.rollback, "theirs", 2),
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmergepolicy/resolve(optimisticlockingconflicts:)
-    @Test func aPolicyOfOnesOwn() throws {
+    @Test func aCustomPolicyResolvesConflicts() throws {
         try conflict(Longest()) { context, note in
             try context.save()
             context.refresh(note, mergeChanges: false)
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// The other context has deleted the row that this one has changed, or changed the one that this one deletes.
-    @Test func deletionsConflictToo() throws {
+    @Test func deletionsConflict() throws {
         for deletesSecond in [true, false] {
             let diary = try Diary()
             let first = diary.context()
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsconstraintconflict
-    @Test func aUniqueValueIsTakenOver() throws {
+    @Test func aTakenUniqueValueIsMerged() throws {
         let diary = try Diary()
         let context = diary.context()
         try context.performAndWait {
@@ -144,11 +144,11 @@ import Testing
         }
     }
 
-    // MARK: - What a conflict tells
+    // MARK: - The content of a conflict
 
     private enum Change: CaseIterable { case update, delete }
 
-    /// A context saves a change of a note that another has changed or deleted since; gives the conflict that it meets.
+    /// A context saves a change of a note that another has changed or deleted since; returns the conflict.
     private func conflict(of own: Change, with others: Change) throws -> (
         conflict: NSMergeConflict, author: NSManagedObjectID
     ) {
@@ -183,8 +183,8 @@ import Testing
         }
     }
 
-    /// Both have changed the row. The present row is in the persisted snapshot, or in the cached one where the coordinator
-    /// has it. Relationships to one object are IDs, and those to many are not told.
+    /// Both have changed the row. The current row is in the persisted snapshot, or in the cached one where the
+    /// coordinator has it. To-one relationships are IDs, and to-many relationships are not included.
     ///
     /// https://developer.apple.com/documentation/coredata/nsmergeconflict
     @Test func aConflictOfTwoUpdatesHasBothRows() throws {
@@ -198,8 +198,8 @@ import Testing
         #expect(conflict.cachedSnapshot != nil)
     }
 
-    /// What is to be deleted has been changed: the rows are as in a conflict of two updates.
-    @Test func aDeletionMeetsAnUpdate() throws {
+    /// The object to be deleted has been changed: the snapshots are as in a conflict of two updates.
+    @Test func aDeletionConflictsWithAnUpdate() throws {
         let conflict = try conflict(of: .delete, with: .update).conflict
         #expect(conflict.sourceObject.isDeleted)
         #expect(conflict.oldVersionNumber == 1 && conflict.newVersionNumber == 2)
@@ -207,8 +207,8 @@ import Testing
         #expect((conflict.persistedSnapshot ?? conflict.cachedSnapshot)?["title"] as? String == "theirs")
     }
 
-    /// What has been changed is gone: the new version is 0, and there is no row.
-    @Test func anUpdateMeetsADeletion() throws {
+    /// The row of the changed object is deleted: the new version is 0, and there is no persisted snapshot.
+    @Test func anUpdateConflictsWithADeletion() throws {
         let conflict = try conflict(of: .update, with: .delete).conflict
         #expect(conflict.sourceObject.value(forKey: "title") as? String == "mine")
         #expect(conflict.newVersionNumber == 0)
@@ -216,11 +216,11 @@ import Testing
         #expect(conflict.objectSnapshot?["title"] as? String == "one")
     }
 
-    /// Against the store one object is in conflict, and the row's object and values are told; among unsaved objects both are,
-    /// and there is no row.
+    /// In a conflict with the store one object is conflicting, and the row's object and values are given; among unsaved
+    /// objects both are conflicting, and there is no row.
     ///
     /// https://developer.apple.com/documentation/coredata/nsconstraintconflict
-    @Test func aConstraintConflictTellsWhoHasTheValues() throws {
+    @Test func aConstraintConflictHasTheObjectsWithTheValues() throws {
         let diary = try Diary()
         let context = diary.context()
         func conflict() throws -> NSConstraintConflict {
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    // MARK: - Policies of one's own
+    // MARK: - Custom policies
 
     private struct Refused: Error {}
 
@@ -269,8 +269,8 @@ import Testing
         }
     }
 
-    /// A subclass sees both kinds of conflicts, and lets its superclass settle them.
-    @Test func aPolicyOfOnesOwnSeesBothKinds() throws {
+    /// A subclass receives both kinds of conflicts, and lets its superclass resolve them.
+    @Test func aCustomPolicyReceivesBothKindsOfConflicts() throws {
         let policy = Collector(merge: .mergeByPropertyObjectTrumpMergePolicyType)
         try conflict(policy) { context, note in
             for _ in 0..<2 { _ = context.insert("Tag", ["name": "home"]) }
@@ -282,8 +282,8 @@ import Testing
         }
     }
 
-    /// What a policy throws is what the save throws; nothing is written and nothing lost.
-    @Test func aPolicyMayRefuse() throws {
+    /// An error of a policy is the error of the save; nothing is written and nothing is lost.
+    @Test func aPolicyCanFailTheSave() throws {
         let policy = Collector(merge: .mergeByPropertyObjectTrumpMergePolicyType)
         policy.refuses = true
         try conflict(policy) { context, note in
@@ -295,13 +295,13 @@ import Testing
         }
     }
 
-    /// Objects whose values a policy has changed are told as refreshed, with the values that they have now.
+    /// Objects whose values a policy has changed are reported as refreshed, with their current values.
     ///
     /// https://developer.apple.com/documentation/coredata/nsrefreshedobjectskey
-    @Test func whatAPolicyHasChangedIsToldAsRefreshed() throws {
+    @Test func objectsChangedByAPolicyAreReportedAsRefreshed() throws {
         for policy in [NSMergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .rollback] {
             try conflict(policy) { context, note in
-                // Unsafe because the context tells on the thread that saves it.
+                // Unsafe because the notification is posted on the thread that saves.
                 nonisolated(unsafe) var refreshed: Set<NSManagedObject> = []
                 let token = NotificationCenter.default.addObserver(
                     forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil

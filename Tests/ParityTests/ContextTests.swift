@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program relies on that works with several contexts.
+/// The behaviour that programs with several contexts rely on.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext
 @Suite struct ContextTests {
@@ -28,7 +28,7 @@ import Testing
         }
         #expect(try outside.performAndWait { try outside.names("Note", "title") } == ["one"])
         try child.performAndWait {
-            // The child's object goes on, and is the stored one.
+            // The child's object is kept, and is the stored one.
             let note = try #require(try child.all("Note").first)
             note.setValue("two", forKey: "title")
             try child.save()
@@ -73,7 +73,7 @@ import Testing
     // MARK: - Merging
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)
-    @Test func savesElsewhereAreMergedOnRequest() throws {
+    @Test func savesOfOtherContextsAreMergedOnRequest() throws {
         let diary = try Diary()
         let one = diary.context()
         let other = diary.context()
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/automaticallymergeschangesfromparent
-    @Test func savesElsewhereAreMergedByThemselves() throws {
+    @Test func savesOfOtherContextsAreMergedAutomatically() throws {
         let diary = try Diary()
         let one = diary.context()
         one.automaticallyMergesChangesFromParent = true
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromremotecontextsave:into:)
-    @Test func changesFromElsewhereAreMergedByTheirIDs() throws {
+    @Test func remoteChangesAreMergedByID() throws {
         let diary = try Diary()
         let one = diary.context()
         let note = try one.performAndWait {
@@ -172,10 +172,10 @@ import Testing
         #expect(merged == [id])
     }
 
-    // MARK: - What is read, and from when
+    // MARK: - Query generations
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/setquerygenerationfrom(_:)
-    @Test func aPinnedContextGoesOnSeeingWhatItSaw() throws {
+    @Test func aPinnedContextReadsItsGeneration() throws {
         let diary = try Diary()
         let writer = diary.context()
         let reader = diary.context()
@@ -203,8 +203,8 @@ import Testing
         }
     }
 
-    /// A save moves a pinned context on: it sees what it has written.
-    @Test func aPinnedContextMovesOnWhenItSaves() throws {
+    /// A save advances a pinned context, so that it reads what it has written.
+    @Test func aSaveAdvancesAPinnedContext() throws {
         let diary = try Diary()
         let context = diary.context()
         try context.performAndWait {
@@ -269,7 +269,7 @@ import Testing
     // MARK: - Notifications
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/notificationkey
-    @Test func notificationsTellOfChangesAndSaves() throws {
+    @Test func notificationsReportChangesAndSaves() throws {
         let diary = try Diary()
         let context = diary.context()
         typealias Key = NSManagedObjectContext.NotificationKey
@@ -304,7 +304,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/propagatesdeletesatendofevent
-    @Test func deletionsSpreadAtTheEndOfTheEventOrAtOnce() throws {
+    @Test func deletionsPropagateAtTheEndOfTheEventOrImmediately() throws {
         for atEnd in [true, false] {
             let diary = try Diary()
             let context = diary.context()

@@ -2,10 +2,10 @@ import CoreData
 import Foundation
 import Testing
 
-/// What a program that handles errors relies on. Imports Foundation after CoreData: no name becomes ambiguous by it.
+/// The behaviour that error handling relies on. Imports Foundation after CoreData: no name becomes ambiguous.
 @Suite struct ErrorTests {
     /// https://developer.apple.com/documentation/coredata/core-data-constants
-    @Test func codesAreThosePublished() {
+    @Test func codesAreTheDocumentedOnes() {
         #expect(NSManagedObjectValidationError == 1550)
         #expect(NSValidationMissingMandatoryPropertyError == 1570)
         #expect(NSManagedObjectMergeError == 133020)
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsvalidationkeyerrorkey
-    @Test func anErrorSaysWhatIsNotValid() throws {
+    @Test func anErrorNamesTheInvalidProperty() throws {
         func save() throws {
             throw CocoaError(
                 .validationStringTooLong,

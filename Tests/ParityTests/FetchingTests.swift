@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program relies on that fetches.
+/// The behaviour that programs rely on when fetching.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsfetchrequest
 @Suite struct FetchingTests {
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsfetchrequest/includespendingchanges
-    @Test func unsavedChangesCountUnlessNotWanted() throws {
+    @Test func unsavedChangesAreIncludedByDefault() throws {
         let (diary, context) = try filled()
         defer { withExtendedLifetime(diary) {} }
         try context.performAndWait {
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsfetchrequest/includessubentities
-    @Test func subentitiesAreIncludedUnlessNotWanted() throws {
+    @Test func subentitiesAreIncludedByDefault() throws {
         let (diary, context) = try filled()
         defer { withExtendedLifetime(diary) {} }
         try context.performAndWait { () throws in
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsfetchrequest/returnsobjectsasfaults
-    @Test func faultsAreFilledWhenAsked() throws {
+    @Test func objectsCanBeFetchedRealised() throws {
         let (diary, context) = try filled()
         defer { withExtendedLifetime(diary) {} }
         try context.performAndWait { () throws in
@@ -187,7 +187,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/fetchrequestfromtemplate(withname:substitutionvariables:)
-    @Test func aTemplateTakesItsVariables() throws {
+    @Test func aTemplateSubstitutesVariables() throws {
         let model = DiaryModel.make()
         let template = NSFetchRequest<any NSFetchRequestResult>()
         template.entity = model.entitiesByName["Note"]
@@ -204,7 +204,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/foundation/nspredicate/init(block:): a block is for objects in memory.
-    @Test func aBlockIsAskedOfObjectsInMemory() throws {
+    @Test func aBlockIsEvaluatedInMemory() throws {
         let (diary, context) = try filled(NSInMemoryStoreType)
         defer { withExtendedLifetime(diary) {} }
         try context.performAndWait { () throws in

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program that builds or reads a model relies on.
+/// The behaviour that programs rely on when building or reading a model.
 @Suite struct ModelTests {
     /// A library: publications, of which books are one kind, and their authors.
     private func library() -> NSManagedObjectModel {
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsentitydescription
-    @Test func anEntityHasWhatItInherits() throws {
+    @Test func anEntityHasInheritedProperties() throws {
         let model = library()
         let book = try #require(model.entitiesByName["Book"])
         let publication = try #require(model.entitiesByName["Publication"])
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsattributedescription/type-swift.property
-    @Test func bothSpellingsOfATypeAreOne() {
+    @Test func oldAndNewTypesAreEqual() {
         let attribute = NSAttributeDescription()
         attribute.type = .date
         #expect(attribute.attributeType == .dateAttributeType)
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel
-    @Test func aCopyIsEqualAndStandsAlone() throws {
+    @Test func aCopyIsEqualAndIndependent() throws {
         let model = library()
         let copy = try #require(model.copy() as? NSManagedObjectModel)
         #expect(copy.isEqual(model))
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/isconfiguration(withname:compatiblewithstoremetadata:)
-    @Test func hashesSayWhichStoresFit() throws {
+    @Test func hashesDetermineCompatibleStores() throws {
         let model = library()
         let hashes = model.entityVersionHashesByName
         #expect(hashes.count == 3)

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program relies on that has classes for its entities.
+/// The behaviour that entity classes rely on.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsmanagedobject
 @Suite struct ObjectTests {
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobject/awake(fromsnapshotevents:)
-    @Test func valuesThatChangeWithoutTheirUser() throws {
+    @Test func snapshotEventsAreReported() throws {
         let diary = try Diary()
         let (context, other) = (diary.context(), diary.context())
         try context.performAndWait {
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvalues()
-    @Test func changesAgainstWhatWasSaved() throws {
+    @Test func changedValuesAreThoseSinceTheSave() throws {
         let diary = try Diary()
         let context = diary.context()
         try context.performAndWait {
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobject/validateforinsert()
-    @Test func everyMistakeIsReportedAtOnce() throws {
+    @Test func allValidationErrorsAreReportedTogether() throws {
         let diary = try Diary()
         let context = diary.context()
         try context.performAndWait {
@@ -172,9 +172,9 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/willsave(): a value that `willSave` sets
-    /// is written, and the object that it touches is asked too.
-    @Test func rollbackAndResetForgetWhatIsUnsaved() throws {
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/willsave(): a value that `willSave` sets is
+    /// written, and `willSave` is called for the object that it changes.
+    @Test func rollbackAndResetDiscardUnsavedChanges() throws {
         let diary = try Diary()
         let context = diary.context()
         try context.performAndWait {
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobject/objectids(forrelationshipnamed:)
-    @Test func relationshipsTellTheirFaults() throws {
+    @Test func relationshipsReportTheirFaults() throws {
         let diary = try Diary()
         let context = diary.context()
         try context.performAndWait {

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program that filters and sorts relies on.
+/// The behaviour that programs rely on when filtering and sorting.
 @Suite struct PredicateTests {
     private let people: [[String: Any]] = [
         ["name": "Ada", "age": 36, "tags": ["maths", "poetry"]],
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/foundation/nscomparisonpredicate
-    @Test func aFormatGivesThePredicateItIs() throws {
+    @Test func aFormatGivesTheMatchingPredicateClass() throws {
         let comparison = try #require(NSPredicate(format: "name ==[c] 'ada'") as? NSComparisonPredicate)
         #expect(comparison.leftExpression.keyPath == "name")
         #expect(comparison.rightExpression.constantValue as? String == "ada")
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/foundation/nsarray/filtered(using:)
-    @Test func foundationTakesThem() {
+    @Test func foundationAcceptsPredicates() {
         let predicate = NSPredicate(format: "SELF > 2")
         #expect(NSArray(array: [1, 2, 3, 4]).filtered(using: predicate).count == 2)
         let descriptor = NSSortDescriptor(key: "age", ascending: false)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/foundation/nspredicate
-    @Test func whatUsersTypeNeverStopsTheProgram() {
+    @Test func userInputNeverStopsTheProgram() {
         #expect(throws: (any Error).self) { try NSPredicate(parsing: "age >") }
         #expect(throws: (any Error).self) { try NSPredicate(parsing: "name MATCHES '['").evaluation(with: people[0]) }
     }
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/foundation/nssortdescriptor
-    @Test func keyPathsHaveTheNamesTheyWereGiven() {
+    @Test func keyPathsHaveTheirRegisteredNames() {
         KeyPathRegistry.register(\Person.name, as: "name")
         KeyPathRegistry.register(\Person.address, as: "address")
         KeyPathRegistry.register(\Address.city, as: "city")
@@ -158,7 +158,7 @@ import Testing
     }
 }
 
-/// What a transformable attribute relies on.
+/// The behaviour that transformable attributes rely on.
 @Suite struct ValueTransformerTests {
     /// https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer
     @Test func theDefaultTransformerUnarchivesPlainValuesOnly() throws {

@@ -1,8 +1,7 @@
 import CoreData
 import Testing
 
-/// What developers ask of a store: one question, and the answer that Apple's documentation leads to expect, from SQLite and from
-/// memory alike.
+/// Queries with the results that Apple's documentation leads to expect, from SQLite and from memory.
 ///
 /// Page: https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/Predicates/AdditionalChapters/Introduction.html
 @Suite struct QueryTests {
@@ -32,7 +31,7 @@ import Testing
         return (diary, context)
     }
 
-    /// Questions about notes, and the numbers of those that answer.
+    /// Queries for notes, and the numbers of the results.
     static let questions: [(format: String, numbers: [Int])] = [
         ("title CONTAINS[cd] 'DELT'", [3]), ("title BEGINSWITH 'Be'", [4]), ("title ENDSWITH[c] 'A'", [0, 1, 2, 3]),
         ("title LIKE[c] 'b?ta*'", [1, 4, 5]), ("title MATCHES '[A-Z].*'", [0, 2, 4]),
@@ -69,7 +68,7 @@ import Testing
         ("noindex(rank) == 2", [2]), ("indexed:by:(rank, 'byRank') == 2", [2]),
     ]
 
-    @Test(arguments: types) func questionsHaveOneAnswer(type: String) throws {
+    @Test(arguments: types) func predicatesFindTheSameInEveryStore(type: String) throws {
         let (diary, context) = try filled(type)
         defer { withExtendedLifetime(diary) {} }
         try context.performAndWait { () throws in
@@ -229,8 +228,9 @@ import Testing
         }
     }
 
-    /// https://developer.apple.com/documentation/coredata/nsbatchdeleterequest: what its fetch request finds, and no more.
-    @Test func batchRequestsTakeWhatAFetchFinds() throws {
+    /// https://developer.apple.com/documentation/coredata/nsbatchdeleterequest: deletes the results of its fetch
+    /// request, and no other rows.
+    @Test func batchRequestsAffectTheFetchedRows() throws {
         let (diary, context) = try filled(NSSQLiteStoreType)
         defer { withExtendedLifetime(diary) {} }
         try context.performAndWait { () throws in

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program relies on that adds, moves and removes stores.
+/// The behaviour that programs rely on when adding, moving and removing stores.
 @Suite struct StoreTests {
     private func model() -> NSManagedObjectModel {
         let name = NSAttributeDescription()
@@ -58,7 +58,7 @@ import Testing
 
     /// NSPersistentStoreCoordinator: a store is found by its URL, keeps its UUID, and is gone when it is removed.
     /// https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/persistentstore(for:)
-    @Test func aStoreIsAddedOnceMoreWithTheSameUUID() throws {
+    @Test func aStoreKeepsItsUUIDWhenAddedAgain() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = folder.appendingPathComponent("People.sqlite")
@@ -93,7 +93,7 @@ import Testing
         #expect(coordinator.managedObjectID(forURIRepresentation: URL(fileURLWithPath: "/")) == nil)
     }
 
-    /// migratePersistentStore: the coordinator goes on with the new store, and contexts with their objects.
+    /// migratePersistentStore: the coordinator continues with the new store, and contexts with their objects.
     /// https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/migratepersistentstore(_:to:options:type:)
     @Test func aStoreMovesWhileAContextUsesIt() throws {
         let folder = try folder()
@@ -121,7 +121,7 @@ import Testing
         #expect(left == ["Ada"])
     }
 
-    /// addPersistentStore: a store of another model is refused with NSPersistentStoreIncompatibleVersionHashError.
+    /// addPersistentStore: a store of another model is rejected with NSPersistentStoreIncompatibleVersionHashError.
     /// https://developer.apple.com/documentation/coredata/nspersistentstoreincompatibleversionhasherror-swift.var
     @Test func aStoreOfAnotherModelIsRefused() throws {
         let folder = try folder()

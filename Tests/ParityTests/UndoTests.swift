@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program relies on that lets its user take changes back.
+/// The behaviour that programs with undo rely on.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/undomanager
 @Suite struct UndoTests {
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/undo()
-    @Test func aValueGoesBackAndForth() throws {
+    @Test func aValueIsUndoneAndRedone() throws {
         let diary = try Diary()
         let context = undoing(diary)
         try context.performAndWait {
@@ -52,7 +52,7 @@ import Testing
         #expect(try storedTitles(diary) == ["two"])
     }
 
-    @Test func anInsertionIsTakenBackAndDoneAgain() throws {
+    @Test func anInsertionIsUndoneAndRedone() throws {
         let diary = try Diary()
         let context = undoing(diary)
         try context.performAndWait {
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/foundation/undomanager/levelsofundo
-    @Test func onlySoManyLevelsAreKept() throws {
+    @Test func levelsOfUndoAreLimited() throws {
         let diary = try Diary()
         let context = undoing(diary)
         context.performAndWait {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aDeletionComesBackWithItsRelationships() throws {
+    @Test func undoingADeletionRestoresRelationships() throws {
         let diary = try Diary()
         let context = undoing(diary)
         try context.performAndWait {
@@ -114,8 +114,8 @@ import Testing
         }
     }
 
-    /// A save does not clear the undo stack: what was saved is taken back by another change.
-    @Test func undoReachesBackAcrossASave() throws {
+    /// A save does not clear the undo stack: undoing a saved change is a new change.
+    @Test func undoWorksAcrossASave() throws {
         let diary = try Diary()
         let context = undoing(diary)
         try context.performAndWait {
@@ -133,7 +133,7 @@ import Testing
         #expect(try storedTitles(diary) == ["one"])
     }
 
-    @Test func anInsertionThatWasSavedIsTakenBackAsADeletion() throws {
+    @Test func undoingASavedInsertionDeletes() throws {
         let diary = try Diary()
         let context = undoing(diary)
         try context.performAndWait {
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func aDeletionThatWasSavedIsTakenBackAsAnInsertion() throws {
+    @Test func undoingASavedDeletionInserts() throws {
         let diary = try Diary()
         let context = undoing(diary)
         try context.performAndWait {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// A merge is nothing that the user did: it is not taken back, and what was done before can still be.
+    /// A merge is not a change of the user: it is not undone, and earlier changes still can be.
     @Test func undoAfterAMerge() throws {
         let diary = try Diary()
         let context = undoing(diary)
@@ -206,7 +206,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/foundation/nsnotification/name/nsundomanagercheckpoint
-    @Test func aGroupTakesInWhatIsPendingWhenItEnds() throws {
+    @Test func aGroupIncludesPendingChangesWhenItEnds() throws {
         let diary = try Diary()
         let context = undoing(diary)
         try context.performAndWait {
@@ -226,8 +226,8 @@ import Testing
         }
     }
 
-    /// What is done while registration is off is not recorded.
-    @Test func changesCanBeLeftOut() throws {
+    /// Changes made while registration is disabled are not recorded.
+    @Test func changesCanBeExcludedFromUndo() throws {
         let diary = try Diary()
         let context = undoing(diary)
         context.performAndWait {

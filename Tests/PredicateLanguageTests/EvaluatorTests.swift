@@ -18,7 +18,7 @@ private final class Person: PredicateSubject {
 }
 
 @Suite struct EvaluatorTests {
-    // Unsafe by type only: nothing in it changes.
+    // Unsafe because of its type only: it is immutable.
     nonisolated(unsafe) static let item: [String: Any] = [
         "name": "Crème Brûlée", "age": 30, "price": Decimal(string: "0.1") as Any, "rate": 2.5, "flag": true,
         "big": Int64(9_007_199_254_740_993), "missing": NSNull(), "born": Date(timeIntervalSinceReferenceDate: 100),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PredicateLanguage
 
-/// What the parser makes of formats, seen through the printer: the text on the right is Apple's `predicateFormat`.
+/// The result of parsing formats, checked through the printer: the text on the right is Apple's `predicateFormat`.
 @Suite struct ParserTests {
     @Test(arguments: [
         // Operators and their other spellings.
@@ -74,7 +74,7 @@ import Testing
         #expect(try PredicateParser.parseExpression(printed) == node)
     }
 
-    @Test func argumentsTakeTheirPlaces() throws {
+    @Test func argumentsAreInserted() throws {
         let date = Date(timeIntervalSinceReferenceDate: 757_382_400)
         let node = try PredicateParser.parse(
             "%K == %@ AND %K.%K IN %@ AND n > %d AND n < %lld AND x <= %.2f AND s BEGINSWITH[cd] %s AND f == %@ AND q == '%@'",
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func onlyAWordOfItsOwnIsReserved() throws {
+    @Test func onlyWholeWordsAreReserved() throws {
         for word in ReservedWord.allCases {
             let text = "#\(word.rawValue.lowercased()) == 1"
             #expect(try PredicateParser.parse(text).predicateFormat == text)

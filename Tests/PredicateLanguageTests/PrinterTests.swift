@@ -4,7 +4,7 @@ import Testing
 @testable import PredicateLanguage
 
 @Suite struct PrinterTests {
-    /// What is printed is read as the same tree, and that tree printed as the same text.
+    /// A printed text is parsed as the same tree, and that tree is printed as the same text.
     @Test(arguments: 0..<16 as Range<UInt64>)
     func printedTreesAreReadAgain(seed: UInt64) throws {
         var generator = TreeGenerator(seed: seed)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func compoundsOfOnePartOrNoneArePrintedAsWhatTheyMean() {
+    @Test func compoundsOfOnePartOrNoneArePrinted() {
         let part = PredicateNode.comparison(ComparisonNode(.keyPath("a"), .equalTo, .constant(value: 1)))
         #expect(PredicateNode.and([]).predicateFormat == "TRUEPREDICATE")
         #expect(PredicateNode.or([]).predicateFormat == "FALSEPREDICATE")

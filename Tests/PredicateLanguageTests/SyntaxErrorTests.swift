@@ -3,7 +3,7 @@ import Testing
 
 @testable import PredicateLanguage
 
-/// A mistake in a format is an error that says where it is, whatever the format.
+/// An error in a format has a position, whatever the format is.
 @Suite struct SyntaxErrorTests {
     @Test(arguments: [
         ("", PredicateSyntaxError.Code.unexpectedToken, 0), ("age", .unexpectedToken, 3),
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func caretStandsUnderTheMistake() {
+    @Test func caretIsBelowTheError() {
         let error = #expect(throws: PredicateSyntaxError.self) {
             try PredicateParser.parse("größe > 3 AND\n\tname BEGINSWITH[z] 'ä' OR x")
         }
@@ -42,7 +42,7 @@ import Testing
         #expect(error?.message == "Expected the options c, d, n or l in brackets, but found “z”.")
     }
 
-    @Test func wrongArgumentsAreTold() {
+    @Test func wrongArgumentsAreReported() {
         for (format, argument) in [
             ("a == %d", "x"), ("%K == 1", 3), ("%K == 1", ""), ("%K == 1", "a..b"), ("a == %s", 1),
         ]
@@ -87,7 +87,8 @@ import Testing
         }
     }
 
-    /// The deepest format that is read is also printed, evaluated and released on a quarter of a thread's usual stack.
+    /// The deepest format that can be parsed can also be printed, evaluated and released on a quarter of a thread's
+    /// usual stack.
     @Test(arguments: [
         ("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("a + abs(", "1", ")"), ("-", "a", ""), ("{", "1", "}"),
         ("a[", "0", "]"),
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func longButFlatFormatsAreFine() throws {
+    @Test func longFlatFormatsAreParsed() throws {
         let terms = (0..<20_000).map { "key\($0).a.b == \($0)" }.joined(separator: " OR ")
         guard case .or(let parts) = try PredicateParser.parse(terms) else {
             Issue.record("A chain of ORs is no OR.")

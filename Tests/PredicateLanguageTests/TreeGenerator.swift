@@ -72,7 +72,7 @@ struct TreeGenerator {
         }
     }
 
-    /// A base that is no key path itself: one path in another is written, and read, as one path.
+    /// A base that is not itself a key path: nested key paths are printed, and parsed, as one path.
     private mutating func base(_ depth: Int) -> ExpressionNode {
         let base = expression(depth: depth - 1)
         if case .keyPath(let inner, _) = base { return inner }

@@ -29,7 +29,7 @@ import Testing
         #expect(node.mapExpressions { $0 } == node)
     }
 
-    @Test func walkGoesThroughEverything() throws {
+    @Test func walkVisitsEveryNode() throws {
         var predicates = 0
         var constants: [String] = []
         try PredicateParser.parse("a == 1 AND SUBQUERY(b, $i, $i.c == 2).@count > 3 OR NOT c[4] IN {5, 6}").walk {
@@ -44,7 +44,7 @@ import Testing
         #expect(constants == ["1", "2", "3", "4", "5", "6"])
     }
 
-    @Test func operatorsKeepTheirNumbers() {
+    @Test func operatorsHaveStableNumbers() {
         for operation in ComparisonOperator.named {
             #expect(ComparisonOperator(number: operation.number) == operation)
         }
@@ -53,7 +53,7 @@ import Testing
         #expect(ComparisonOperator(number: 12) == nil)
     }
 
-    @Test func equalityIsOfMeaning() throws {
+    @Test func equalityIsSemantic() throws {
         let parse = { (format: String, arguments: [Any?]) in try PredicateParser.parse(format, arguments: arguments) }
         #expect(try parse("a IN {1, 2}", []) == parse("a IN %@", [[1, 2]]))
         #expect(try parse("a == 1", []) == parse("a == %@", [true]))

@@ -5,14 +5,15 @@ extension GraphCopier {
     ///
     ///     let copies = try await GraphCopier().copy(ids, in: container)
     ///
-    /// Where the rules allow it the store makes the copies itself, in one transaction and without objects; see
-    /// `RowCopying`. Else all copies are saved together. With `inBatches` each batch is saved by itself and let go, so
-    /// that memory holds IDs, and the rows of one batch and of what it leads to; where that fails, what was saved is
-    /// deleted again. Objects that cannot be saved without each other are in one batch, however many they are.
+    /// Where the rules allow it, the store makes the copies itself, in one transaction and without objects; see
+    /// `RowCopying`. Otherwise all copies are saved together. With `inBatches` each batch is saved separately and its
+    /// objects are released, so that memory holds IDs, and the rows of one batch and of the objects that it refers to;
+    /// if an error occurs, the saved copies are deleted again. Objects that cannot be saved without each other are in
+    /// one batch, however many they are.
     ///
     /// Throws as `copy(_:into:store:progress:)` does; cancelling the task throws `CocoaError.userCancelled`.
     ///
-    /// - Returns: The permanent IDs of all copies by those of their originals.
+    /// - Returns: The permanent IDs of all copies by the IDs of their originals.
     public func copy(
         _ ids: [NSManagedObjectID], in container: NSPersistentContainer, inBatches: Bool = false,
         progress: Progress? = nil
@@ -32,7 +33,7 @@ extension GraphCopier {
         }
     }
 
-    /// Lets the store copy; nil where objects must.
+    /// Copies in the store; nil where copying requires objects.
     private func copyRows(
         _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, progress: Progress
     ) throws -> [NSManagedObjectID: NSManagedObjectID]? {

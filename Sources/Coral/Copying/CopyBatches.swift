@@ -1,8 +1,8 @@
-/// Divides the objects of a graph into portions that can be saved one after the other: what an object must not be without
-/// is made before it, or with it.
+/// Divides the objects of a graph into portions that can be saved one after the other: the mandatory neighbours of an
+/// object are in the same portion or an earlier one.
 ///
-/// Portions are made of groups of objects that need each other, which Tarjan's algorithm finds: it gives each group after
-/// those that it needs. A group larger than the batch size is a portion by itself. The search keeps a stack of its own.
+/// Portions consist of groups of objects that need each other, which Tarjan's algorithm finds: each group comes after
+/// those that it needs. A group larger than the batch size is a portion of its own. Iterative.
 struct CopyBatches {
     private let graph: CopyGraph
     private var found: [Int] = []
@@ -12,7 +12,7 @@ struct CopyBatches {
     private var next = 0
     private var groups: [[Int]] = []
 
-    /// - Returns: The numbers of the graph's objects, each in one portion, ascending in it.
+    /// - Returns: The indexes of the graph's objects, each in one portion, ascending within it.
     static func portions(of graph: CopyGraph, size: Int) -> [[Int]] {
         var batches = CopyBatches(graph)
         for number in graph.nodes.indices where batches.found[number] < 0 { batches.search(from: number) }
@@ -36,8 +36,8 @@ struct CopyBatches {
         isOpen = Array(repeating: false, count: graph.nodes.count)
     }
 
-    /// What an object's copy needs: the copies of its mandatory neighbours, and, where values come from objects higher up,
-    /// of the object that it was reached from.
+    /// The copies that an object's copy needs: those of its mandatory neighbours, and, where values are taken from a
+    /// parent, that of the object from which it was reached.
     private func needs(of number: Int) -> [Int] {
         let node = graph.nodes[number]
         var needs: [Int] = []

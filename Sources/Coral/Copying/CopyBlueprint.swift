@@ -1,6 +1,6 @@
 import CoreData
 
-/// Rules, resolved against the model of the originals and that of the copies, before anything is made.
+/// Rules, resolved against the model of the originals and that of the copies, before anything is created.
 final class CopyBlueprint {
     let rules: CopyRules
     let model: NSManagedObjectModel
@@ -11,10 +11,10 @@ final class CopyBlueprint {
     private let choices: [String: CopyRules.RuleClosure]
     private let values: [String: CopyRules.ValueClosure]
     private var entities: [String: EntityCopy] = [:]
-    /// What the copies' model does not have, as `Entity.property`.
+    /// The properties that the copies' model does not have, as `Entity.property`.
     private(set) var missingProperties: Set<String> = []
 
-    /// Throws `ShapeError` where rules in code name what the model does not have.
+    /// Throws `ShapeError` where rules in code contain names that the model does not have.
     init(_ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel) throws {
         self.rules = rules
         self.model = model
@@ -33,7 +33,7 @@ final class CopyBlueprint {
         }
     }
 
-    /// In the order of their names, so that of two names for one place always the same counts.
+    /// Sorted by name, so that the result is deterministic if two names refer to the same property.
     private static func resolve<Rule>(
         _ rules: [String: Rule], place: (String) throws -> String
     ) throws -> [String: Rule] {
@@ -47,13 +47,13 @@ final class CopyBlueprint {
     /// The entities whose rules are resolved.
     var prepared: [EntityCopy] { entities.values.sorted { $0.name < $1.name } }
 
-    /// Whether objects of an entity take part at all.
+    /// Whether objects of an entity are copied at all.
     func includes(_ entity: NSEntityDescription) -> Bool {
         !excludedEntities.contains(entity.name ?? "")
     }
 
-    /// Resolves the rules of all entities that copying can reach from some, so that mistakes are found before
-    /// anything is made, whatever the data.
+    /// Resolves the rules of all entities that copying can reach from the given ones, so that errors are found before
+    /// anything is created, whatever the data.
     func prepare(from entities: some Sequence<NSEntityDescription>) throws {
         var pending = Array(entities)
         var met: Set<String> = []
@@ -69,9 +69,9 @@ final class CopyBlueprint {
         }
     }
 
-    /// How objects of an entity are copied.
+    /// The rules for objects of an entity.
     ///
-    /// Throws `CopyError` for directives and models that do not fit.
+    /// Throws `CopyError` for invalid directives and incompatible models.
     func copy(of entity: NSEntityDescription) throws -> EntityCopy {
         let name = entity.name ?? ""
         if let copy = entities[name] { return copy }
@@ -134,7 +134,7 @@ final class CopyBlueprint {
         guard !counterpart.isTransient, !(counterpart is NSDerivedAttributeDescription) else { return nil }
         guard counterpart.attributeType == attribute.attributeType || closure != nil else {
             throw CopyError(
-                .modelMismatch, "\(place) is of another type in the model of the copies: give it a value by a closure.",
+                .modelMismatch, "\(place) has another type in the model of the copies: set its value by a closure.",
                 at: place)
         }
         return AttributeCopy(name: attribute.name, target: counterpart, source: source)
@@ -162,7 +162,7 @@ final class CopyBlueprint {
         }
         let inverse = counterpart.inverseRelationship
         let isExclusive = inverse.map { !$0.isToMany } ?? false
-        // Without a mandatory object the copy could never be saved.
+        // Without its mandatory object the copy could never be saved.
         let isMandatory = !counterpart.isOptional && !counterpart.isToMany
         if rule == .link, isMandatory, rules.isSubset { rule = .copy }
         if rule == .link, isExclusive, isMandatory || rules.exclusiveLinks == .copy { rule = .copy }
@@ -182,7 +182,7 @@ final class CopyBlueprint {
 
     // MARK: - The other model
 
-    /// The entity of the copies' model that has the same name, or was renamed from it.
+    /// The entity of the copies' model with the same name, or the renamed one.
     private func counterpart(of entity: NSEntityDescription) -> NSEntityDescription? {
         let name = entity.name ?? ""
         return targetModel.entitiesByName[name]
@@ -201,8 +201,8 @@ final class CopyBlueprint {
 }
 
 extension CopyBlueprint {
-    /// What is read of the originals, as a shape: so that objects are loaded with the relationships that are copied or
-    /// linked, and without the others.
+    /// The shape of what is read of the originals: objects are loaded with the relationships that are copied or linked,
+    /// and without the others.
     func shape() throws -> GraphShape {
         var shape = GraphShape(.roots)
         shape.honoursUserInfo = false

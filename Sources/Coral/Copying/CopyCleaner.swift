@@ -1,6 +1,6 @@
 import CoreData
 
-/// Takes back what an unfinished run has made.
+/// Reverts the changes of an unfinished run.
 final class CopyCleaner {
     private let context: NSManagedObjectContext
     /// Linked objects that had no changes before.
@@ -11,16 +11,15 @@ final class CopyCleaner {
         self.context = context
     }
 
-    /// Notes an object before a copy is linked to it.
+    /// Records an object before a copy is linked to it.
     func willLink(_ object: NSManagedObject) {
         guard met.insert(object.objectID).inserted, !object.hasChanges else { return }
         unchanged[object.objectID] = object
     }
 
-    /// Deletes copies that are not saved. They let go of what they are related to first: no delete rule shall reach
-    /// what was there before.
+    /// Deletes unsaved copies. Their relationships are cleared first, so that no delete rule affects existing objects.
     ///
-    /// - Parameter copies: In the order of the graph's objects; nil for what was not made.
+    /// - Parameter copies: In the order of the graph's objects; nil for copies that were not created.
     func remove(_ copies: [NSManagedObject?], graph: CopyGraph) {
         for (copy, node) in zip(copies, graph.nodes) {
             for relationship in node.entity.relationships {

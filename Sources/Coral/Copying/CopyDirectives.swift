@@ -1,35 +1,35 @@
 import CoreData
 
-/// What the directives that copying reads are called in the user info of attributes and relationships.
+/// The keys of the copying directives in the user info of attributes and relationships.
 ///
-/// The names and their meaning are those of MOCloner. `exclude`, with any value, leaves a property out; `rebuild` is
-/// `uuid` or `now`; `followParent` names an attribute of an object higher up whose value is taken, as `noteID` or
-/// `Note.noteID`; `withoutParent` is `keep` or `blank` and says what happens where there is none. `coral.copy` says
-/// of a relationship `copy`, `link` or `leaveOut`.
+/// The default names and their meanings are those of MOCloner. `exclude`, with any value, omits a property; `rebuild`
+/// is `uuid` or `now`; `followParent` names an attribute of an ancestor in the graph whose value is used, as `noteID`
+/// or `Note.noteID`; `withoutParent` is `keep` or `blank` and determines the value where there is no such ancestor.
+/// `coral.copy` sets the rule of a relationship to `copy`, `link` or `leaveOut`.
 public struct CopyDirectiveKeys: Sendable, Hashable {
-    /// Leaves an attribute or a relationship out.
+    /// Omits an attribute or a relationship.
     public var exclude = "exclude"
-    /// Makes an attribute's value anew: `uuid` or `now`.
+    /// Creates an attribute's value: `uuid` or `now`.
     public var rebuild = "rebuild"
-    /// Takes an attribute's value from an object higher up.
+    /// Uses the value of an ancestor's attribute.
     public var followParent = "followParent"
-    /// What becomes of `followParent` where there is nobody higher up: `keep` or `blank`.
+    /// The value of `followParent` where there is no such ancestor: `keep` or `blank`.
     public var withoutParent = "withoutParent"
-    /// Names the rule of a relationship.
+    /// Sets the rule of a relationship.
     public var rule = "coral.copy"
 
     public init() {}
 }
 
-/// Reads the directives of a model's properties and refuses those that cannot be followed.
+/// Reads the directives of a model's properties and rejects invalid ones.
 struct CopyDirectives {
     let keys: CopyDirectiveKeys
     let model: NSManagedObjectModel
 
     // MARK: - Relationships
 
-    /// The rule that the user info gives for a relationship, if any: `coral.copy`, then `exclude`, then the shape that
-    /// documents have.
+    /// The rule that the user info sets for a relationship, if any: `coral.copy`, then `exclude`, then the shape
+    /// directive of documents.
     func rule(for relationship: NSRelationshipDescription, at place: String) throws -> CopyRule? {
         if let word = text(keys.rule, of: relationship) {
             guard let rule = CopyRule(rawValue: word) else {
@@ -48,7 +48,7 @@ struct CopyDirectives {
 
     // MARK: - Attributes
 
-    /// Where the value of an attribute comes from, by the user info; nil where the attribute is left out.
+    /// The source of an attribute's value according to the user info; nil where the attribute is omitted.
     func source(of attribute: NSAttributeDescription, at place: String) throws -> AttributeCopy.Source? {
         let source = try rebuilt(attribute, at: place) ?? followed(attribute, at: place) ?? .original
         guard attribute.userInfo?[keys.exclude] != nil else { return source }
@@ -71,7 +71,7 @@ struct CopyDirectives {
         guard attribute.attributeType == type else {
             throw CopyError(
                 .wrongDirective,
-                "\(place) has the directive \(keys.rebuild) = \(word), but is no \(word == "uuid" ? "UUID" : "date").",
+                "\(place) has the directive \(keys.rebuild) = \(word), but is not a \(word == "uuid" ? "UUID" : "date").",
                 at: place)
         }
         return source
@@ -90,7 +90,8 @@ struct CopyDirectives {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let name = parts.last, parts.count <= 2, !parts.contains("") else {
             throw CopyError(
-                .wrongDirective, "\(place) has the directive \(keys.followParent) = \(path), which names no attribute.",
+                .wrongDirective,
+                "\(place) has the directive \(keys.followParent) = \(path), which is not an attribute.",
                 at: place)
         }
         let parent = ParentValue(
@@ -99,7 +100,7 @@ struct CopyDirectives {
         return .parent(parent)
     }
 
-    /// Refuses the name of an attribute that no object higher up can have.
+    /// Rejects the name of an attribute that no ancestor can have.
     private func checkParents(
         _ parent: ParentValue, of attribute: NSAttributeDescription, _ path: String, at place: String
     ) throws {
@@ -123,7 +124,7 @@ struct CopyDirectives {
         guard candidates.contains(where: { $0.attributeType == attribute.attributeType }) else {
             throw CopyError(
                 .wrongDirective,
-                "\(place) has the directive \(keys.followParent) = \(path), but that is of another type.", at: place)
+                "\(place) has the directive \(keys.followParent) = \(path), which has another type.", at: place)
         }
     }
 

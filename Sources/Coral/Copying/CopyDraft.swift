@@ -1,10 +1,10 @@
 import CoreData
 import GraphDocuments
 
-/// A copy's attributes, before there is a copy.
+/// A copy's attributes, before the copy is created.
 final class CopyDraft {
     enum Value {
-        /// As a new object has it.
+        /// The value of a new object.
         case unset
         case set(Any?)
     }
@@ -15,9 +15,9 @@ final class CopyDraft {
     /// In the order of the entity's attributes.
     var values: [Value]
 
-    /// Reads an original. Values that come from objects higher up are not set yet.
+    /// Reads an original. Values from ancestors are not set yet.
     ///
-    /// Throws what closures throw, and `CopyError` where one gives what the attribute does not take.
+    /// Throws errors of closures, and `CopyError` where a closure returns a value that the attribute does not accept.
     init(_ original: NSManagedObject, node: Int, entity: EntityCopy, now: Date) throws {
         self.node = node
         self.original = original
@@ -35,7 +35,7 @@ final class CopyDraft {
                 let place = "\(entity.name).\(attribute.name)"
                 guard AttributeValue.accepts(value, attribute.target) else {
                     throw CopyError(
-                        .wrongValue, "The closure for \(place) gave a value of type \(Swift.type(of: value)).",
+                        .wrongValue, "The closure for \(place) returned a value of type \(Swift.type(of: value)).",
                         at: place)
                 }
                 values.append(.set(value))
@@ -43,7 +43,7 @@ final class CopyDraft {
         }
     }
 
-    /// The value of the copy's attribute of that name; nil where it has none, or is unset.
+    /// The value of the copy's attribute with that name; nil where it has none, or is unset.
     func value(_ name: String) -> Any? {
         guard let place = entity.attributes.firstIndex(where: { $0.target.name == name }),
             case .set(let value) = values[place]
@@ -72,9 +72,9 @@ final class CopyDraft {
     }
 }
 
-/// Which values attributes take.
+/// The values that attributes accept.
 enum AttributeValue {
-    /// Whether key-value coding takes the value for the attribute.
+    /// Whether key-value coding accepts the value for the attribute.
     static func accepts(_ value: Any?, _ attribute: NSAttributeDescription) -> Bool {
         guard let value, !(value is NSNull) else { return true }
         return switch attribute.attributeType {
@@ -89,7 +89,7 @@ enum AttributeValue {
         case .URIAttributeType: value is URL || value is NSURL
         case .objectIDAttributeType: value is NSManagedObjectID
         case .transformableAttributeType, .undefinedAttributeType: true
-        // A composite attribute, which the oldest supported systems have no name for.
+        // A composite attribute; the oldest supported systems have no constant for it.
         default: value is [String: Any]
         }
     }

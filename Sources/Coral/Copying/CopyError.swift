@@ -1,32 +1,32 @@
-/// Why objects cannot be copied. Nothing was made, or what was made is gone again.
+/// The reason why objects cannot be copied. No copies were created, or they were removed again.
 public struct CopyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A directive in the model's user info, or a rule in code, that cannot be followed.
+        /// An invalid directive in the model's user info, or an invalid rule in code.
         public static let wrongDirective = Code(rawValue: "wrongDirective")
         /// An object belongs to no context, or the objects belong to several.
         public static let noContext = Code(rawValue: "noContext")
-        /// An object to copy does not exist (any more).
+        /// An object to copy does not exist or was deleted.
         public static let missingObject = Code(rawValue: "missingObject")
-        /// The model of the copies lacks an entity, or has an attribute of another type.
+        /// The model of the copies does not have an entity, or has an attribute of another type.
         public static let modelMismatch = Code(rawValue: "modelMismatch")
-        /// A value that no two objects may share cannot be made unique.
+        /// A value that must be unique cannot be made unique.
         public static let notUnique = Code(rawValue: "notUnique")
-        /// A closure gave a value that the attribute does not take.
+        /// A closure returned a value that the attribute does not accept.
         public static let wrongValue = Code(rawValue: "wrongValue")
     }
 
-    /// The kind of reason.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence that names the entity and property.
+    /// A description of the error, in one sentence with the entity and property.
     public var message: String
-    /// The entity, or `Entity.property`, at fault; empty where the objects themselves are.
+    /// The entity or `Entity.property` of the error; empty where it concerns the objects.
     public var place: String
 
-    /// An error of a kind, with a sentence, and the place in the model or graph that it is about.
+    /// Creates an error of a kind, with a description and the place in the model or graph.
     public init(_ code: Code, _ message: String, at place: String = "") {
         self.code = code
         self.message = message

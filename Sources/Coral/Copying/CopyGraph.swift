@@ -1,16 +1,16 @@
 import CoreData
 
-/// The objects to copy, and what each of them leads to: found before anything is made.
+/// The objects to copy, and the destinations of their relationships: determined before any copy is created.
 ///
-/// Memory grows with the number of IDs, not with what the objects hold.
+/// Memory grows with the number of IDs, not with the contents of objects.
 final class CopyGraph {
     /// An object to copy.
     struct Node {
         var id: NSManagedObjectID
         var entity: EntityCopy
-        /// The object from which it was first reached; nil for those that were asked for.
+        /// The object from which it was first reached; nil for the requested objects.
         var parent: Int?
-        /// For each relationship of the entity what it leads to, without what the rules leave out.
+        /// The destinations of each relationship of the entity, without those that the rules omit.
         var targets: [[NSManagedObjectID]]
     }
 
@@ -30,7 +30,7 @@ final class CopyGraph {
 
     /// Walks from some objects along the relationships that are copied.
     ///
-    /// - Parameter willLoad: Called before each batch; throws to stop.
+    /// - Parameter willLoad: Called before each batch; throws to cancel.
     func walk(from roots: [NSManagedObjectID], loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void) throws {
         self.roots = Set(roots)
         try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: roots)
@@ -43,7 +43,7 @@ final class CopyGraph {
         }
     }
 
-    /// Walks on to what the objects found are linked to, and from there to what must not be missing.
+    /// Continues the walk to linked objects, and from there to mandatory ones.
     private func walkToNeighbours(_ loader: ObjectLoader, _ willLoad: @escaping (Int) throws -> Void) throws {
         var outside: [NSManagedObjectID] = []
         var met: Set<NSManagedObjectID> = []
@@ -54,10 +54,10 @@ final class CopyGraph {
         try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: outside)
     }
 
-    /// Notes an object, and says which others are copied because of it.
+    /// Records an object, and returns the objects that are copied because of it.
     private func visit(_ object: NSManagedObject) throws -> [NSManagedObject] {
         let id = object.objectID
-        // A neighbour may lead back to what is copied already.
+        // A neighbour may refer to an object that is already copied.
         guard index[id] == nil else { return [] }
         let isRoot = roots.contains(id)
         let entity = try blueprint.copy(of: object.entity)
@@ -90,8 +90,8 @@ final class CopyGraph {
         return copied
     }
 
-    /// The objects that a relationship leads to; those of an unordered one by key, so that copies are made in the
-    /// same order each time.
+    /// The destinations of a relationship; those of an unordered one are sorted by key, so that copies are created in a
+    /// deterministic order.
     private func targets(of object: NSManagedObject, by relationship: RelationshipCopy) -> [NSManagedObject] {
         let value = object.value(forKey: relationship.name)
         guard relationship.relationship.isToMany else {

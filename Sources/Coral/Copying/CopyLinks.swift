@@ -1,16 +1,16 @@
 import CoreData
 
-/// Finds out what copies can be linked to: objects outside of the copied graph, seen from the copies' context.
+/// Determines the link targets of copies: the objects in the copies' context for objects outside of the copied graph.
 final class CopyLinks {
     private let graph: CopyGraph
     private let source: NSManagedObjectContext
     private let target: NSManagedObjectContext
     private let store: NSPersistentStore?
     private let rules: CopyRules
-    /// What stands for an outside object in the copies' context.
+    /// The counterparts of outside objects in the copies' context.
     private var found: [NSManagedObjectID: NSManagedObjectID] = [:]
     private(set) var omissions = CopyOmissions()
-    /// How many links each relationship has, as `Entity.name`.
+    /// The number of links of each relationship, as `Entity.name`.
     private(set) var counts: [String: Int] = [:]
 
     init(
@@ -32,7 +32,7 @@ final class CopyLinks {
         relationship.permitsLinks ? found[id].map(target.object(with:)) : nil
     }
 
-    /// Looks up all outside objects, and notes what cannot be linked to.
+    /// Looks up all outside objects, and records omitted links.
     ///
     /// Cost: a statement for each entity and batch of those that are not loaded; where copies go to another store,
     /// one for each outside object.
@@ -80,7 +80,7 @@ final class CopyLinks {
         return candidates.count == 1 ? candidates[0].objectID : nil
     }
 
-    /// Whether the object itself can be had in the copies' context, and copies can be related to it.
+    /// Whether the object itself is accessible in the copies' context, and copies can refer to it.
     private func reaches(_ id: NSManagedObjectID) -> Bool {
         let isBelow = sequence(first: target, next: \.parent).contains { $0 === source }
         if id.isTemporaryID { return isBelow && store == nil }

@@ -1,17 +1,17 @@
 import CoreData
 
-/// What copying has made: a map from originals to copies.
+/// The result of copying: a map from originals to copies.
 ///
 ///     let copies = try GraphCopier().copy(notes)
 ///     copies[note]
 ///
-/// Holds the copies, and of the originals the IDs. Belongs to the queue of the copies' context.
+/// Contains the copies, and the IDs of the originals. Belongs to the queue of the copies' context.
 public struct CopyMap: Sequence {
-    /// The copies of the objects that were asked for, in their order.
+    /// The copies of the requested objects, in their order.
     public let roots: [NSManagedObject]
-    /// The number of places where a copy is not related to what its original is related to, although no rule says so.
+    /// The number of links that were omitted although no rule requires it.
     public let omissionCount: Int
-    /// The first hundred of them.
+    /// The first hundred omissions.
     public let omissions: [CopyOmission]
     /// Properties, as `Entity.property`, that the copies' model does not have.
     public let missingProperties: [String]
@@ -19,7 +19,7 @@ public struct CopyMap: Sequence {
     private let originals: [NSManagedObjectID]
     private let copies: [NSManagedObject]
     private let index: [NSManagedObjectID: Int]
-    /// Unsaved originals change their IDs when they are saved, so that they are known by themselves too.
+    /// Unsaved originals get other IDs when they are saved, so they are also looked up by identity.
     private let unsaved: [ObjectIdentifier: (original: NSManagedObject, index: Int)]
 
     init(
@@ -41,7 +41,7 @@ public struct CopyMap: Sequence {
     /// The number of objects that were copied.
     public var count: Int { originals.count }
 
-    /// The copy of an object; nil where it was not copied, or the copy is of another class. Cost: O(1).
+    /// The copy of an object; nil where it was not copied, or the copy has another class. Cost: O(1).
     public subscript<Object: NSManagedObject>(original: Object) -> Object? {
         (unsaved[ObjectIdentifier(original)]?.index ?? index[original.objectID]).flatMap { copies[$0] as? Object }
     }
@@ -51,12 +51,12 @@ public struct CopyMap: Sequence {
         index[id].map { copies[$0] }
     }
 
-    /// The IDs of originals and copies, as they are now: those of unsaved copies are temporary.
+    /// The current IDs of originals and copies: those of unsaved copies are temporary.
     public var objectIDs: [NSManagedObjectID: NSManagedObjectID] {
         Dictionary(map { ($0.original, $0.copy.objectID) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The originals' IDs and the copies, in the order in which the originals were met.
+    /// The originals' IDs and the copies, in the order of the walk.
     public func makeIterator() -> AnyIterator<(original: NSManagedObjectID, copy: NSManagedObject)> {
         var pairs = zip(originals, copies).makeIterator()
         return AnyIterator { pairs.next().map { (original: $0.0, copy: $0.1) } }

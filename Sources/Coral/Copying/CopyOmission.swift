@@ -2,19 +2,19 @@ import CoreData
 
 /// A place where a copy is not related to what its original is related to, or lacks a value, although no rule says so.
 public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
-    /// Why. A struct, so that a new kind breaks no `switch`.
+    /// The reason. A struct, so that adding one does not break a `switch`.
     public struct Reason: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The object is not copied, and a link would take it away from the original.
+        /// The object is not copied, and a link would remove it from the original.
         public static let exclusive = Reason(rawValue: "exclusive")
         /// The object is not copied, and a link would change it, which the rules do not allow.
         public static let untouched = Reason(rawValue: "untouched")
-        /// The object does not exist: the store holds a dangling reference.
+        /// The object does not exist: the store contains a dangling reference.
         public static let dangling = Reason(rawValue: "dangling")
-        /// The object lives in another store, and nothing there stands for it; or it is not saved, and the copies are
-        /// made in another context.
+        /// The object is in another store without a counterpart in that of the copies; or it is unsaved, and the copies
+        /// are in another context.
         public static let unreachable = Reason(rawValue: "unreachable")
         /// The file beside the store that holds the attribute's value does not exist.
         public static let missingFile = Reason(rawValue: "missingFile")
@@ -26,7 +26,7 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
     public var relationship: String
     /// The object that the copy is not related to; of a missing file the original.
     public var object: NSManagedObjectID
-    /// Why the link was left out.
+    /// The reason for the omission.
     public var reason: Reason
 
     public var description: String {
@@ -37,17 +37,17 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
         }
         let what =
             switch reason {
-            case .exclusive: "is not copied, and a link would take it away from the original"
+            case .exclusive: "is not copied, and a link would remove it from the original"
             case .untouched: "is not copied, and a link would change it"
             case .dangling: "does not exist"
-            default: "cannot be reached from where the copies are"
+            default: "has no counterpart where the copies are"
             }
-        return "\(relationship) of \(original.uriRepresentation().absoluteString) leads to "
+        return "\(relationship) of \(original.uriRepresentation().absoluteString) refers to "
             + "\(object.uriRepresentation().absoluteString), which \(what)."
     }
 }
 
-/// Omissions, counted, and the first of them.
+/// The number of omissions, and the first of them.
 struct CopyOmissions {
     private(set) var count = 0
     private(set) var samples: [CopyOmission] = []

@@ -1,17 +1,16 @@
 import CoreData
 
-/// What copying would do.
+/// What copying would do, computed without changes.
 public struct CopyPlan: Sendable, CustomStringConvertible {
-    /// The objects that would be copied, in the order in which they are met: those asked for first.
+    /// The objects that would be copied, in the order of the walk: the requested ones first.
     public internal(set) var originals: [NSManagedObjectID] = []
-    /// How many objects of each entity would be copied.
+    /// The number of objects of each entity that would be copied.
     public internal(set) var counts: [String: Int] = [:]
-    /// How many links to objects that are not copied would be made, for each relationship as `Entity.name`.
+    /// The number of links to objects that are not copied, for each relationship as `Entity.name`.
     public internal(set) var links: [String: Int] = [:]
-    /// The number of places where a copy would not be related to what its original is related to, although no rule
-    /// says so.
+    /// The number of links that would be omitted although no rule requires it.
     public internal(set) var omissionCount = 0
-    /// The first hundred of them.
+    /// The first hundred omissions.
     public internal(set) var omissions: [CopyOmission] = []
     /// Properties, as `Entity.property`, that the copies' model does not have.
     public internal(set) var missingProperties: [String] = []

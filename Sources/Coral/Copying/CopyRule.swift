@@ -1,14 +1,14 @@
-/// What becomes of a relationship when a graph is copied.
+/// The treatment of a relationship when a graph is copied.
 ///
-/// Whatever the rule, a reference to an object that is copied leads to its copy.
+/// Whatever the rule, a reference to an object that is copied becomes a reference to its copy.
 public enum CopyRule: String, Sendable, Hashable, CaseIterable {
     /// The related objects are copied too.
     case copy
-    /// The copy is related to the very objects that its original is related to.
+    /// The copy refers to the same objects as its original.
     ///
-    /// Where that would take them away from the original, because the way back is to one, they are left out or
-    /// copied, as `CopyRules.exclusiveLinks` says.
+    /// Where that would remove them from the original, because the inverse is to-one, the links are omitted or the
+    /// objects copied, according to `CopyRules.exclusiveLinks`.
     case link
-    /// Nothing is followed from here. The other side of the relationship may still lead to the copy.
+    /// The relationship is not followed. Its inverse may still refer to the copy.
     case leaveOut
 }

@@ -1,71 +1,72 @@
 import CoreData
 
-/// How a graph is copied: which relationships are followed, which lead to the originals' neighbours, and what the
-/// attributes of copies are.
+/// How a graph is copied: which relationships are followed, which are linked to the originals' neighbours, and the
+/// values of the copies' attributes.
 ///
 ///     var rules = CopyRules.ownership.with("Note.tags", .link)
 ///     rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
 ///
-/// For each relationship the first of these decides that has something to say: a rule given in code, which is closest to
-/// the call; the directives in the model's user info (see `CopyDirectiveKeys`); the `base`. So it is for the values of
-/// attributes. Transient and derived attributes are not copied.
+/// For each relationship the first of these that applies determines the rule: a rule set in code; the directives in the
+/// model's user info (see `CopyDirectiveKeys`); the `base`. The same holds for the values of attributes. Transient and
+/// derived attributes are not copied.
 public struct CopyRules: Sendable {
-    /// What becomes of a relationship that no rule and no directive names.
+    /// The treatment of a relationship without a rule and directive.
     public enum Base: String, Sendable, Hashable, CaseIterable {
-        /// Everything that can be reached is copied.
+        /// Every reachable object is copied.
         case everything
-        /// What an object owns is copied: what its cascading relationships lead to. The rest is linked.
+        /// The objects that an object owns are copied: the destinations of its cascading relationships. The others are
+        /// linked.
         case ownership
-        /// As MOCloner does: what others may have relationships to as well, because the way back is to many, is
-        /// linked; the rest is copied.
+        /// The rule of MOCloner: the destinations of relationships with a to-many inverse are linked; the others are
+        /// copied.
         case moCloner
     }
 
-    /// What becomes of a link that would take an object away from the original, because the way back is to one.
+    /// The treatment of a link that would remove an object from the original, because the inverse is to-one.
     public enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
-        /// The copy has no such object, and the result says where; but a mandatory one is copied.
+        /// The link is omitted and reported; but a mandatory object is copied.
         case leaveOut
         /// The object is copied.
         case copy
     }
 
-    /// How values of uniqueness constraints that an object has already are made unique.
+    /// How values of uniqueness constraints that another object has are made unique.
     public enum Uniqueness: Sendable, Hashable {
-        /// Text gets a suffix, and from the second copy on a number, up to a limit; UUIDs are made anew. What has
-        /// neither is an error.
+        /// Text gets a suffix, and from the second copy on a number, up to a limit; UUIDs are replaced by new ones. A
+        /// constraint with neither is an error.
         case suffix(String, limit: Int)
-        /// An error, before anything is made of the object.
+        /// An error, before the object is copied.
         case error
-        /// Left to the save.
+        /// Not checked; the save detects conflicts.
         case unchecked
     }
 
-    /// Decides about one related object. Called with the owner and with the object that the relationship leads to.
+    /// Determines the rule for one related object. Called with the owner and the related object.
     public typealias RuleClosure = @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
-    /// Makes a value. Called with the original and its value.
+    /// Computes a value. Called with the original and its value.
     public typealias ValueClosure = @Sendable (NSManagedObject, Any?) throws -> Any?
     /// Called with an original and its copy.
     public typealias Hook = @Sendable (NSManagedObject, NSManagedObject) throws -> Void
 
-    /// What becomes of a relationship that no rule and no directive names.
+    /// The treatment of a relationship without a rule and directive.
     public var base: Base
-    /// Whether directives in the model's user info count.
+    /// Whether directives in the model's user info are used.
     public var honoursUserInfo = true
-    /// What the directives are called.
+    /// The keys of the directives.
     public var directiveKeys = CopyDirectiveKeys()
-    /// What becomes of links that would take an object away from its original.
+    /// The treatment of links that would remove an object from its original.
     public var exclusiveLinks = ExclusiveLinks.leaveOut
-    /// What becomes of text in uniqueness constraints.
+    /// The treatment of text in uniqueness constraints.
     public var uniqueness = Uniqueness.suffix(" copy", limit: 1000)
-    /// Whether whole numbers of uniqueness constraints get the next free number, the one after the largest, in place of
-    /// an error. Where a constraint has a UUID that is made anew instead. Cost: one fetch for each constraint.
+    /// Whether integers of uniqueness constraints get the next free number, the one after the largest, instead of an
+    /// error. In a constraint with a UUID, the UUID is replaced instead. Cost: one fetch for each constraint.
     public var countsUpNumbers = false
-    /// Whether links that change the object at their other end are left out: then nothing that exists is changed.
+    /// Whether links that change the object at their other end are omitted, so that no existing object is changed.
     public var leavesOthersUntouched = false
-    /// Finds the object that stands for an original's neighbour where the copies live in another store or model.
-    /// Without it the natural key decides: the values of the entity's uniqueness constraint.
+    /// Finds the counterpart of an original's neighbour where the copies are in another store or model. Without it the
+    /// natural key is used: the values of the entity's uniqueness constraint.
     public var linkedObject: (@Sendable (NSManagedObject, NSManagedObjectContext) throws -> NSManagedObject?)?
-    /// Called when a copy has its attributes, and no relationships yet.
+    /// Called when a copy has its attributes, before its relationships are set.
     public var didMake: Hook?
     /// Called when all copies are connected.
     public var didConnect: Hook?
@@ -78,46 +79,46 @@ public struct CopyRules: Sendable {
     var excludedProperties: Set<String> = []
     var excludedNames: Set<String> = []
     var excludedRootNames: Set<String> = []
-    /// Whether the copies are the beginning of a store of their own: values stay as they are, and nobody may lack what is
-    /// mandatory.
+    /// Whether the copies are a new store of their own: values are not changed, and mandatory objects are always
+    /// copied.
     var isSubset = false
-    /// Whether objects that rules link to are copied too, without what belongs to them.
+    /// Whether linked objects are copied too, without the objects that they own.
     var takesNeighbours = false
 
-    /// Rules that say nothing but what their base says.
+    /// Creates rules that consist of a base only.
     public init(_ base: Base = .ownership) {
         self.base = base
     }
 
-    /// Everything that can be reached.
+    /// Copies every reachable object.
     public static let everything = CopyRules(.everything)
-    /// What an object owns; links to the rest.
+    /// Copies the owned objects, and links the others.
     public static let ownership = CopyRules(.ownership)
-    /// As MOCloner copies.
+    /// Copies by the rules of MOCloner.
     public static let moCloner = CopyRules(.moCloner)
 
     // MARK: - Relationships
 
-    /// Says what becomes of a relationship, named by its entity and the way to it, as in `GraphShape.set(_:_:)`:
-    /// `Note.items`, or `Note.items.tags`. Entities that inherit the relationship follow the rule unless they have
-    /// one of their own.
+    /// Sets the rule of a relationship, given as a key path that starts with an entity, as in `GraphShape.set(_:_:)`:
+    /// `Note.items`, or `Note.items.tags`. The rule also applies to entities that inherit the relationship, unless they
+    /// have one of their own.
     public mutating func set(_ keyPath: String, _ rule: CopyRule) {
         rules[keyPath] = rule
     }
 
-    /// The rules with one more; see `set(_:_:)`.
+    /// The rules with an additional one; see `set(_:_:)`.
     public func with(_ keyPath: String, _ rule: CopyRule) -> CopyRules {
         var copy = self
         copy.set(keyPath, rule)
         return copy
     }
 
-    /// Lets a closure decide for each object that a relationship leads to.
+    /// Sets a closure that determines the rule for each destination of a relationship.
     public mutating func set(_ keyPath: String, by choice: @escaping RuleClosure) {
         choices[keyPath] = choice
     }
 
-    /// Leaves out an entity, with those that inherit from it, or a property such as `Note.body`.
+    /// Excludes an entity, with those that inherit from it, or a property such as `Note.body`.
     public mutating func exclude(_ name: String) {
         if name.contains(".") { excludedProperties.insert(name) } else { excludedEntities.insert(name) }
     }
@@ -129,24 +130,24 @@ public struct CopyRules: Sendable {
         return copy
     }
 
-    /// Leaves out all relationships of these names, whatever entity has them.
+    /// Excludes all relationships with these names, in any entity.
     ///
     /// - Parameters:
     ///   - names: Names of relationships.
-    ///   - passedDown: Whether that is so everywhere; else only at the objects that are asked for.
+    ///   - passedDown: Whether they are excluded everywhere; otherwise only for the requested objects.
     public mutating func excludeRelationships(named names: Set<String>, passedDown: Bool = true) {
         if passedDown { excludedNames.formUnion(names) } else { excludedRootNames.formUnion(names) }
     }
 
     // MARK: - Objects and values
 
-    /// Copies only those objects of an entity, and of those that inherit from it, for which a condition holds. Others
-    /// are linked where that is possible. Objects that are asked for are always copied.
+    /// Copies only those objects of an entity, and of entities that inherit from it, for which a condition holds.
+    /// Others are linked where that is possible. Requested objects are always copied.
     public mutating func copy(_ entity: String, where condition: @escaping @Sendable (NSManagedObject) throws -> Bool) {
         conditions[entity] = condition
     }
 
-    /// Gives an attribute, such as `Note.title`, the value that a closure makes.
+    /// Sets the value of an attribute, such as `Note.title`, by a closure.
     public mutating func setValue(_ keyPath: String, by closure: @escaping ValueClosure) {
         values[keyPath] = closure
     }

@@ -1,9 +1,9 @@
 import CoreData
 import GraphDocuments
 
-/// One run of a copier: walks, makes the copies, connects them.
+/// One run of a copier: walks the graph, creates the copies, connects them.
 ///
-/// Runs where both contexts may be used.
+/// Runs on a queue where both contexts may be used.
 final class CopySession {
     private let copier: GraphCopier
     private let source: NSManagedObjectContext
@@ -15,14 +15,14 @@ final class CopySession {
     let links: CopyLinks
     private let loader: ObjectLoader
     private let unique: UniqueValues
-    /// The copies, in the order of the graph's objects. Those that were let go are known by their IDs.
+    /// The copies, in the order of the graph's objects. For released copies only the IDs are kept.
     private var made: [NSManagedObject?] = []
     private var madeIDs: [NSManagedObjectID?] = []
     private let now = Date()
 
-    /// Walks, and finds out what copying would do. Changes nothing.
+    /// Walks the graph, and determines what copying would do. Changes nothing.
     ///
-    /// - Parameter ownsSource: Whether nobody else uses the originals' context, so that it may let go of what it has read.
+    /// - Parameter ownsSource: Whether the originals' context is used by the session alone, so that it may be reset.
     init(
         _ copier: GraphCopier, roots: [NSManagedObjectID], source: NSManagedObjectContext,
         target: NSManagedObjectContext, store: NSPersistentStore?, progress: Progress?, ownsSource: Bool = false
@@ -64,9 +64,9 @@ final class CopySession {
         return plan
     }
 
-    // MARK: - Making, in one go
+    // MARK: - Copying at once
 
-    /// Makes and connects all copies; leaves nothing behind where that fails.
+    /// Creates and connects all copies; removes them if an error occurs.
     func run(roots: [NSManagedObjectID]) throws -> CopyMap {
         let cleaner = CopyCleaner(target)
         try UndoStep(target).perform {
@@ -88,15 +88,15 @@ final class CopySession {
             omissions: links.omissions, missingProperties: blueprint.missingProperties)
     }
 
-    /// The numbers of the graph's objects, in portions, in the order of the walk.
+    /// The indexes of the graph's objects, in portions, in the order of the walk.
     private var consecutivePortions: [[Int]] {
         let size = max(copier.batchSize, 1)
         return stride(from: 0, to: graph.nodes.count, by: size).map { Array($0..<min($0 + size, graph.nodes.count)) }
     }
 
-    // MARK: - Making, in batches
+    // MARK: - Copying in batches
 
-    /// Makes and connects all copies, saving each batch and letting it go.
+    /// Creates and connects all copies, saving and releasing each batch.
     ///
     /// - Returns: The IDs of the copies, in the order of the graph's objects.
     func runInBatches() throws -> [NSManagedObjectID] {
@@ -118,7 +118,7 @@ final class CopySession {
         return madeIDs.compactMap { $0 }
     }
 
-    /// Takes back what was saved, batch by batch. Copies let go of what they are related to first.
+    /// Deletes the saved copies, batch by batch. Their relationships are cleared first.
     func removeSaved() throws {
         target.rollback()
         for portion in consecutivePortions {
@@ -137,7 +137,7 @@ final class CopySession {
 
     // MARK: - One batch
 
-    /// Makes the copies of some objects, with their attributes.
+    /// Creates the copies of some objects, with their attributes.
     private func make(_ portion: [Int]) throws {
         try checkCancelled()
         let originals = try loader.objects(with: portion.map { graph.nodes[$0].id })
@@ -180,7 +180,7 @@ final class CopySession {
         let copy = NSEntityDescription.insertNewObject(forEntityName: draft.entity.target.name ?? "", into: target)
         made[draft.node] = copy
         madeIDs[draft.node] = copy.objectID
-        // Where several stores have the entity, a copy belongs where its original is.
+        // With several stores for the entity, a copy is assigned to the store of its original.
         if let store {
             target.assign(copy, to: store)
         } else if let store = draft.original.objectID.persistentStore,
@@ -195,9 +195,9 @@ final class CopySession {
         try copier.rules.didMake?(draft.original, copy)
     }
 
-    /// Relates copies to copies, and to what they are linked to.
+    /// Connects copies with copies, and with linked objects.
     ///
-    /// - Parameter isOrdered: Whether the ordered relationships are meant, which come last, or the others.
+    /// - Parameter isOrdered: Whether to connect the ordered relationships, which come last, or the others.
     private func connect(_ portion: [Int], isOrdered: Bool, cleaner: CopyCleaner) throws {
         try checkCancelled()
         for number in portion {
@@ -212,8 +212,8 @@ final class CopySession {
         if !isOrdered { progress?.completedUnitCount += Int64(portion.count) }
     }
 
-    /// Relates copies to those objects that must not be missing when they are saved: the batches are such that all of
-    /// them are made.
+    /// Connects copies with mandatory objects before they are saved: the order of the batches ensures that all of these
+    /// exist.
     private func connectMandatory(_ portion: [Int], cleaner: CopyCleaner) {
         for number in portion {
             let node = graph.nodes[number]
@@ -235,7 +235,7 @@ final class CopySession {
             copy.setValue(object, forKey: name)
             return
         }
-        // What the other side has brought stays.
+        // Members that were added from the other side are kept.
         if relationship.isOrdered {
             let members = NSMutableOrderedSet(array: objects)
             for member in (copy.value(forKey: name) as? NSOrderedSet)?.array ?? [] { members.add(member) }
@@ -277,7 +277,7 @@ final class CopySession {
 
     // MARK: - Batches
 
-    /// Saves what a batch has made or connected and lets all objects go. Their IDs stay.
+    /// Saves the copies that a batch has created or connected, and releases all objects. Their IDs are kept.
     private func saveAndForget(_ portion: [Int]) throws {
         try target.save()
         for number in portion {

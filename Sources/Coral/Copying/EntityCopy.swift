@@ -1,9 +1,9 @@
 import CoreData
 
-/// How objects of one entity are copied: the rules, resolved against both models.
+/// The rules for objects of one entity, resolved against both models.
 final class EntityCopy {
     let entity: NSEntityDescription
-    /// What the copies are of.
+    /// The entity of the copies.
     let target: NSEntityDescription
     let attributes: [AttributeCopy]
     let relationships: [RelationshipCopy]
@@ -25,17 +25,17 @@ final class EntityCopy {
 
     var name: String { entity.name ?? "" }
 
-    /// Whether values come from objects higher up.
+    /// Whether values are taken from ancestors.
     var followsParent: Bool { attributes.contains(where: \.followsParent) }
 }
 
-/// How one attribute of a copy gets its value.
+/// The source of the value of one attribute.
 struct AttributeCopy {
     enum Source {
-        /// From the original.
+        /// The value of the original.
         case original
         case newUUID
-        /// The time at which copying began.
+        /// The time at which copying started.
         case now
         case parent(ParentValue)
         case closure(CopyRules.ValueClosure)
@@ -51,33 +51,34 @@ struct AttributeCopy {
     }
 }
 
-/// An attribute of an object higher up, whose value an attribute takes.
+/// An attribute of an ancestor in the graph, whose value is used.
 struct ParentValue {
-    /// The entity that the object must be of, if that matters.
+    /// The required entity of the ancestor, if any.
     var entity: String?
     var attribute: String
-    /// Whether the attribute is left as it is in a new object where there is no such parent; else it is copied.
+    /// Whether the attribute keeps the value of a new object where there is no such ancestor; otherwise the original's
+    /// value is copied.
     var isBlankWithoutParent: Bool
 }
 
-/// What becomes of one relationship.
+/// The treatment of one relationship.
 struct RelationshipCopy {
     var relationship: NSRelationshipDescription
     var rule: CopyRule
-    /// Decides for each object, in place of `rule`.
+    /// Determines the rule for each object, in place of `rule`.
     var choice: CopyRules.RuleClosure?
-    /// Whether it is left out at the objects that were asked for.
+    /// Whether it is omitted for the requested objects.
     var isLeftOutAtRoots: Bool
     /// The relationship of the copies.
     var target: NSRelationshipDescription
-    /// Whether a copy may have objects that are no copies.
+    /// Whether a copy may refer to objects that are not copies.
     var permitsLinks: Bool
 
     var name: String { relationship.name }
 
-    /// Whether a copy without such an object could not be saved.
+    /// Whether a copy cannot be saved without such an object.
     var isMandatory: Bool { !target.isOptional && (!target.isToMany || target.minCount > 0) }
 
-    /// Whether objects that are no copies would be taken from where they are.
+    /// Whether a link to an object that is not a copy would remove it from its owner.
     var isExclusive: Bool { target.inverseRelationship.map { !$0.isToMany } ?? false }
 }

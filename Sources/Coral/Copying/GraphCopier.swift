@@ -1,32 +1,31 @@
 import CoreData
 
-/// Copies graphs of managed objects: one object or many, and what belongs to them by the rules; inside a context, to
-/// another context, to another store, or to a model that has the same names.
+/// Copies graphs of managed objects: one object or many, and the objects that belong to them according to the rules;
+/// within a context, to another context, to another store, or to a model with the same names.
 ///
 ///     let copies = try GraphCopier().copy([note])
 ///     copies[note]
 ///
-/// In two phases: first all copies are made, then they are connected. So each object is copied once however many ways
-/// lead to it, and what refers to a copied object refers to its copy. The originals stay as they are. On any error
-/// nothing is left of the copies. Call it where the originals' context may be used: on its queue; the copies' context
-/// is entered from there. Every method takes a `Progress`, counted in objects made and objects connected; cancelling
-/// it makes the method throw `CocoaError.userCancelled`.
+/// Copying has two phases: first all copies are created, then they are connected. So each object is copied once even if
+/// several paths lead to it, and references between copied objects become references between their copies. The
+/// originals are not changed. On any error all copies are removed. Call the methods on the queue of the originals'
+/// context; they enter the queue of the copies' context themselves. Every method takes a `Progress`, which counts
+/// objects created and objects connected; cancelling it makes the method throw `CocoaError.userCancelled`.
 ///
-/// With an undo manager, copying is one step, and a failed run leaves none.
+/// With an undo manager, copying is one undo step, and a failed run leaves none.
 public struct GraphCopier: Sendable {
     /// How the graph is copied.
     public var rules: CopyRules
     /// The number of originals that are loaded together.
     public var batchSize: Int
-    /// Whether the copies' context is saved when all is done, with whatever else is unsaved there. It is not unless
-    /// said so.
+    /// Whether the copies' context is saved at the end, with its other unsaved changes; false by default.
     public var saves: Bool
-    /// Whether every copy is validated for insertion before the method returns, so that an error shows at once.
+    /// Whether every copy is validated for insertion before the method returns.
     public var validates: Bool
-    /// Whether `copy(_:in:inBatches:progress:)` may leave the work to the store.
+    /// Whether `copy(_:in:inBatches:progress:)` may copy in the store.
     public var rowCopying = RowCopying.automatic
 
-    /// A copier that copies by rules.
+    /// Creates a copier with rules.
     public init(
         rules: CopyRules = .ownership, batchSize: Int = 500, saves: Bool = false, validates: Bool = false
     ) {
@@ -36,9 +35,9 @@ public struct GraphCopier: Sendable {
         self.validates = validates
     }
 
-    /// Says what `copy(_:into:store:progress:)` would do, and changes nothing.
+    /// What `copy(_:into:store:progress:)` would do. Changes nothing.
     ///
-    /// Throws as that method does for what can be known before copying. Cost: the walk.
+    /// Throws the errors of that method that can be detected before copying. Cost: the walk.
     public func plan(
         _ objects: [NSManagedObject], into context: NSManagedObjectContext? = nil, store: NSPersistentStore? = nil,
         progress: Progress? = nil
@@ -47,20 +46,20 @@ public struct GraphCopier: Sendable {
         return try withSession(objects, into: context, store: store, progress: progress) { session, _ in session.plan }
     }
 
-    /// Copies objects, and what the rules say belongs to them.
+    /// Copies objects, and the objects that belong to them according to the rules.
     ///
     /// Throws `CopyError` and `ShapeError` for rules and directives that do not fit the model, for objects without a
-    /// common context, and for values that cannot be made unique; what closures and hooks throw; what fetching and
-    /// saving throw.
+    /// common context, and for values that cannot be made unique; errors of closures and hooks, of fetching and of
+    /// saving.
     ///
     /// Cost: for each generation of the graph and batch one statement for each entity and each of its to-many
-    /// relationships, and one for each uniqueness constraint. Memory holds all copies, and of the originals one batch.
+    /// relationships, and one for each uniqueness constraint. Memory holds all copies, and one batch of the originals.
     ///
     /// - Parameters:
     ///   - objects: The originals, of one context.
-    ///   - context: Where the copies are made; the objects' own without it.
-    ///   - store: Which store they are for; where the originals are without it.
-    ///   - progress: Counts objects; cancelling it stops the copy.
+    ///   - context: The context of the copies; by default that of the objects.
+    ///   - store: The store of the copies; by default that of the originals.
+    ///   - progress: Counts objects; cancelling it cancels copying.
     @discardableResult
     public func copy(
         _ objects: [NSManagedObject], into context: NSManagedObjectContext? = nil, store: NSPersistentStore? = nil,
@@ -76,30 +75,30 @@ public struct GraphCopier: Sendable {
         }
     }
 
-    /// Copies one object, and what the rules say belongs to it, and gives its copy.
+    /// Copies one object, and the objects that belong to it according to the rules, and returns its copy.
     ///
-    /// Throws as `copy(_:into:store:progress:)` does, and where the copy is of another class, as it may be in another
-    /// model.
+    /// Throws as `copy(_:into:store:progress:)` does, and where the copy has another class, which is possible in
+    /// another model.
     public func copy<Object: NSManagedObject>(
         _ object: Object, into context: NSManagedObjectContext? = nil, store: NSPersistentStore? = nil
     ) throws -> Object {
         let copies = try copy([object], into: context, store: store)
         guard let copy = copies.roots.first as? Object else {
             throw CopyError(
-                .modelMismatch, "Copies of \(object.entity.name ?? "") are of another class.",
+                .modelMismatch, "Copies of \(object.entity.name ?? "") have another class.",
                 at: object.entity.name ?? "")
         }
         return copy
     }
 
-    /// Walks, and hands on what has found out what there is to do.
+    /// Walks the graph, and passes the session with the result to the body.
     func withSession<Result>(
         _ objects: [NSManagedObject], into context: NSManagedObjectContext?, store: NSPersistentStore?,
         progress: Progress?, _ body: (CopySession, [NSManagedObjectID]) throws -> Result
     ) throws -> Result {
         let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
         guard contexts.count == 1, let source = objects.first?.managedObjectContext else {
-            throw CopyError(.noContext, "Objects to copy must be of one context, and there must be one.")
+            throw CopyError(.noContext, "Objects to copy must all belong to the same context.")
         }
         let roots = objects.map(\.objectID)
         let target = context ?? source

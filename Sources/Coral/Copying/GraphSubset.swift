@@ -1,41 +1,42 @@
 import CoreData
 
-/// Makes a new store of a part of another: some objects and all that belongs to them, with values replaced where they are
-/// nobody's business.
+/// Creates a new store with a part of another: some objects and all that belongs to them, with confidential values
+/// replaced.
 ///
 ///     var subset = GraphSubset()
 ///     subset.redaction = Redaction(secret: secret)
 ///     subset.redaction?.replace("Customer.email", by: .email)
 ///     try subset.write(threeCustomers, to: url)
 ///
-/// The walk and the rules are those of copies, but values are taken as they are: directives such as `rebuild` are for
-/// copies that live beside their originals. What an object must not be without is taken too, whoever owns it, so that the
-/// store is valid.
+/// The walk and the rules are those of copying, but values are not changed: directives such as `rebuild` apply only to
+/// copies in the store of their originals. Mandatory objects are always included, whatever owns them, so that the store
+/// is valid.
 public struct GraphSubset: Sendable {
-    /// What becomes of objects that are related to those of the subset and belong to nobody in it.
+    /// The treatment of objects that are related to those of the subset but not owned by any of them.
     public enum Neighbours: String, Sendable, Hashable, CaseIterable {
-        /// They are left out, unless something in the subset must not be without them.
+        /// They are omitted, unless they are mandatory for an object in the subset.
         case leaveOut
-        /// They are taken too, but not what belongs to them.
+        /// They are included, without the objects that they own.
         case include
     }
 
-    /// What belongs to an object.
+    /// The rules that determine which objects belong to an object.
     public var rules: CopyRules
-    /// What becomes of objects that belong to nobody in the subset.
+    /// The treatment of objects that are not owned by any object in the subset.
     public var neighbours: Neighbours
-    /// What replaces values; nil keeps all.
+    /// The replacement of values; nil keeps all.
     public var redaction: Redaction?
-    /// The number of objects that are held together.
+    /// The number of objects that are in memory together.
     public var batchSize = 500
 
-    /// A subset by rules: what they copy belongs to it.
+    /// Creates a subset with rules: it includes the objects that the rules copy.
     public init(rules: CopyRules = .ownership, neighbours: Neighbours = .leaveOut) {
         self.rules = rules
         self.neighbours = neighbours
     }
 
-    /// Says what the store would hold, and makes none. Throws as `write(_:to:progress:)` does for what can be known before.
+    /// What the store would contain; creates none. Throws the errors of `write(_:to:progress:)` that can be detected
+    /// before.
     public func plan(_ objects: [NSManagedObject], progress: Progress? = nil) throws -> CopyPlan {
         guard let model = objects.first?.managedObjectContext?.rootCoordinator?.managedObjectModel else {
             return CopyPlan()
@@ -76,16 +77,16 @@ public struct GraphSubset: Sendable {
         var chosen = rules
         chosen.isSubset = true
         chosen.takesNeighbours = neighbours == .include
-        // The originals are unique. Substitutes may not be, which shall be told with their names.
+        // The originals are unique. Substitutes may not be, which is reported with their names.
         chosen.uniqueness = redaction == nil ? .unchecked : .error
         let paths = KeyPathResolver(model)
         for (name, substitute) in redaction?.substitutes.sorted(by: { $0.key < $1.key }) ?? [] {
             let parts = try paths.place(of: name).split(separator: ".").map(String.init)
             guard let redaction, parts.count == 2,
                 let attribute = model.entitiesByName[parts[0]]?.attributesByName[parts[1]]
-            else { throw ShapeError(.unknownProperty, "\(name) is no attribute.", at: name) }
+            else { throw ShapeError(.unknownProperty, "\(name) is not an attribute.", at: name) }
             if substitute == .null, !attribute.isOptional {
-                throw CopyError(.wrongValue, "\(name) is mandatory and cannot be replaced by nothing.", at: name)
+                throw CopyError(.wrongValue, "\(name) is mandatory and cannot be replaced by null.", at: name)
             }
             let type = attribute.attributeType
             try redaction.check(substitute, fits: type, at: name)
@@ -100,7 +101,7 @@ private struct SubsetContext {
     let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
 
-    /// - Parameter url: Where the store is made; nil for one in memory.
+    /// - Parameter url: The location of the store; nil for one in memory.
     init(model: NSManagedObjectModel, at url: URL?) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(

@@ -1,8 +1,8 @@
 import CoreData
 
 extension NSManagedObject {
-    /// A copy of the object and of what the rules say belongs to it; by default what it owns: what its cascading
-    /// relationships lead to, with the directives in the model's user info.
+    /// A copy of the object and of the objects that belong to it according to the rules; by default those that it owns:
+    /// the destinations of its cascading relationships, with the directives in the model's user info.
     ///
     ///     let copy = try note.deepCopy()
     ///
@@ -13,15 +13,15 @@ extension NSManagedObject {
         let copies = try GraphCopier(rules: rules).copy([self], into: context)
         guard let copy = copies[self] else {
             throw CopyError(
-                .modelMismatch, "Copies of \(entity.name ?? "") are of another class.", at: entity.name ?? "")
+                .modelMismatch, "Copies of \(entity.name ?? "") have another class.", at: entity.name ?? "")
         }
         return copy
     }
 }
 
 extension Collection where Element: NSManagedObject {
-    /// Copies of the objects, in their order, and of what the rules say belongs to them; what several of them lead to
-    /// is copied once. Throws as `GraphCopier.copy(_:into:store:progress:)` does.
+    /// Copies of the objects, in their order, and of the objects that belong to them according to the rules; objects
+    /// that several of them refer to are copied once. Throws as `GraphCopier.copy(_:into:store:progress:)` does.
     public func deepCopies(
         rules: CopyRules = .ownership, into context: NSManagedObjectContext? = nil
     ) throws -> [Element] {

@@ -1,9 +1,9 @@
 import CoreData
 
-/// Takes attributes' values from the copies of objects higher up.
+/// Takes attributes' values from the copies of ancestors in the graph.
 struct ParentValues {
     private let graph: CopyGraph
-    /// Copies of this batch that are not made yet, by the numbers of their objects.
+    /// Copies of this batch that are not created yet, by the indexes of their objects.
     private let drafts: [Int: CopyDraft]
     private let copy: (Int) -> NSManagedObject?
 
@@ -13,7 +13,8 @@ struct ParentValues {
         self.copy = copy
     }
 
-    /// Sets the attributes of a copy that follow a parent. Parents come first in the walk, so that theirs are known.
+    /// Sets the attributes of a copy that follow an ancestor. The walk visits ancestors first, so that their values are
+    /// set already.
     func follow(_ draft: CopyDraft) {
         for (place, attribute) in draft.entity.attributes.enumerated() {
             guard case .parent(let parent) = attribute.source else { continue }
@@ -25,7 +26,7 @@ struct ParentValues {
         }
     }
 
-    /// The value of the nearest object higher up that has such an attribute; nil where none has.
+    /// The value of the nearest ancestor with such an attribute; nil where none has it.
     private func value(
         of parent: ParentValue, above node: Int, type: NSAttributeType
     ) -> (value: Any?, Void)? {

@@ -1,22 +1,22 @@
 import CoreData
 import ModelFiles
 
-/// Replaces attributes' values by substitutes that tell nothing: the same value always by the same substitute, so that what
-/// agreed before agrees afterwards.
+/// Replaces attributes' values by meaningless substitutes. Equal values get equal substitutes, so that matching values
+/// match afterwards.
 ///
 ///     var redaction = Redaction(secret: secret)
 ///     redaction.replace("Customer.name", by: .name)
 ///     redaction.replace("Customer.email", by: .email)
 ///
-/// Substitutes follow from the secret and the value alone (HMAC-SHA256), in every store and every run. Who knows the
-/// secret can check guesses; keep it, or take `Redaction()` with one of its own that nobody knows.
+/// Substitutes are computed from the secret and the value alone (HMAC-SHA256), in every store and every run. With the
+/// secret, guesses can be checked; keep it confidential, or use `Redaction()` with a random secret.
 public struct Redaction: Sendable {
-    /// What stands in place of a value. Null stays null, but for `constant`.
+    /// The substitute of a value. Null stays null, except for `constant`.
     public enum Substitute: Sendable, Hashable {
-        /// Text: letters by letters, digits by digits, the rest as it is. Two values may get the same substitute where
-        /// they are short.
+        /// Text: letters are replaced by letters, digits by digits, other characters are kept. Two short values may get
+        /// the same substitute.
         case shape
-        /// Text: a name, by its number of words.
+        /// Text: a name with the same number of words.
         case name
         /// Text: an address at `example.com`.
         case email
@@ -24,35 +24,36 @@ public struct Redaction: Sendable {
         case token
         /// A UUID.
         case uuid
-        /// A date up to so many days earlier or later.
+        /// A date up to this number of days earlier or later.
         case date(withinDays: Int)
-        /// A whole number or a real one from a range.
+        /// An integer or real number from a range.
         case number(ClosedRange<Int64>)
-        /// The same text for all.
+        /// The same text for every value.
         case constant(String)
-        /// Nothing.
+        /// Null.
         case null
     }
 
     private let key: Data
     private(set) var substitutes: [String: Substitute] = [:]
 
-    /// With a secret of one's own: the same for the same, in every run.
+    /// Creates a redaction with a secret. Equal values get equal substitutes in every run.
     public init(secret: String) {
         key = SecureHash.sha256(Data(secret.utf8))
     }
 
-    /// With a secret that nobody knows.
+    /// Creates a redaction with a random secret.
     public init() {
         key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// Replaces an attribute, named by its entity as `Customer.name`. Entities that inherit it follow.
+    /// Replaces an attribute, given with its entity as `Customer.name`, also in entities that inherit it.
     public mutating func replace(_ attribute: String, by substitute: Substitute) {
         substitutes[attribute] = substitute
     }
 
-    /// The substitute for a value of an attribute of a type; nil for null, and where the type does not take it.
+    /// The substitute for a value of an attribute with a type; nil for null, and where the type does not accept the
+    /// substitute.
     public func substitute(for value: Any?, by substitute: Substitute, of type: NSAttributeType) -> Any? {
         guard Redaction.types(of: substitute)?.types.contains(type) == true else { return nil }
         if case .constant(let text) = substitute { return text }
@@ -70,15 +71,16 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// Throws `CopyError` where an attribute of a type cannot have such a substitute.
+    /// Throws `CopyError` where an attribute's type does not accept the substitute.
     func check(_ substitute: Substitute, fits type: NSAttributeType, at place: String) throws {
         guard let (types, kind) = Redaction.types(of: substitute) else { return }
         guard types.contains(type) else {
-            throw CopyError(.wrongValue, "\(place) cannot be replaced by \(kind): it is of another type.", at: place)
+            throw CopyError(.wrongValue, "\(place) cannot be replaced by \(kind): it has another type.", at: place)
         }
     }
 
-    /// The types of attributes that take a substitute, and what it is in words; nil for null, which any optional one takes.
+    /// The types of attributes that accept a substitute, and a description of it; nil for null, which any optional
+    /// attribute accepts.
     private static func types(of substitute: Substitute) -> (types: [NSAttributeType], kind: String)? {
         switch substitute {
         case .null: nil
@@ -96,7 +98,7 @@ public struct Redaction: Sendable {
     }
 }
 
-/// Numbers that follow from a secret and a value.
+/// Pseudorandom numbers computed from a secret and a value.
 private struct SubstituteNumbers: RandomNumberGenerator {
     private let key: Data
     private var block: [UInt8]
@@ -107,7 +109,8 @@ private struct SubstituteNumbers: RandomNumberGenerator {
         block = Array(SecureHash.authenticationCode(for: SubstituteNumbers.bytes(of: value), key: key))
     }
 
-    /// What tells values apart: text as text, so that the same text is the same in every attribute.
+    /// The bytes that identify a value: text is encoded as text, so that equal texts get equal substitutes in every
+    /// attribute.
     private static func bytes(of value: Any) -> Data {
         switch value {
         case let value as Data: value
@@ -166,7 +169,7 @@ private struct SubstituteNumbers: RandomNumberGenerator {
     mutating func uuid() -> UUID {
         let (high, low) = (next(), next())
         var bytes = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
-        // Marked as a random one.
+        // Marked as a random (version 4) UUID.
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }

@@ -1,18 +1,18 @@
 import CoreData
 
-/// Whether copies inside one SQLite store may be made by the store itself, without making objects: many times faster,
-/// and with the same result.
+/// Whether copies inside one SQLite store may be made by the store itself, without creating objects: many times faster,
+/// with the same result.
 ///
-/// That is possible where the store is this package's own, the copies go where the originals are, and the rules need no
-/// object: no closures, conditions or hooks, no values from objects higher up but the owner, no unique values to be told apart.
-/// Elsewhere, and on Apple's Core Data, objects make the copies whatever is said here.
+/// This is possible where the store is this package's own, the copies are in the store of the originals, and the rules
+/// need no objects: no closures, conditions or hooks, no values from ancestors other than the owner, no values that
+/// must be made unique. Otherwise, and with Apple's Core Data, copying uses objects whatever is set here.
 public enum RowCopying: String, Sendable, Hashable, CaseIterable {
-    /// Objects make the copies.
+    /// Copying uses objects.
     case never
-    /// The store makes them where no entity has a class of its own: such a class may do something when objects of it are
-    /// inserted or saved.
+    /// The store copies where no entity has a class of its own: such a class may run code when its objects are inserted
+    /// or saved.
     case automatic
-    /// The store makes them, and methods such as `awakeFromInsert` and `willSave` are not called.
+    /// The store copies, and methods such as `awakeFromInsert` and `willSave` are not called.
     case always
 }
 
@@ -21,7 +21,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     @_spi(Stores) import ManagedObjects
 
     extension CopyBlueprint {
-        /// Copies in the store; nil, with nothing changed, where objects must do it.
+        /// Copies in the store; nil, without changes, where copying requires objects.
         func copyRows(
             _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, choice: RowCopying, progress: Progress?
         ) throws -> [NSManagedObjectID: NSManagedObjectID]? {
@@ -34,7 +34,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             return result.objectIDs
         }
 
-        /// The rules as the store takes them; nil where some of them need objects.
+        /// The rules in the form of the store; nil where some of them need objects.
         private func rowRules(_ choice: RowCopying, roots: [NSEntityDescription]) -> [RowCopyRequest.Rules]? {
             guard choice != .never, targetModel === model, !rules.needObjects else { return nil }
             var result: [RowCopyRequest.Rules] = []
@@ -55,7 +55,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             return result
         }
 
-        /// Where each attribute's value comes from; nil where an object must say.
+        /// The source of each attribute's value; nil where one requires an object.
         private func rowSources(
             of copy: EntityCopy, roots: [NSEntityDescription]
         ) -> [String: RowCopyRequest.Source]? {
@@ -74,8 +74,8 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             return sources
         }
 
-        /// The relationship to the object that an attribute follows, where every object of the entity was reached from one
-        /// and by the inverse of that relationship; nil where only the walk knows.
+        /// The relationship to the object that an attribute follows, where every object of the entity was reached from
+        /// one and by the inverse of that relationship; nil where this is known only from the walk.
         private func owner(
             of copy: EntityCopy, roots: [NSEntityDescription], having parent: ParentValue, for attribute: AttributeCopy
         ) -> String? {
@@ -95,20 +95,20 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     }
 
     extension CopyRules {
-        /// Whether somebody wants to see the objects, or rules differ from object to object.
+        /// Whether rules need objects: hooks, or rules that differ from object to object.
         fileprivate var needObjects: Bool {
             didMake != nil || didConnect != nil || !excludedEntities.isEmpty || !excludedRootNames.isEmpty
         }
     }
 
     extension EntityCopy {
-        /// The name of the entity and of those that it inherits from.
+        /// The names of the entity and its ancestors.
         fileprivate var inheritedNames: [String] {
             sequence(first: entity) { $0.superentity }.map { $0.name ?? "" }
         }
 
-        /// Whether a constraint cannot be broken, because one of its values is made anew. Of those with relationships the
-        /// store sees for itself whether the copies break them.
+        /// Whether a constraint cannot be violated, because one of its values is a new UUID. For constraints with
+        /// relationships the store checks whether the copies violate them.
         fileprivate func isMadeUnique(_ constraint: UniquenessConstraint) -> Bool {
             constraint.hasRelationships
                 || attributes.contains { attribute in
@@ -119,7 +119,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     }
 
     extension NSEntityDescription {
-        /// Whether the entity's objects are of no class of their own.
+        /// Whether the entity's objects have no class of their own.
         var hasPlainClass: Bool {
             let name = managedObjectClassName ?? ""
             return name.isEmpty || name == "NSManagedObject" || NSClassFromString(name) == NSManagedObject.self
@@ -129,7 +129,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
 #else
 
     extension CopyBlueprint {
-        /// Objects must do it.
+        /// Copying always requires objects.
         func copyRows(
             _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, choice: RowCopying, progress: Progress?
         ) throws -> [NSManagedObjectID: NSManagedObjectID]? { nil }

@@ -1,13 +1,13 @@
 import CoreData
 
-/// Work in a context that is one step for its undo manager, or none at all where it fails.
+/// Work in a context that is one step for its undo manager, or no step if it fails.
 struct UndoStep {
     private let context: NSManagedObjectContext
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
-    /// Does the work. Where it throws, what it has done is taken back, and the step forgotten; inside a group of
-    /// somebody else's a step remains that changes nothing.
+    /// Does the work. If it throws, its changes are reverted and the step is discarded; inside a group that the caller
+    /// has opened, a step without changes remains.
     func perform(_ work: () throws -> Void, takingBack: () -> Void) throws {
         context.processPendingChanges()
         guard let manager = context.undoManager else {
@@ -29,7 +29,7 @@ struct UndoStep {
             manager.registerUndo(withTarget: context) { _ in }
             manager.endUndoGrouping()
             if isOutermost {
-                // Undone while nothing is recorded, so that there is nothing to redo either.
+                // Undone while registration is disabled, so that there is nothing to redo.
                 manager.disableUndoRegistration()
                 manager.undo()
                 manager.enableUndoRegistration()

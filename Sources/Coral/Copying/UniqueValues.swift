@@ -1,8 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Makes values unique that uniqueness constraints want to be: before copies are made, so that they save the first
-/// time.
+/// Makes values of uniqueness constraints unique before copies are created, so that the first save succeeds.
 final class UniqueValues {
     private let context: NSManagedObjectContext
     private let rule: CopyRules.Uniqueness
@@ -11,9 +10,9 @@ final class UniqueValues {
     private let schema: GraphSchema
     private let graph: CopyGraph
     private let links: CopyLinks
-    /// The last number given out for an attribute of a constraint.
+    /// The last number assigned for an attribute of a constraint.
     private var lastNumbers: [UniquenessConstraint: Int64] = [:]
-    /// The keys of copies that are not made yet, or made in this run.
+    /// The keys of copies that are not created yet, or were created in this run.
     private var own: [UniquenessConstraint: Set<Key>] = [:]
 
     typealias Key = [GraphValue]
@@ -31,12 +30,12 @@ final class UniqueValues {
         schema = GraphSchema(model)
     }
 
-    /// Settles the constraints of some copies.
+    /// Makes the values of some copies unique.
     ///
     /// Throws `CopyError` where a value cannot be made unique. Cost: for each constraint one fetch, and one for each
     /// round of suffixes that are taken.
     ///
-    /// - Parameter followed: Whether those are meant in which values from objects higher up take part, or the others.
+    /// - Parameter followed: Whether to process the constraints with values from ancestors, or the others.
     func settle(_ drafts: [CopyDraft], followed: Bool) throws {
         if rule == .unchecked { return }
         var order: [UniquenessConstraint] = []
@@ -74,11 +73,11 @@ final class UniqueValues {
         var number = 0
     }
 
-    /// How a copy can be told from what is there. Nil where a new UUID has done it.
+    /// The text of a copy that can be made unique. Nil where a new UUID or number has made the key unique.
     private func candidate(for draft: CopyDraft, _ constraint: UniquenessConstraint) throws -> Candidate? {
         let place = "\(draft.entity.target.name ?? "").\(constraint.properties.joined(separator: ", "))"
         guard case .suffix(let suffix, _) = rule else {
-            let advice = " Its substitute is that of another value, too: a token tells all values apart."
+            let advice = " Another value has the same substitute: use a token, which is unique."
             throw notUnique(draft, place, isSubset ? advice : "")
         }
         let parts = constraint.properties.compactMap { name in
@@ -99,12 +98,12 @@ final class UniqueValues {
         else {
             let isNumber = parts.contains(where: \.isWholeNumber)
             throw notUnique(
-                draft, place, " Give it a value by a closure\(isNumber ? ", or let numbers count up" : "").")
+                draft, place, " Set its value by a closure\(isNumber ? ", or set countsUpNumbers" : "").")
         }
         return Candidate(draft: draft, attribute: part.name, stem: UniqueValues.stem(of: text, suffix))
     }
 
-    /// The number after the largest that any object has, saved or not.
+    /// The number after the largest of any object, saved or not.
     private func nextNumber(
         _ attribute: NSAttributeDescription, _ constraint: UniquenessConstraint, _ draft: CopyDraft, at place: String
     ) throws -> Int64 {
@@ -156,7 +155,7 @@ final class UniqueValues {
         }
     }
 
-    /// The text without a suffix that an earlier copy gave it: the copy of `List copy` is `List copy 2`.
+    /// The text without a suffix from an earlier copy: the copy of `List copy` is `List copy 2`.
     private static func stem(of text: String, _ suffix: String) -> String {
         var stem = Substring(text)
         let digits = stem.reversed().prefix { $0.isASCII && $0.isNumber }.count
@@ -177,7 +176,7 @@ final class UniqueValues {
 
     // MARK: - Keys
 
-    /// The values of a constraint's properties; nil where one is null, which is like nothing else.
+    /// The values of a constraint's properties; nil where one is null, because nulls are never equal.
     private func key(of draft: CopyDraft, _ constraint: UniquenessConstraint) -> Key? {
         key(constraint) { name in
             guard let (relationship, target) = neighbour(of: draft, name) else { return .value(draft.value(name)) }
@@ -186,11 +185,11 @@ final class UniqueValues {
         }
     }
 
-    /// What stands for a property of an object in a key.
+    /// The value of a property in a key.
     private enum Part {
         case value(Any?)
         case object(NSManagedObject?)
-        /// The copy of the object with a number, which nobody but copies can be related to.
+        /// The copy of the object with an index, to which only copies can be related.
         case copy(Int)
     }
 
@@ -211,7 +210,7 @@ final class UniqueValues {
         return key
     }
 
-    /// What an original's to-one relationship leads to; nil for an attribute, and for a relationship that leads nowhere.
+    /// The destination of an original's to-one relationship; nil for an attribute, and for an empty relationship.
     private func neighbour(of draft: CopyDraft, _ name: String) -> (RelationshipCopy, NSManagedObjectID)? {
         guard let place = draft.entity.relationships.firstIndex(where: { $0.target.name == name }),
             let target = graph.nodes[draft.node].targets[place].first
@@ -219,9 +218,9 @@ final class UniqueValues {
         return (draft.entity.relationships[place], target)
     }
 
-    /// The keys that objects of the context have already, among those that could be the drafts'.
+    /// The keys of the context's objects, among those that could equal the drafts' keys.
     private func existing(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws -> Set<Key> {
-        // The property that tells most apart asks for least.
+        // The most selective property gives the smallest result.
         let distinct = constraint.properties.map { name in
             var met: Set<GraphValue> = []
             let values = drafts.compactMap { draft -> Any? in
@@ -248,7 +247,7 @@ final class UniqueValues {
         return keys
     }
 
-    /// A property's value as predicates take it; nil where no other object can have it.
+    /// A property's value for a predicate; nil where no other object can have it.
     private func fetchable(_ name: String, of draft: CopyDraft) -> Any? {
         guard let (relationship, target) = neighbour(of: draft, name) else { return draft.value(name) }
         return graph.index[target] == nil ? links.object(for: target, by: relationship) : nil

@@ -1,17 +1,16 @@
 import CoreData
 
-/// A uniqueness constraint on attributes and to-one relationships, as copying sees it.
+/// A uniqueness constraint on attributes and to-one relationships.
 struct UniquenessConstraint: Hashable {
-    /// The entity that declares it: no two objects of it, or of entities that inherit from it, may agree.
+    /// The entity that declares it: no two objects of it, or of entities that inherit from it, may have equal values.
     let entity: String
     let properties: [String]
     /// Whether a relationship is among them.
     let hasRelationships: Bool
-    /// Whether one of the attributes takes its value from an object higher up.
+    /// Whether one of the attributes takes its value from an ancestor in the graph.
     let followsParent: Bool
 
-    /// The constraints of an entity, inherited ones too. Those with attributes that copies do not get from their
-    /// originals are nothing to do with copying.
+    /// The constraints of an entity, including inherited ones, without those that have attributes that are not copied.
     static func all(
         of entity: NSEntityDescription, attributes: [AttributeCopy], relationships: [RelationshipCopy]
     ) -> [UniquenessConstraint] {
@@ -20,7 +19,7 @@ struct UniquenessConstraint: Hashable {
         let copied = related.union(attributes.lazy.map(\.target.name))
         var constraints: [UniquenessConstraint] = []
         var declared: Set<[String]> = []
-        // From the top, so that a constraint that is listed again further down counts once, where it reaches furthest.
+        // From the root down, so that a constraint that is repeated further down is used once, for the topmost entity.
         for ancestor in Array(sequence(first: entity, next: { $0.superentity })).reversed() {
             for constraint in ancestor.uniquenessConstraints {
                 let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }

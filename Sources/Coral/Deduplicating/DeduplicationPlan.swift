@@ -1,15 +1,15 @@
 import CoreData
 import GraphDocuments
 
-/// Which stored objects are the same, and what becomes of them. Belongs to the queue of the context that it was made for.
+/// The duplicates among stored objects, and the objects to keep. Belongs to the queue of its context.
 public final class DeduplicationPlan {
-    /// Objects with one key.
+    /// Objects with the same key.
     public struct Group {
         /// The entity among whose objects the key should be unique.
         public let entity: String
-        /// The key, for people.
+        /// The key, for display.
         public let key: String
-        /// The object that stays.
+        /// The object that is kept.
         public let survivor: NSManagedObject
         /// The objects that are deleted, by primary key.
         public let duplicates: [NSManagedObject]
@@ -36,11 +36,12 @@ public final class DeduplicationPlan {
         return "\(count(groups.count, "key")), \(count(duplicateCount, "duplicate"))"
     }
 
-    /// Makes one object of each group, in the context, unsaved. A plan can be applied once.
+    /// Merges the objects of each group into the survivor, in the context, unsaved. A plan can be applied once.
     ///
-    /// Throws `ImportError` where it was applied already, and what fetching throws. Cost: the relationships of the duplicates are loaded.
+    /// Throws `ImportError` where it was already applied, and the errors of fetching. Cost: the relationships of the
+    /// duplicates are loaded.
     public func apply() throws {
-        guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
+        guard !isApplied else { throw ImportError(.misuse, "The plan has already been applied.") }
         isApplied = true
         for group in groups {
             for duplicate in group.duplicates {
@@ -48,7 +49,7 @@ public final class DeduplicationPlan {
                 try moveRelationships(of: duplicate, to: group.survivor)
             }
         }
-        // Only when nothing refers to them any more, so that delete rules find nothing to do.
+        // Deleted after all references are replaced, so that delete rules have no effect.
         context.processPendingChanges()
         for group in groups {
             for duplicate in group.duplicates { context.delete(duplicate) }
@@ -76,7 +77,7 @@ public final class DeduplicationPlan {
                 let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
                 guard members.count > 0 else { continue }
                 let moved = members.array.filter { !own.contains($0) }
-                // One who can refer to but one of them loses the duplicate with the move; the order of the rest stays.
+                // An object with a to-one inverse loses the duplicate by the move; the order of the others is kept.
                 duplicate.setValue(NSOrderedSet(), forKey: name)
                 survivor.setValue(NSOrderedSet(array: own.array + moved), forKey: name)
             } else {
@@ -90,7 +91,7 @@ public final class DeduplicationPlan {
         try replaceReferencesWithoutInverse(to: duplicate, by: survivor)
     }
 
-    /// Relationships without an inverse are found by asking who has them: one fetch each.
+    /// Relationships without an inverse are found by one fetch each.
     private func replaceReferencesWithoutInverse(
         to duplicate: NSManagedObject, by survivor: NSManagedObject
     ) throws {

@@ -1,39 +1,39 @@
 import CoreData
 import GraphDocuments
 
-/// Finds stored objects that are the same by their key, and makes one of them.
+/// Finds stored objects with equal keys, and merges them.
 ///
 ///     let plan = try Deduplicator(context).plan()
 ///     print(plan.summary)                              // 3 keys, 5 duplicates
 ///     try plan.apply()
 ///     try context.save()
 ///
-/// Of the objects with one key one stays: the first by primary key, unless `survivor` says otherwise. It takes the values
-/// that it lacks from the others, and their relationships: who referred to a duplicate refers to it. The duplicates are deleted.
-/// What identifies objects is said as for an import: keys in code, in the model's user info, uniqueness constraints.
-/// Call it where the context may be used: on its queue.
+/// Of the objects with one key one is kept: the first by primary key, unless `survivor` chooses another. Its missing
+/// values are taken from the others, and their relationships are moved: references to a duplicate become references to
+/// it. The duplicates are deleted. Keys are declared as for an import: in code, in the model's user info, by uniqueness
+/// constraints. Call the methods on the context's queue.
 public struct Deduplicator {
-    /// The context whose objects are looked through.
+    /// The context whose objects are searched.
     public let context: NSManagedObjectContext
-    /// What identifies objects.
+    /// The keys that identify objects.
     public var identity: ImportIdentity
-    /// The entities that are looked through; nil for all that have a key.
+    /// The entities that are searched; nil for all that have a key.
     public var entities: [String]?
-    /// Chooses the object that stays, of several with one key that are sorted by primary key; nil for the first.
+    /// Chooses the object to keep among several with the same key, which are sorted by primary key; nil for the first.
     public var survivor: (([NSManagedObject]) -> NSManagedObject?)?
-    /// Whether the survivor takes the values that it lacks from the others.
+    /// Whether missing values of the survivor are taken from the others.
     public var fillsValues = true
 
-    /// A deduplicator for the objects of a context.
+    /// Creates a deduplicator for the objects of a context.
     public init(_ context: NSManagedObjectContext, identity: ImportIdentity = ImportIdentity()) {
         self.context = context
         self.identity = identity
     }
 
-    /// What would be done. Nothing changes until the plan is applied.
+    /// The plan of the changes. Nothing is changed until the plan is applied.
     ///
-    /// Cost: all objects of the entities are loaded. `progress` counts keys. Throws `ImportError` where the identity does not fit
-    /// the model, `CocoaError.userCancelled`, and what fetching throws.
+    /// Cost: all objects of the entities are loaded. `progress` counts keys. Throws `ImportError` where the identity
+    /// does not fit the model, `CocoaError.userCancelled`, and the errors of fetching.
     public func plan(progress: Progress? = nil) throws -> DeduplicationPlan {
         guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else {
             throw ImportError(.misuse, "The context has no persistent store coordinator.")
@@ -52,7 +52,7 @@ public struct Deduplicator {
             }
         }
         var groups: [DeduplicationPlan.Group] = []
-        // Keys that lead through relationships come last: their parents may turn out to be one.
+        // Keys with relationships come last: their parents may be merged first.
         var replaced: [NSManagedObjectID: NSManagedObject] = [:]
         progress?.begin(pending.count)
         try context.readingOneState {
@@ -96,7 +96,7 @@ public struct Deduplicator {
         }
     }
 
-    /// The key of an object, with parents that turned out to be another replaced by that; nil where a part is null.
+    /// The key of an object, with merged parents replaced by their survivor; nil where a part is null.
     private func key(
         of object: NSManagedObject, _ rule: IdentityRule, _ replaced: [NSManagedObjectID: NSManagedObject]
     ) -> IdentityKey? {

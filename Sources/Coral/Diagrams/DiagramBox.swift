@@ -1,4 +1,4 @@
-/// A box as it is drawn: its size, and how far down its rows are.
+/// A box of the drawing: its size, and the vertical positions of its rows.
 struct DiagramBox {
     static let headerHeight = 30.0
     static let rowHeight = 20.0
@@ -10,7 +10,7 @@ struct DiagramBox {
     let box: ModelDiagram.Box
     let width: Double
     let height: Double
-    /// How far below the upper edge the rows of relationships begin.
+    /// The vertical offset of the rows of relationships from the upper edge.
     private let relationshipsTop: Double
 
     init(_ box: ModelDiagram.Box) {
@@ -28,7 +28,7 @@ struct DiagramBox {
         height = relationshipsTop + Self.block(box.relationships.count)
     }
 
-    /// The height of some rows with the space around them.
+    /// The height of some rows with their padding.
     private static func block(_ rows: Int) -> Double {
         rows == 0 ? 0 : Double(rows) * rowHeight + 2 * padding
     }
@@ -43,16 +43,16 @@ struct DiagramBox {
         relationshipsTop + Self.padding + (Double(index) + 0.5) * Self.rowHeight
     }
 
-    /// Where the rule between attributes and relationships is; nil where there are not both.
+    /// The position of the line between attributes and relationships; nil unless there are both.
     var ruleOffset: Double? { box.attributes.isEmpty || box.relationships.isEmpty ? nil : relationshipsTop }
 
-    /// Where a line of that relationship ends: at its row, or at the title.
+    /// The vertical offset of the end of a relationship's line: its row, or the title.
     func offset(of relationship: String?) -> Double {
         let row = box.relationships.firstIndex { $0.name == relationship }
         return row.map(relationshipOffset) ?? Self.headerHeight / 2
     }
 
-    /// The type of a relationship as Swift would write it.
+    /// The type of a relationship in Swift.
     static func type(of relationship: ModelDiagram.Relationship) -> String {
         guard relationship.isToMany else { return relationship.destination + (relationship.isOptional ? "?" : "") }
         return relationship.isOrdered ? "[\(relationship.destination)]" : "Set<\(relationship.destination)>"

@@ -1,23 +1,23 @@
-/// Which column each box stands in: lines go to the right, most of them to the next column, and no column is much higher than
-/// wanted.
+/// The column of each box: edges go to the right, most of them to the next column, and columns stay near the wanted
+/// height.
 struct GraphLayering {
-    /// The column of each node, from 0.
+    /// The column of each node, starting at 0.
     private(set) var layers: [Int]
-    /// For each edge whether it goes from right to left: a circle must turn back somewhere.
+    /// For each edge whether it goes from right to left, which at least one edge of each cycle does.
     private(set) var isReversed: [Bool]
 
     private let graph: LayeredGraph
     private let height: Double
     private let spacing: Double
 
-    /// - Parameter height: How high a column may be, unless one box is higher.
+    /// - Parameter height: The maximum height of a column, unless one box is higher.
     init(_ graph: LayeredGraph, height: Double, spacing: Double) {
         self.graph = graph
         self.height = height
         self.spacing = spacing
         layers = Array(repeating: 0, count: graph.nodes.count)
         isReversed = Array(repeating: false, count: graph.edges.count)
-        breakCircles()
+        breakCycles()
         spreadLeaves()
         assign()
         for _ in 0..<4 { tighten() }
@@ -31,9 +31,9 @@ struct GraphLayering {
 
     private var realEdges: [Int] { graph.edges.indices.filter { graph.edges[$0].from != graph.edges[$0].to } }
 
-    /// Puts the nodes in a row so that few edges go back (sources first, sinks last, between them what has most ways out),
-    /// and turns those that do.
-    private mutating func breakCircles() {
+    /// Orders the nodes so that few edges go back (sources first, sinks last, between them those with the most outgoing
+    /// edges), and reverses those that do.
+    private mutating func breakCycles() {
         var outgoing = [Int](repeating: 0, count: graph.nodes.count)
         var incoming = outgoing
         for index in realEdges {
@@ -72,7 +72,7 @@ struct GraphLayering {
         }
     }
 
-    /// Where many boxes hang on one alone, puts half of them to its other side.
+    /// Moves half of the boxes that are connected to one box only to its other side, where there are many.
     private mutating func spreadLeaves() {
         var edgesOf = [[Int]](repeating: [], count: graph.nodes.count)
         for index in realEdges {
@@ -98,7 +98,7 @@ struct GraphLayering {
         }
     }
 
-    /// Every node right of all that lead to it, in the first column that has room.
+    /// Assigns every node to a column right of all its predecessors, the first one that has room.
     private mutating func assign() {
         var predecessors = [[Int]](repeating: [], count: graph.nodes.count)
         var successors = predecessors
@@ -111,7 +111,7 @@ struct GraphLayering {
         var heights: [Double] = []
         var ready = graph.nodes.indices.filter { waiting[$0] == 0 }
         while !ready.isEmpty {
-            // What most depends on comes first, then what is first by name.
+            // Nodes with the most successors come first, then by name.
             ready.sort { (successors[$0].count, $1) > (successors[$1].count, $0) }
             let node = ready.removeFirst()
             var layer = (predecessors[node].map { layers[$0] }.max() ?? -1) + 1
@@ -127,7 +127,8 @@ struct GraphLayering {
         }
     }
 
-    /// Moves nodes to where their lines are shortest, as far as the direction of lines and the height allow.
+    /// Moves nodes to the columns where their edges are shortest, as far as the direction of edges and the height
+    /// allow.
     private mutating func tighten() {
         var heights: [Int: Double] = [:]
         for node in graph.nodes.indices { heights[layers[node], default: 0] += graph.nodes[node].height + spacing }

@@ -1,14 +1,14 @@
-/// Lays out boxes and lines in columns. Lines leave and arrive at the sides of boxes, run between columns, and pass columns
-/// in places of their own: no line crosses a box.
+/// Lays out boxes and lines in columns. Lines start and end at the sides of boxes, run between columns, and pass
+/// columns at positions of their own, so that no line crosses a box.
 ///
 /// Cost: some sweeps over all lines; crossings are counted pairwise within the gap between two columns.
 struct GraphLayout {
     private let graph: LayeredGraph
     private static let spacing = 30.0
-    /// The wanted proportion of width to height.
+    /// The target ratio of width to height.
     private static let proportion = 1.5
 
-    /// The drawing of a graph: its parts side by side, the largest first.
+    /// The drawing of a graph: its components side by side, the largest first.
     static func drawing(of graph: LayeredGraph) -> GraphDrawing {
         let parts = graph.components.map { places -> (places: [Int], edges: [Int], drawing: GraphDrawing) in
             let part = graph.part(places)
@@ -17,7 +17,8 @@ struct GraphLayout {
         return pack(parts.sorted { $0.drawing.width * $0.drawing.height > $1.drawing.width * $1.drawing.height }, graph)
     }
 
-    /// Shelves: parts stand beside each other as long as there is room, lower ones stacked beside a higher one.
+    /// Arranges the components in shelves: side by side as long as there is room, lower ones stacked beside a higher
+    /// one.
     private static func pack(
         _ parts: [(places: [Int], edges: [Int], drawing: GraphDrawing)], _ graph: LayeredGraph
     ) -> GraphDrawing {
@@ -60,7 +61,7 @@ struct GraphLayout {
         return whole
     }
 
-    // MARK: - One part
+    // MARK: - One component
 
     private func drawing() -> GraphDrawing {
         let area = graph.nodes.reduce(0) { $0 + ($1.width + 110) * ($1.height + Self.spacing) }
@@ -73,7 +74,7 @@ struct GraphLayout {
         return drawing(ordering, placement, ways, layering)
     }
 
-    /// The columns' content, and for each edge the items that it passes from left to right, its ends among them.
+    /// The items in the columns, and for each edge the items that it passes from left to right, including its ends.
     private func items(_ layering: GraphLayering) -> ([LayeredItem], [[Int]], [[Int]]) {
         var items = graph.nodes.indices.map {
             LayeredItem(node: $0, height: graph.nodes[$0].height, layer: layering.layers[$0])

@@ -1,11 +1,11 @@
-/// What stands in the columns: boxes, and places where lines pass through between them.
+/// An item in a column: a box, or a position at which a line passes between boxes.
 struct LayeredItem {
-    /// The node; nil for a place where an edge passes.
+    /// The node; nil for a position at which an edge passes.
     var node: Int?
     var height: Double
     var layer: Int
-    /// What it is connected with in the columns to the left and to the right: the item there, how far below its upper edge the
-    /// line ends there, and how far below the upper edge of this one it begins.
+    /// The connections with items in the columns to the left and to the right: the other item, the vertical offset of
+    /// the line's end there, and that of its beginning here.
     var left: [Link] = []
     var right: [Link] = []
 
@@ -16,14 +16,15 @@ struct LayeredItem {
     }
 }
 
-/// The order within columns: lines cross as little as can be had cheaply.
+/// The order within columns, chosen to reduce crossings.
 struct GraphOrdering {
     let items: [LayeredItem]
     /// The items of each column, from top to bottom.
     private(set) var columns: [[Int]]
     private var position: [Int]
 
-    /// Orders by the mean of neighbours, back and forth, then by exchanging neighbours; keeps the best.
+    /// Orders items by the mean position of their neighbours, back and forth, then by exchanging adjacent items; keeps
+    /// the best order.
     init(_ items: [LayeredItem], columns: [[Int]]) {
         self.items = items
         self.columns = columns
@@ -49,7 +50,7 @@ struct GraphOrdering {
         for (place, item) in column.enumerated() { position[item] = place }
     }
 
-    /// Where a line ends, as a number that grows downwards.
+    /// The position of a line's end, as a number that increases downwards.
     private func place(_ link: LayeredItem.Link) -> Double {
         Double(position[link.item]) + link.offset / max(1, items[link.item].height + 1)
     }
@@ -63,14 +64,14 @@ struct GraphOrdering {
                 links.isEmpty
                 ? Double(place) : links.reduce(0) { $0 + self.place($1) } / Double(links.count)
         }
-        // What has no neighbours there stays where it is, more or less: ties keep their order.
+        // Items without neighbours there approximately keep their position: equal keys keep their order.
         columns[layer] = column.enumerated().sorted { left, right in
             (keys[left.element] ?? 0, left.offset) < (keys[right.element] ?? 0, right.offset)
         }.map(\.element)
         number(columns[layer])
     }
 
-    /// Exchanges neighbours in a column as long as that saves crossings.
+    /// Exchanges adjacent items in a column as long as that reduces crossings.
     private mutating func exchange(_ layer: Int) {
         var isBetter = true
         var rounds = 0
@@ -100,7 +101,7 @@ struct GraphOrdering {
         return count
     }
 
-    /// The number of crossings in all.
+    /// The total number of crossings.
     private var crossings: Int {
         var count = 0
         for column in columns {

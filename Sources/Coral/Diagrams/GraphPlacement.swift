@@ -1,4 +1,4 @@
-/// How far down everything stands: near what it is connected with, so that lines are level, without touching.
+/// The vertical positions of items: near those that they are connected with, so that lines are level, without overlap.
 struct GraphPlacement {
     /// The upper edge of each item.
     private(set) var tops: [Double]
@@ -23,7 +23,8 @@ struct GraphPlacement {
         for round in 0..<20 {
             let goesRight = round.isMultiple(of: 2)
             for layer in goesRight ? Array(columns.indices) : columns.indices.reversed() {
-                // At first from one side, so that order spreads; at last from both, so that it settles.
+                // The first rounds use neighbours on one side, so that the order propagates; the last ones use both, so
+                // that positions converge.
                 place(layer, left: goesRight || round > 11, right: !goesRight || round > 11)
             }
         }
@@ -39,8 +40,8 @@ struct GraphPlacement {
         }
     }
 
-    /// Puts each item of a column as near as possible to where its lines would be level: the least sum of squares with the
-    /// order and the distances kept, found by merging those that would overlap.
+    /// Moves each item of a column as near as possible to the position where its lines would be level: minimises the
+    /// sum of squares while keeping the order and the distances, by merging items that would overlap.
     private mutating func place(_ layer: Int, left: Bool, right: Bool) {
         struct Block {
             var count: Int
@@ -56,7 +57,7 @@ struct GraphPlacement {
             if index > 0 { offset += items[column[index - 1]].height + gap(column[index - 1], item) }
             offsets.append(offset)
             let links = (left ? items[item].left : []) + (right ? items[item].right : [])
-            // Lines that only pass through shall be straight above all.
+            // Passing lines have the highest weight, so that they are straight.
             let weight = items[item].node == nil ? 4.0 : links.isEmpty ? 0.2 : Double(links.count)
             let wish =
                 links.isEmpty

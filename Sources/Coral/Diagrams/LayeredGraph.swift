@@ -1,15 +1,15 @@
-/// Boxes of known sizes and lines between places on them, to be laid out in columns from left to right.
+/// Boxes of known sizes and lines between positions on them, to be laid out in columns from left to right.
 struct LayeredGraph {
     struct Node {
         var width: Double
         var height: Double
     }
 
-    /// A line. It leaves at the right of one box and arrives at the left of the other, or the other way round where the boxes
-    /// stand so.
+    /// A line. It starts at the right of one box and ends at the left of the other, or vice versa, depending on their
+    /// columns.
     struct Edge {
         var from: Int
-        /// How far below the upper edge of the box the line begins.
+        /// The vertical offset of the line's beginning from the upper edge of the box.
         var fromOffset: Double
         var to: Int
         var toOffset: Double
@@ -18,7 +18,7 @@ struct LayeredGraph {
     var nodes: [Node]
     var edges: [Edge]
 
-    /// The parts that hang together, as places of their nodes; the first node of each ascending.
+    /// The connected components, as indexes of their nodes, sorted by the first node of each.
     var components: [[Int]] {
         var neighbours = [[Int]](repeating: [], count: nodes.count)
         for edge in edges {
@@ -43,7 +43,7 @@ struct LayeredGraph {
         return components
     }
 
-    /// The part of the graph with the given nodes, and which edges it has, as places in this graph.
+    /// The subgraph with the given nodes, and the indexes of its edges in this graph.
     func part(_ places: [Int]) -> (graph: LayeredGraph, edges: [Int]) {
         var position: [Int: Int] = [:]
         for (index, place) in places.enumerated() { position[place] = index }
@@ -58,7 +58,7 @@ struct LayeredGraph {
     }
 }
 
-/// Where everything stands.
+/// The positions of all boxes and lines.
 struct GraphDrawing {
     struct Point: Hashable {
         var x: Double
@@ -74,8 +74,8 @@ struct GraphDrawing {
 
     /// The boxes.
     var frames: [Frame]
-    /// The lines: pairs of points; within a pair the line is straight and level, between pairs it curves. The line of a box
-    /// to itself has two points.
+    /// The lines: pairs of points; within a pair the line is straight and horizontal, between pairs it curves. The line
+    /// of a box to itself has two points.
     var paths: [[Point]]
     var width = 0.0
     var height = 0.0

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ModelDiagram {
-    /// The diagram as text that Mermaid draws, as code hosts and note programs do: a class diagram.
+    /// The diagram as a Mermaid class diagram, which code hosting and note-taking software renders.
     public func mermaid() -> String {
         var text = "classDiagram\n"
         for box in boxes {
@@ -43,7 +43,8 @@ extension ModelDiagram {
             .replacingOccurrences(of: ">", with: "~")
     }
 
-    /// Names of models are identifiers; in one that is none, what Mermaid would read as its own becomes an underscore.
+    /// Names in models are identifiers; in other names, characters that have a meaning in Mermaid are replaced by
+    /// underscores.
     private static func identifier(_ name: String) -> String {
         String(name.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
     }

@@ -1,11 +1,11 @@
 import Foundation
 
 extension ModelDiagram {
-    /// The diagram as a picture: a whole SVG document, which browsers and drawing programs show.
+    /// The diagram as an SVG document.
     ///
-    /// Boxes stand in columns, owners to the left. A line leaves a relationship's row and arrives at its inverse's; a crow's
-    /// foot stands where there may be many, a bar where there is one, two bars where there must be one. A hollow arrow leads to
-    /// what an entity inherits from. Pointed at, a line says what it is.
+    /// Boxes are arranged in columns, owners to the left. A line connects a relationship's row with that of its
+    /// inverse; a crow's foot means to-many, a bar to-one, two bars mandatory to-one. A hollow arrow points to a parent
+    /// entity. Lines have tooltips with their names.
     ///
     /// Cost: grows with the square of the number of lines between two columns.
     public func svg(title: String? = nil) -> String {
@@ -33,7 +33,7 @@ extension ModelDiagram {
         ).text(title: title)
     }
 
-    /// Lines that arrive at a title, and not at a row of their own, do so beside each other.
+    /// Spreads the ends of lines that end at a title, and not at a row of their own.
     private static func spreadArrivals(in graph: inout LayeredGraph) {
         let middle = DiagramBox.headerHeight / 2
         var arrivals: [Int: [Int]] = [:]
@@ -58,7 +58,7 @@ private struct DiagramPicture {
 
     private static let margin = 28.0
     private static let titleHeight = 40.0
-    /// Colours of titles and of the lines that begin there; of equal weight, and far enough from each other.
+    /// Colours of titles and of the lines that start there, of similar brightness and easy to distinguish.
     private static let palette = [
         "#3b6ea8", "#a8553b", "#4a7d4e", "#7a5a9e", "#9a7a24", "#2f7f86", "#a04a72", "#5d6673",
     ]
@@ -95,7 +95,7 @@ private struct DiagramPicture {
         return svg + "</g>\n</svg>\n"
     }
 
-    /// A colour for each box, another than its neighbours' where that can be had.
+    /// A colour for each box, different from those of its neighbours where possible.
     private var colours: [Int] {
         var neighbours = [Set<Int>](repeating: [], count: boxes.count)
         for (from, to) in ends where from != to {
@@ -176,7 +176,7 @@ private struct DiagramPicture {
         let path = drawing.paths[index]
         guard let start = path.first, let end = path.last else { return "" }
         let isLoop = ends[index].from == ends[index].to
-        // Away from the box at either end.
+        // The directions away from the boxes at both ends.
         let (out, back) = isLoop ? (1.0, 1.0) : (path[1].x > start.x ? 1 : -1, path[path.count - 2].x > end.x ? 1 : -1)
         let way = isLoop ? loop(start, end) : curve(path, out, back)
         let marks: String
@@ -194,7 +194,7 @@ private struct DiagramPicture {
             + "<path class=\"near\" d=\"\(way)\"/><path d=\"\(way)\"/>\(marks)</g>\n"
     }
 
-    /// How far a line goes straight out of a box before it turns.
+    /// The length of the horizontal segment at a box before a line curves.
     private static let stub = 16.0
 
     private func curve(_ path: [GraphDrawing.Point], _ out: Double, _ back: Double) -> String {
@@ -204,7 +204,7 @@ private struct DiagramPicture {
         way += "L\(point(here))"
         for index in path.indices.dropFirst() {
             var next = path[index]
-            // Points come in pairs: from a box or a passage to the next one it curves, through a passage it is straight.
+            // Points are in pairs: the line curves from a box or a pass to the next one, and is straight within a pass.
             if index.isMultiple(of: 2) {
                 way += "L\(point(next))"
             } else {
@@ -221,7 +221,7 @@ private struct DiagramPicture {
     private func loop(_ start: GraphDrawing.Point, _ end: GraphDrawing.Point) -> String {
         let side = number(start.x + Self.stub)
         let far = number(start.x + 42)
-        // One that is its own inverse ends beside where it begins.
+        // A relationship that is its own inverse ends beside its beginning.
         let low = start.y == end.y ? end.y - 13 : end.y
         return "M\(point(start))H\(side)C\(far) \(number(start.y)) \(far) \(number(low)) \(side) \(number(low))"
             + "H\(number(end.x))"
@@ -253,7 +253,7 @@ private struct DiagramPicture {
 
     private func point(_ point: GraphDrawing.Point) -> String { "\(number(point.x)) \(number(point.y))" }
 
-    /// With one decimal at most: enough for a picture, and the same everywhere.
+    /// With one decimal at most: precise enough for a picture, and deterministic.
     private func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return tenths.isMultiple(of: 10) ? "\(tenths / 10)" : "\(Double(tenths) / 10)"

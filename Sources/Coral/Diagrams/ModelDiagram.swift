@@ -1,21 +1,21 @@
 import CoreData
 import GraphDocuments
 
-/// A model as boxes and the lines between them, to be drawn or written as text.
+/// A model as boxes and lines, to be drawn or written as text.
 ///
 ///     let diagram = ModelDiagram(model)
 ///     try diagram.svg().write(to: url, atomically: true, encoding: .utf8)
 ///
-/// An entity is a box with its own properties; what it inherits stands in its parent's. A relationship and its inverse are
-/// one line. The same model gives the same diagram.
+/// An entity is a box with its own properties; inherited ones are in its parent's box. A relationship and its inverse
+/// are one line. The same model gives the same diagram.
 public struct ModelDiagram: Sendable, Hashable {
     /// An entity.
     public struct Box: Sendable, Hashable {
         /// The entity's name.
         public var name: String
-        /// The name of the entity that it inherits from, where that is in the diagram.
+        /// The name of the parent entity, if it is in the diagram.
         public var parent: String?
-        /// Whether the entity has no objects of its own.
+        /// Whether the entity is abstract.
         public var isAbstract: Bool
         /// The attributes that the entity declares itself.
         public var attributes: [Attribute]
@@ -27,13 +27,13 @@ public struct ModelDiagram: Sendable, Hashable {
     public struct Attribute: Sendable, Hashable {
         /// The attribute's name.
         public var name: String
-        /// The type as Swift names it, with a question mark where the value is optional.
+        /// The type in Swift, with a question mark where the value is optional.
         public var type: String
         /// Whether the attribute is not stored.
         public var isTransient: Bool
-        /// Whether the store works out the attribute's value.
+        /// Whether the attribute is derived.
         public var isDerived: Bool
-        /// Whether a uniqueness constraint names it.
+        /// Whether it is part of a uniqueness constraint.
         public var isUnique: Bool
     }
 
@@ -41,19 +41,19 @@ public struct ModelDiagram: Sendable, Hashable {
     public struct Relationship: Sendable, Hashable {
         /// The relationship's name.
         public var name: String
-        /// The entity that it leads to.
+        /// The destination entity.
         public var destination: String
-        /// Whether it leads to many.
+        /// Whether it is to-many.
         public var isToMany: Bool
-        /// Whether it may lead to nobody.
+        /// Whether it is optional.
         public var isOptional: Bool
-        /// Whether its members have an order.
+        /// Whether it is ordered.
         public var isOrdered: Bool
     }
 
     /// A line between two boxes.
     public struct Line: Sendable, Hashable {
-        /// What a line stands for.
+        /// The meaning of a line.
         public enum Kind: Sendable, Hashable {
             /// `from` is the parent of `to`.
             case inheritance
@@ -61,24 +61,24 @@ public struct ModelDiagram: Sendable, Hashable {
             case relationship(Relationship, inverse: Relationship?)
         }
 
-        /// The names of the boxes at its ends. The owner stands at the first.
+        /// The box where the line begins: the parent, or the owner of the relationship.
         public var from: String
         /// The box where the line ends.
         public var to: String
-        /// What the line means.
+        /// The meaning of the line.
         public var kind: Kind
     }
 
     /// The boxes, sorted by name.
     public var boxes: [Box]
-    /// The lines, sorted by where they begin and what they are called.
+    /// The lines, sorted by their beginning and label.
     public var lines: [Line]
 
-    /// The diagram of a model.
+    /// Creates the diagram of a model.
     ///
     /// - Parameters:
     ///   - model: The model to draw.
-    ///   - entities: The entities to show; nil for all. With some, those they are related to are shown too.
+    ///   - entities: The entities to show, with the entities that they are related to; nil for all.
     ///   - showsAttributes: Whether boxes list attributes besides relationships.
     public init(_ model: NSManagedObjectModel, entities: Set<String>? = nil, showsAttributes: Bool = true) {
         let all = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
@@ -90,7 +90,7 @@ public struct ModelDiagram: Sendable, Hashable {
             .sorted { ($0.from, $0.label, $0.to) < ($1.from, $1.label, $1.to) }
     }
 
-    /// The entities, what they inherit from, and what a relationship of theirs or to them leads to.
+    /// The entities, their parents, and the other ends of relationships from and to them.
     private static func neighbourhood(of names: Set<String>, in entities: [NSEntityDescription]) -> Set<String> {
         var shown = names
         for entity in entities {
@@ -145,7 +145,8 @@ extension ModelDiagram.Relationship {
 }
 
 extension ModelDiagram {
-    /// The lines that begin at an entity: to what inherits from it, and its relationships where it is the owner.
+    /// The lines that start at an entity: to the entities that inherit from it, and its relationships where it is the
+    /// owner.
     private static func lines(of entity: NSEntityDescription, among names: Set<String>) -> [Line] {
         let name = entity.name ?? ""
         var lines = entity.subentities.compactMap(\.name).filter(names.contains).map {
@@ -153,7 +154,8 @@ extension ModelDiagram {
         }
         for relationship in entity.ownRelationships where isOwner(relationship) {
             guard let destination = relationship.destinationEntity?.name, names.contains(destination) else { continue }
-            // The line ends where the inverse is declared, which may be above or below the destination.
+            // The line ends at the entity that declares the inverse, which may be an ancestor or a descendant of the
+            // destination.
             let inverse = relationship.inverseRelationship
             let end = inverse?.declaringEntityName.flatMap { names.contains($0) ? $0 : nil } ?? destination
             lines.append(
@@ -164,8 +166,8 @@ extension ModelDiagram {
         return lines
     }
 
-    /// Whether the line of a relationship and its inverse begins here: at the one to many, else at the one that owns, else at
-    /// the first by name.
+    /// Whether the line of a relationship and its inverse starts here: at the to-many side, else at the cascading one,
+    /// else at the first by name.
     private static func isOwner(_ relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.inverseRelationship else { return true }
         if relationship === inverse { return true }
@@ -178,7 +180,7 @@ extension ModelDiagram {
 }
 
 extension ModelDiagram.Line {
-    /// What the line is called: the names of the relationship and its inverse.
+    /// The label of the line: the names of the relationship and its inverse.
     var label: String {
         guard case .relationship(let relationship, let inverse) = kind else { return "" }
         return relationship.name + (inverse.map { " / \($0.name)" } ?? "")
@@ -194,7 +196,7 @@ extension NSEntityDescription {
 }
 
 extension NSRelationshipDescription {
-    /// The uppermost entity that has the relationship.
+    /// The topmost entity that has the relationship.
     fileprivate var declaringEntityName: String? {
         var declaring: NSEntityDescription? = entity
         while let parent = declaring?.superentity, parent.relationshipsByName[name] != nil { declaring = parent }
@@ -203,7 +205,7 @@ extension NSRelationshipDescription {
 }
 
 extension GraphValueType {
-    /// The type as generated classes have it.
+    /// The type in generated classes.
     var swiftName: String {
         switch self {
         case .undefined: "Any"

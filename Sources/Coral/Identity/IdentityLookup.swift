@@ -6,7 +6,7 @@ struct IdentityLookup {
     let context: NSManagedObjectContext
     let model: ImportModel
     let batchSize: Int
-    /// Cancelled, it ends the look-up before the next fetch.
+    /// Cancelling it ends the look-up before the next fetch.
     private let progress: Progress?
     private let values = ObjectValues(folder: nil)
 
@@ -19,12 +19,12 @@ struct IdentityLookup {
 
     // MARK: - By key
 
-    /// The objects of the entity that have the keys, several for a key where the store is not as it should be.
+    /// The objects of the entity with the keys; several for a key where the store violates its uniqueness.
     func objects(
         with keys: [IdentityKey], of rule: IdentityRule
     ) throws -> [(IdentityKey, [NSManagedObject])] {
         guard let entity = model.entity(rule.entity) else { return [] }
-        // What belongs to an object that is new is new too.
+        // A key with a new object cannot be in the store.
         let stored = keys.filter { key in
             !key.parts.contains { if case .node = $0 { true } else { false } }
         }
@@ -90,7 +90,7 @@ struct IdentityLookup {
         }
     }
 
-    /// The key that an object has now; nil where a part is null.
+    /// The current key of an object; nil where a part is null.
     private func key(of object: NSManagedObject, rule: IdentityRule, _ entity: EntityImport) throws -> IdentityKey? {
         var parts: [IdentityKey.Part] = []
         for part in rule.parts {
@@ -110,7 +110,7 @@ struct IdentityLookup {
 
     // MARK: - By ID
 
-    /// Those of the objects that exist.
+    /// The existing objects with the given IDs.
     func objects(with ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
         var found: [NSManagedObject] = []
         let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
@@ -125,7 +125,7 @@ struct IdentityLookup {
 
     // MARK: - By content
 
-    /// For each content the objects of exactly this entity that have all the same attributes.
+    /// For each content the objects of exactly this entity with the same attribute values.
     func objects(
         of entity: EntityImport, withContents contents: [[String: GraphValue]]
     ) throws -> [[NSManagedObject]] {
@@ -144,7 +144,7 @@ struct IdentityLookup {
         return found.map { $0.sorted { ObjectName($0.objectID) < ObjectName($1.objectID) } }
     }
 
-    /// A predicate on the attributes that tell the contents apart best: three at most, which is as good as all in practice.
+    /// A predicate on the most selective attributes: three at most, which is sufficient in practice.
     private func selector(_ contents: ArraySlice<[String: GraphValue]>, _ entity: EntityImport) -> NSPredicate? {
         let comparable = Set(entity.attributes.values.map(\.name)).compactMap { entity.attributes[$0] }.filter {
             ![.transformable, .composite, .undefined, .binaryData].contains($0.type.type)
@@ -176,8 +176,8 @@ struct IdentityLookup {
     }
 }
 
-/// Contents of records by their values, so that an object is compared with all of them at once. Records that mention the
-/// same attributes share a table.
+/// Contents of records by their values, so that an object is compared with all of them at once. Records with the same
+/// attributes share a table.
 private struct ContentIndex {
     private var tables: [[String]: [[GraphValue]: [Int]]] = [:]
 
@@ -188,7 +188,7 @@ private struct ContentIndex {
         }
     }
 
-    /// Which contents an object has, whose values the function gives.
+    /// The contents that match an object, whose values the function returns.
     func contents(_ value: (String) throws -> GraphValue?) rethrows -> [Int] {
         var current: [String: GraphValue] = [:]
         var found: [Int] = []

@@ -1,12 +1,12 @@
 import CoreData
 import GraphDocuments
 
-/// Finds out which nodes are the same object, and which objects of the context they are: one index over store, context and
-/// payload.
+/// Determines which nodes represent the same object, and which objects of the context they are: one index over store,
+/// context and payload.
 ///
-/// Works in rounds. In each, those nodes are looked up whose keys are known: first those with keys of attributes alone,
-/// then those whose keys lead through relationships to nodes that are settled. Cost: in each round one fetch for each key
-/// and batch.
+/// Works in rounds. Each round looks up the nodes whose keys are known: first those with keys of attributes alone, then
+/// those whose keys contain relationships to nodes that are resolved. Cost: in each round one fetch for each key and
+/// batch.
 final class IdentityMatcher {
     private let payload: ImportPayload
     private let context: NSManagedObjectContext
@@ -30,7 +30,7 @@ final class IdentityMatcher {
             context: context, model: payload.model, batchSize: options.batchSize, progress: progress)
     }
 
-    /// Settles every node: afterwards it is matched, or new. Throws what fetching throws.
+    /// Resolves every node: afterwards it is matched, or new. Throws the errors of fetching.
     func match() throws {
         linkParents()
         var pending = payload.nodes
@@ -51,10 +51,10 @@ final class IdentityMatcher {
 
     // MARK: - Parents and keys
 
-    /// Tells each node that stands in a relationship whose inverse is to one that its parent is there: also where the
-    /// document does not repeat it. Makes nodes for what references lead to outside of the payload.
+    /// Sets the parent of each node in a relationship with a to-one inverse, even if the document does not repeat it.
+    /// Creates nodes for references outside of the payload.
     private func linkParents() {
-        // Nodes that are made on the way have no records, so that the list of now is enough.
+        // The nodes created in this loop have no records, so the current list is sufficient.
         for node in payload.nodes where !node.isReference {
             node.targets = node.records.map { record in
                 record.record.relationships.map { relationship in
@@ -82,7 +82,7 @@ final class IdentityMatcher {
             }
     }
 
-    /// Where a relationship that is part of a key leads.
+    /// The destination of a relationship that is part of a key.
     private func target(of name: String, _ node: ImportNode) -> ImportNode? {
         if let target = node.target(of: name), node.entity.relationships[name] != nil {
             guard case .toOne = target else { return nil }
@@ -91,7 +91,7 @@ final class IdentityMatcher {
         return (node.parents[name] ?? node.referencedNodes[name])?.resolved
     }
 
-    /// The keys of a node that have all their values. A null is no value: what nothing is known of is not the same.
+    /// The keys of a node whose values are all known. A key with a null value is ignored: nulls are never equal.
     private func keys(of node: ImportNode) -> [IdentityKey] {
         let named = node.keyNames.map { [rule(for: $0, of: node.entity)] }
         return (named ?? node.entity.rules).compactMap { rule in
@@ -112,10 +112,10 @@ final class IdentityMatcher {
         }
     }
 
-    /// The rule that some attributes make; the entity's own, where that is the same.
+    /// The rule of some attributes; the entity's own, where it is the same.
     private func rule(for names: [String], of entity: EntityImport) -> IdentityRule {
         if let own = entity.rules.first(where: { $0.parts.map(\.name) == names }) { return own }
-        // Among the objects of the eldest that has the attributes.
+        // The key is unique among the objects of the topmost ancestor that has the attributes.
         let eldest = Array(sequence(first: entity.entity, next: \.superentity)).last { ancestor in
             names.allSatisfy { ancestor.attributesByName[$0] != nil }
         }
@@ -126,7 +126,7 @@ final class IdentityMatcher {
         node.isSettled = true
         errors.append(
             ImportError(
-                .ambiguousIdentity, "The key of this \(node.entity.name) leads in a circle.", at: node.place,
+                .ambiguousIdentity, "The key of this \(node.entity.name) contains a cycle.", at: node.place,
                 record: node.id, entity: node.entity.name))
     }
 
@@ -204,12 +204,12 @@ final class IdentityMatcher {
 
     // MARK: - URIs
 
-    /// The object that a node's id names in a store of the context.
+    /// The object in a store of the context that a node's id identifies.
     private func objectID(of node: ImportNode) -> NSManagedObjectID? {
         guard options.identity.usesObjectURIs, let id = node.id,
             let coordinator = ImportSession.coordinator(of: context)
         else { return nil }
-        // An entity may be called otherwise than in the document.
+        // The entity may have another name than in the document.
         let entity = id.entity.flatMap { payload.model.entity($0)?.name }
         return id.uri(inStore: payload.header?.storeUUID, entity: entity)
             .flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
@@ -285,7 +285,7 @@ final class IdentityMatcher {
             var taken: Set<NSManagedObjectID> = []
             let found = try lookup.objects(of: entity, withContents: contents)
             for (node, objects) in zip(group, found) {
-                // Two records of the same content are two objects, as they would be in the store.
+                // Two records with the same content are two objects, as they would be in the store.
                 guard let object = objects.first(where: { taken.insert($0.objectID).inserted }) else { continue }
                 node.matchedID = object.objectID
                 node.object = object

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// One key that identifies the objects of an entity and of those that inherit from it.
+/// One key that identifies the objects of an entity and of entities that inherit from it.
 struct IdentityRule: Hashable {
     /// The entity that declares the key: among its objects the key is unique.
     let entity: String
@@ -25,16 +25,16 @@ struct IdentityRule: Hashable {
     }
 }
 
-/// The value of a key: what identifies one object.
+/// The value of a key, which identifies one object.
 struct IdentityKey: Hashable {
     var rule: IdentityRule
     var parts: [Part]
 
     enum Part: Hashable {
         case value(GraphValue)
-        /// An object that is in the store.
+        /// An object in the store.
         case object(NSManagedObjectID)
-        /// An object that only the payload has: the number of its node.
+        /// An object that is only in the payload: the index of its node.
         case node(Int)
     }
 }
@@ -44,7 +44,7 @@ struct IdentityRules {
     private let identity: ImportIdentity
     private let declared: [String: [String]]
 
-    /// Throws `ImportError` where a key names what its entity does not have.
+    /// Throws `ImportError` where a key contains a name that its entity does not have.
     init(_ model: NSManagedObjectModel, identity: ImportIdentity) throws {
         self.identity = identity
         var declared: [String: [String]] = [:]
@@ -66,7 +66,7 @@ struct IdentityRules {
         self.declared = declared
     }
 
-    /// The keys of an entity, best first.
+    /// The keys of an entity, in order of precedence.
     func rules(of entity: NSEntityDescription) -> [IdentityRule] {
         let lineage = Array(sequence(first: entity, next: \.superentity))
         for ancestor in lineage {
@@ -81,7 +81,7 @@ struct IdentityRules {
                 let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
                 let parts = names.compactMap { try? Self.part($0, of: ancestor) }
                 let rule = IdentityRule(entity: ancestor.name ?? "", parts: parts)
-                // Subentities repeat what they inherit; the key is unique among the objects of the eldest.
+                // Subentities repeat inherited constraints; the key is unique among the objects of the topmost entity.
                 rules.removeAll { $0.parts == rule.parts }
                 if !parts.isEmpty, parts.count == constraint.count { rules.append(rule) }
             }
@@ -103,7 +103,7 @@ struct IdentityRules {
         let question = NameSuggestion.question(for: name, in: entity.propertiesByName.keys)
         throw ImportError(
             .misuse,
-            "The key of \(entity.name ?? "") names \"\(name)\", which is no attribute or to-one relationship.\(question)",
+            "The key of \(entity.name ?? "") contains \"\(name)\", which is not an attribute or to-one relationship.\(question)",
             entity: entity.name, property: name)
     }
 }

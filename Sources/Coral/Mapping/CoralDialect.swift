@@ -1,14 +1,15 @@
 import CoreData
 import GraphDocuments
 
-/// The directives of this library that say how documents look.
+/// The directives of this library that describe the format of documents.
 ///
-/// Of attributes and relationships: `coral.key` (keys as paths, with commas between, the first that is there being read),
-/// `coral.transformer`, `coral.direction` (`both`, `read`, `write`, `none`). Of attributes: `coral.dates` (`iso8601`, `unix`,
-/// `unixMilliseconds`, `reference`, or formats with `|` between), `coral.default`. Of relationships: `coral.referenceKey`,
-/// `coral.findBy` (the destination's attributes), `coral.keyed` (`yes`). Of entities: `coral.identity`, `coral.keys` (`same`,
-/// `snake_case`, `kebab-case`, `PascalCase`, `camelCase`), `coral.documentKey`, `coral.optIn` (`yes`), `coral.transformer`,
-/// `coral.choice` (`type: round=Circle, square=Square`), `coral.choiceTransformer`.
+/// For attributes and relationships: `coral.key` (keys as paths, separated by commas, of which the first existing one
+/// is read), `coral.transformer`, `coral.direction` (`both`, `read`, `write`, `none`). For attributes: `coral.dates`
+/// (`iso8601`, `unix`, `unixMilliseconds`, `reference`, or formats separated by `|`), `coral.default`. For
+/// relationships: `coral.referenceKey`, `coral.findBy` (the destination's attributes), `coral.keyed` (`yes`). For
+/// entities: `coral.identity`, `coral.keys` (`same`, `snake_case`, `kebab-case`, `PascalCase`, `camelCase`),
+/// `coral.documentKey`, `coral.optIn` (`yes`), `coral.transformer`, `coral.choice` (`type: round=Circle,
+/// square=Square`), `coral.choiceTransformer`.
 enum CoralDialect {
     static let entityWords = [
         "coral.identity", "coral.keys", "coral.documentKey", "coral.optIn", "coral.transformer", "coral.choice",
@@ -134,7 +135,7 @@ enum CoralDialect {
         if let value = text("coral.default"), let attribute = property as? NSAttributeDescription {
             isDeclared = true
             let type = GraphValueType(attribute.attributeType)
-            // A default that is none of the type is left for the mapping's own check to tell.
+            // An invalid default is reported by the mapping's own check.
             mapping.defaultValue = GraphValue(text: value, as: type) ?? .string(value)
         }
         return isDeclared ? mapping : nil

@@ -1,24 +1,25 @@
 import CoreData
 import GraphDocuments
 
-/// The words in which a model's user info says how documents look: those of this library, or of one that an app used before.
+/// The user info directives that describe the format of documents: those of this library, or of another library that an
+/// app used before.
 ///
 ///     let options = try Dialect.groot.importOptions(for: model)
 ///     let cards = try context.importObjects(from: json, as: Card.self, options: options)
 ///
-/// A dialect is a reader of user info that makes a `Mapping` of it, and says how the library it comes from goes about importing.
-/// Models annotated for it work unchanged. MOCloner's words are about copies: `GraphCopier` knows them.
+/// A dialect reads user info into a `Mapping`, and reproduces the import behaviour of its library. Models annotated for
+/// that library work unchanged. MOCloner's directives concern copies: `GraphCopier` reads them.
 public struct Dialect: Sendable {
-    /// The name, as `init(named:)` and the command know it.
+    /// The name, for `init(named:)` and the command.
     public let name: String
     let read: @Sendable (NSManagedObjectModel) -> DialectReading
     let adjust: @Sendable (inout ImportOptions, NSManagedObjectModel) -> Void
 
-    /// The words of this library: `coral.key`, `coral.dates` and others; see `CoralDialect`.
+    /// The directives of this library: `coral.key`, `coral.dates` and others; see `CoralDialect`.
     public static let coral = Dialect(name: "coral", read: CoralDialect.read) { _, _ in }
     /// Groot: `JSONKeyPath`, `JSONTransformerName`, `identityAttribute(s)`, `entityMapperName`, …
     public static let groot = Dialect(name: "groot", read: GrootDialect.read, adjust: GrootDialect.adjust)
-    /// Sync: `sync.remoteKey`, `sync.isPrimaryKey`, snake_case by itself, `…_id` and `…_ids`, …
+    /// Sync: `sync.remoteKey`, `sync.isPrimaryKey`, snake_case by default, `…_id` and `…_ids`, …
     public static let sync = Dialect(name: "sync", read: SyncDialect.read, adjust: SyncDialect.adjust)
     /// MagicalImport, a part of MagicalRecord: `mappedKeyName`, `relatedByAttribute`, `dateFormat`, …
     public static let magicalImport = Dialect(
@@ -42,25 +43,25 @@ public struct Dialect: Sendable {
         self.adjust = adjust
     }
 
-    /// The mapping that a model's user info declares. Throws `MappingError` where it is not well formed.
+    /// The mapping that a model's user info declares. Throws `MappingError` where it is malformed.
     public func mapping(of model: NSManagedObjectModel) throws -> Mapping {
         let reading = read(model)
         guard reading.mistakes.allSatisfy(\.isWarning) else { throw MappingError(reading.mistakes) }
         return reading.mapping
     }
 
-    /// All that is wrong with the user info: misspelt words, values that are none of the known ones, and what does not fit the
-    /// model. Empty where all is well.
+    /// All errors in the user info: misspelt directives, invalid values, and what does not fit the model. Empty where
+    /// there are none.
     public func mistakes(in model: NSManagedObjectModel) -> [MappingMistake] {
         let reading = read(model)
         return (reading.mistakes + reading.mapping.mistakes(in: model))
             .sorted { ($0.entity, $0.property ?? "", $0.message) < ($1.entity, $1.property ?? "", $1.message) }
     }
 
-    /// Options to import documents of the dialect with: the mapping, and what the library does with references, members that
-    /// are missing, trailing commas. What the given options say of other things stays.
+    /// Options for importing documents of the dialect: the mapping, and the library's treatment of references, missing
+    /// members, and trailing commas. Other given options are kept.
     ///
-    /// Throws `MappingError` where the user info is not well formed.
+    /// Throws `MappingError` where the user info is malformed.
     public func importOptions(
         for model: NSManagedObjectModel, _ base: ImportOptions = ImportOptions()
     ) throws -> ImportOptions {
@@ -71,9 +72,10 @@ public struct Dialect: Sendable {
         return options
     }
 
-    /// An exporter that writes documents of the dialect: objects with all that their mapped relationships lead to.
+    /// An exporter that writes documents of the dialect: objects with the destinations of all their mapped
+    /// relationships.
     ///
-    /// Throws `MappingError` where the user info is not well formed.
+    /// Throws `MappingError` where the user info is malformed.
     public func exporter(for model: NSManagedObjectModel, format: GraphFormat = .json) throws -> GraphExporter {
         var exporter = GraphExporter(format: format, layout: .nested, shape: .everything)
         exporter.mapping = try mapping(of: model)
@@ -81,7 +83,7 @@ public struct Dialect: Sendable {
     }
 }
 
-/// What reading a model's user info has given.
+/// The result of reading a model's user info.
 struct DialectReading {
     var mapping = Mapping()
     var mistakes: [MappingMistake] = []
@@ -93,7 +95,7 @@ struct DialectReading {
         mistakes.append(MappingMistake(code, message, entity: entity, property: property, isWarning: isWarning))
     }
 
-    /// Notes each key of a user info that is nearly a known one, and each that begins as the dialect's keys do and is none.
+    /// Records each key of a user info that is similar to a known one, and each unknown key with the dialect's prefix.
     mutating func checkWords(
         of userInfo: [AnyHashable: Any]?, known: [String], prefix: String? = nil, _ entity: String,
         _ property: String? = nil
@@ -105,7 +107,7 @@ struct DialectReading {
                 guard NameSuggestion.nearest(to: key, in: known) != nil else { continue }
             }
             note(
-                .unknownDirective, "There is no directive \"\(key)\".\(NameSuggestion.question(for: key, in: known))",
+                .unknownDirective, "Unknown directive \"\(key)\".\(NameSuggestion.question(for: key, in: known))",
                 entity,
                 property)
         }
@@ -113,12 +115,12 @@ struct DialectReading {
 }
 
 extension NSManagedObjectModel {
-    /// The entities, sorted by name, so that what is made of them is always the same.
+    /// The entities, sorted by name, so that results are deterministic.
     var sortedEntities: [NSEntityDescription] { entities.sorted { ($0.name ?? "") < ($1.name ?? "") } }
 }
 
 extension NSEntityDescription {
-    /// The properties that the entity declares itself, not those it inherits, sorted by name.
+    /// The properties that the entity itself declares, sorted by name.
     var ownProperties: [NSPropertyDescription] {
         let inherited = superentity?.propertiesByName ?? [:]
         return propertiesByName.filter { inherited[$0.key] == nil }.map(\.value).sorted { $0.name < $1.name }

@@ -1,12 +1,12 @@
 import CoreData
 import GraphDocuments
 
-/// The words of Groot.
+/// The directives of Groot.
 ///
-/// Only properties with a `JSONKeyPath` are mapped. `JSONTransformerName` names a value transformer; of entities
-/// `identityAttribute` or `identityAttributes` say the key, `entityMapperName` names a transformer from a dictionary to an
-/// entity's name, `JSONDictionaryTransformerName` one from a dictionary to a dictionary. Entities follow those they inherit
-/// from. References by bare keys make objects that have nothing but the key.
+/// Only properties with a `JSONKeyPath` are mapped. `JSONTransformerName` names a value transformer; for entities,
+/// `identityAttribute` or `identityAttributes` declare the key, `entityMapperName` names a transformer from a
+/// dictionary to an entity's name, `JSONDictionaryTransformerName` one from a dictionary to a dictionary. Entities
+/// inherit the directives of their ancestors. References by bare keys create objects that have nothing but the key.
 enum GrootDialect {
     private static let entityWords = [
         "identityAttribute", "identityAttributes", "entityMapperName", "JSONDictionaryTransformerName",

@@ -1,11 +1,12 @@
 import CoreData
 import GraphDocuments
 
-/// The words of MagicalImport.
+/// The directives of MagicalImport.
 ///
-/// `mappedKeyName`, and `mappedKeyName.1` to `.9` where that is not there, say the key, as a path; `dateFormat` how a date is
-/// written, `UnixTime` being seconds or milliseconds since 1970; `relatedByAttribute`, of an entity or a relationship, by what
-/// objects are found, which is `<entity>ID` where nothing says it. What a document lists is added to a relationship.
+/// `mappedKeyName`, and as alternatives `mappedKeyName.1` to `.9`, are the key as a path; `dateFormat` is the format of
+/// a date, where `UnixTime` means seconds or milliseconds since 1970; `relatedByAttribute`, of an entity or a
+/// relationship, is the attribute by which objects are found, by default `<entity>ID`. Members in a document are added
+/// to a relationship.
 enum MagicalImportDialect {
     private static let keyWords = ["mappedKeyName"] + (1...9).map { "mappedKeyName.\($0)" }
     private static let propertyWords = keyWords + ["dateFormat", "relatedByAttribute", "attributeValueClassName"]
@@ -27,7 +28,7 @@ enum MagicalImportDialect {
         return reading
     }
 
-    /// The attribute that an entity's objects are found by; nil where there is none.
+    /// The attribute that identifies an entity's objects; nil where there is none.
     private static func key(
         of entity: NSEntityDescription, _ declared: String?, _ name: String, _ property: String?,
         _ reading: inout DialectReading
@@ -35,7 +36,7 @@ enum MagicalImportDialect {
         if let declared {
             if entity.attributesByName[declared] != nil { return [declared] }
             let question = NameSuggestion.question(for: declared, in: entity.attributesByName.keys)
-            // MagicalImport says so on the console, and goes on without a key.
+            // MagicalImport prints a message, and continues without a key.
             reading.note(
                 .unknownProperty,
                 "relatedByAttribute is \"\(declared)\", which \(entity.name ?? "") does not have.\(question)", name,

@@ -2,12 +2,12 @@ import CoreData
 import GraphDocuments
 
 extension MappingPlan {
-    /// Checks a mapping against a model, with the transformers that are registered.
+    /// Checks a mapping against a model and the registered transformers.
     ///
-    /// What identifies objects is said by the mapping, else by the model's `coral.identity`, else by its uniqueness
+    /// The identity of objects is declared by the mapping, else by the model's `coral.identity`, else by its uniqueness
     /// constraints.
     ///
-    /// Throws `MappingError` with all mistakes, and `ImportError` where an identity does not fit the model.
+    /// Throws `MappingError` with all errors, and `ImportError` where an identity does not fit the model.
     public convenience init(
         _ mapping: Mapping, model: NSManagedObjectModel, identity: ImportIdentity = ImportIdentity()
     ) throws {
@@ -23,8 +23,8 @@ extension MappingPlan {
 }
 
 extension Mapping {
-    /// All that does not fit a model, or is not registered: unknown entities, properties and transformers, keys that are no
-    /// paths, declarations of the wrong kind.
+    /// All parts that do not fit a model or are not registered: unknown entities, properties and transformers, invalid
+    /// key paths, declarations of the wrong kind.
     public func mistakes(in model: NSManagedObjectModel) -> [MappingMistake] {
         do {
             return try MappingPlan(
@@ -39,7 +39,7 @@ extension Mapping {
 }
 
 extension Mapping {
-    /// An identity with what the mapping says besides.
+    /// An identity completed by the keys of the mapping.
     func completing(_ identity: ImportIdentity, in model: NSManagedObjectModel) -> ImportIdentity {
         var identity = identity
         for (name, declared) in entities {
@@ -53,7 +53,7 @@ extension Mapping {
 }
 
 extension MappingPlan {
-    /// Leaves relationships out of a shape that documents of the mapping do not hold, so that nobody follows them.
+    /// Omits relationships from a shape that documents of the mapping do not contain, so that they are not followed.
     func omitUnmapped(from shape: inout GraphShape, model: NSManagedObjectModel) {
         for entity in model.entities {
             for relationship in entity.relationshipsByName.keys where !writes(relationship, of: entity.name ?? "") {
@@ -64,7 +64,7 @@ extension MappingPlan {
 }
 
 extension MappedFunctions {
-    /// The functions of a registered `ValueTransformer`: forward for reading, in reverse, where it allows that, for writing.
+    /// The functions of a registered `ValueTransformer`: forward for reading, in reverse, if supported, for writing.
     static func registered(named name: String) -> MappedFunctions? {
         guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { return nil }
         let isReversible = type(of: transformer).allowsReverseTransformation()
@@ -80,7 +80,7 @@ extension MappedFunctions {
 }
 
 extension ReadableValue {
-    /// The tree of one of Foundation's objects, null for `NSNull`.
+    /// The tree of a Foundation object, null for `NSNull`.
     fileprivate init(_ object: Any) throws {
         try self.init(foundationObject: object, depthLimit: 256)
     }

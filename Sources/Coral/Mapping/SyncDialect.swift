@@ -1,16 +1,17 @@
 import CoreData
 import GraphDocuments
 
-/// The words of Sync, and its conventions.
+/// The directives and conventions of Sync.
 ///
-/// Keys are snake_case, or as the model has them; `sync.remoteKey` says another, as a path. The key of an object is the
-/// attribute with `sync.isPrimaryKey`, else `id` or `remoteID`, which documents call `id`. Relationships are found under their
-/// name as objects, under the name with `_id` or `_ids` as keys, and under a `sync.remoteKey` as either.
-/// `sync.valueTransformer` and `sync.nonExportable` are as they say. The older prefix `hyper.` is read too.
+/// Keys are snake_case, or as in the model; `sync.remoteKey` sets another, as a path. The key of an object is the
+/// attribute with `sync.isPrimaryKey`, else `id` or `remoteID`, which is `id` in documents. Relationships are read
+/// under their name as objects, under the name with `_id` or `_ids` as keys, and under a `sync.remoteKey` as either.
+/// `sync.valueTransformer` names a transformer, `sync.nonExportable` excludes a property from exports. The older prefix
+/// `hyper.` is read too.
 enum SyncDialect {
     private static let words = ["remoteKey", "isPrimaryKey", "nonExportable", "valueTransformer"]
     private static let knownWords = ["sync.", "hyper."].flatMap { prefix in words.map { prefix + $0 } }
-    /// Names that attributes cannot have, which Sync puts the entity's name before.
+    /// Names that attributes cannot have, which Sync prefixes with the entity's name.
     private static let reserved = ["type", "description", "signed", "hash", "class", "self"]
 
     static func read(_ model: NSManagedObjectModel) -> DialectReading {
@@ -62,13 +63,13 @@ enum SyncDialect {
         return mapping
     }
 
-    /// `userType` may be called `type`.
+    /// `userType` may be `type` in documents.
     private static func reservedKeys(of property: String, _ entity: NSEntityDescription) -> [String] {
         let prefix = (entity.name ?? "").prefix(1).lowercased() + (entity.name ?? "").dropFirst()
         return reserved.filter { property == prefix + $0.prefix(1).uppercased() + $0.dropFirst() }
     }
 
-    /// Objects that the document does not list lose their link, and where they can have but one are deleted.
+    /// Objects that the document does not list are removed from relationships, and deleted where the inverse is to-one.
     static func adjust(_ options: inout ImportOptions, _ model: NSManagedObjectModel) {
         options.danglingReferences = .skip
         options.reading.allowsTrailingCommas = true
@@ -81,8 +82,8 @@ enum SyncDialect {
         }
     }
 
-    /// What a synchronisation deletes: the objects of an entity that the document does not have; of one with parents of its
-    /// own kind those at the top.
+    /// The scope of deletions of a synchronisation: the objects of an entity that are not in the document; for an
+    /// entity with parents of its own kind, only those without a parent.
     static func scope(of entity: NSEntityDescription) -> DeletionScope {
         let parent = entity.relationshipsByName.values.filter {
             !$0.isToMany && $0.destinationEntity?.name == entity.name
@@ -95,10 +96,10 @@ enum SyncDialect {
 }
 
 extension Dialect {
-    /// Options to bring an entity's objects in line with a document, as Sync does: what the document does not have is deleted,
-    /// where `operations` say so.
+    /// Options for synchronising an entity's objects with a document, as Sync does: objects that are not in the
+    /// document are deleted, if `operations` includes it.
     ///
-    /// Throws `MappingError` where the user info is not well formed, `ImportError` where the model has no such entity.
+    /// Throws `MappingError` where the user info is malformed, `ImportError` where the entity does not exist.
     public static func syncOptions(
         _ entity: String, in model: NSManagedObjectModel, operations: ImportOptions.Operations = .all,
         relationshipOperations: ImportOptions.Operations? = nil, predicate: NSPredicate? = nil

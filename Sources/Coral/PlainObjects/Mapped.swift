@@ -1,6 +1,6 @@
 import GraphDocuments
 
-/// A class whose instances can be made and filled from documents, property by property.
+/// A class whose instances can be created and filled from documents, property by property.
 ///
 ///     final class Person: Mapped {
 ///         var name = ""
@@ -18,14 +18,14 @@ import GraphDocuments
 ///     }
 ///
 ///     let person = try PlainImporter().make(Person.self, from: json)
-///     try PlainImporter().fill(person, from: later)      // what `later` does not mention stays as it is
+///     try PlainImporter().fill(person, from: later)      // properties absent in `later` are not changed
 ///     let data = try PlainExporter().data(person)
 ///
-/// A subclass that adds properties overrides the list with
-/// `super.mappedProperties + […]`. Structures need none of this: they are `Codable`.
+/// A subclass that adds properties overrides the list with `super.mappedProperties + […]`. Structures do not need this
+/// protocol: they can be `Codable`.
 public protocol Mapped: AnyObject {
-    /// Makes an instance that is filled afterwards.
+    /// Creates an instance that is filled afterwards.
     init()
-    /// The properties that documents have, in the order in which they are written.
+    /// The properties in documents, in the order in which they are written.
     static var mappedProperties: [MappedProperty] { get }
 }

@@ -1,31 +1,32 @@
 import Foundation
 import GraphDocuments
 
-/// One property of a `Mapped` class: what documents call it, and how it is read and written.
+/// One property of a `Mapped` class: its names in documents, and how it is read and written.
 public struct MappedProperty {
     /// The property's name.
     public let name: String
-    /// What is said of it beside its name, by the rules that attributes of entities have: keys, dates, a transformer, a default
-    /// for new objects, whether it is read, written or both.
+    /// The mapping of the property, with the same rules as for attributes of entities: keys, dates, a transformer, a
+    /// default for new objects, whether it is read, written or both.
     public let mapping: PropertyMapping
 
-    /// Reads the property's value from a tree, and has the reading set it.
+    /// Reads the property's value from a tree, and registers its assignment with the reading.
     let read: (_ object: AnyObject, _ tree: ReadableValue, _ reading: PlainReading, PlainPath) throws -> Void
-    /// Whether it holds dates, which documents may write in many ways.
+    /// Whether it contains dates, which have several formats in documents.
     let isDate: Bool
     /// The property's value.
     let value: (_ object: AnyObject) -> Any
 
-    /// A property of any type that a tree of plain values can become: text, numbers, booleans, dates, data, UUIDs, URLs,
-    /// decimals; a class that is `Mapped`; what is `Decodable`, or has a raw value; optionals, arrays, sets and dictionaries
-    /// of these. `Any`, and collections of it, keep plain dictionaries and arrays.
+    /// Creates a property of any type that a tree of plain values can represent: text, numbers, booleans, dates, data,
+    /// UUIDs, URLs, decimals; a `Mapped` class; a `Decodable` type, or one with a raw value; optionals, arrays, sets
+    /// and dictionaries of these. `Any`, and collections of it, contain plain dictionaries and arrays.
     ///
     /// - Parameters:
     ///   - name: The property's name.
     ///   - keyPath: The property.
-    ///   - mapping: What documents call it, and how they write it: `PropertyMapping("profile.name", "name")` reads the first
-    ///     that is there and writes the first. Nothing for its own name, or what the importer's key strategy makes of that.
-    ///   - elements: The class of a collection's elements where its type does not say it, as `[Any]` does not.
+    ///   - mapping: The names in documents and the format: `PropertyMapping("profile.name", "name")` reads the first
+    ///     that exists and writes the first. Without names, the property's own name is used, converted by the
+    ///     importer's key strategy.
+    ///   - elements: The class of a collection's elements where its type does not contain it, as in `[Any]`.
     public init<Root: Mapped, Value>(
         _ name: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>,
         mapping: PropertyMapping = PropertyMapping(), elements: (any Mapped.Type)? = nil
@@ -44,14 +45,14 @@ public struct MappedProperty {
             if let elements, case .array(let trees) = tree {
                 let objects = try trees.enumerated().map { try reading.object(elements, from: $1, at: path + $0) }
                 guard let value = objects as? Value ?? (objects as [Any]) as? Value else {
-                    throw PlainObjectError(.wrongType, "\(Value.self) holds no \(elements).", at: path)
+                    throw PlainObjectError(.wrongType, "\(Value.self) does not contain \(elements).", at: path)
                 }
                 return reading.assign { root[keyPath: keyPath] = value }
             }
-            // Null clears what can be nil; anything else keeps what it has, as it does where nothing is said.
+            // Null clears an optional property; other properties keep their value, as they do without the key.
             if tree == .value(.null), !(Value.self is any PlainOptional.Type), Value.self != Any.self {
                 guard !reading.options.isStrict else {
-                    throw PlainObjectError(.wrongType, "Null stands where \(Value.self) is wanted.", at: path)
+                    throw PlainObjectError(.wrongType, "Expected \(Value.self), found null.", at: path)
                 }
                 return
             }

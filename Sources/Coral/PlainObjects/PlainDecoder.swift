@@ -18,14 +18,14 @@ struct PlainDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .dictionary(let members) = tree else {
-            throw PlainObjectError(.wrongType, "An object is wanted.", at: path)
+            throw PlainObjectError(.wrongType, "Expected an object.", at: path)
         }
         return KeyedDecodingContainer(KeyedReader(members, reading, at: path))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .array(let values) = tree else {
-            throw PlainObjectError(.wrongType, "An array is wanted.", at: path)
+            throw PlainObjectError(.wrongType, "Expected an array.", at: path)
         }
         return UnkeyedReader(values, reading, at: path)
     }
@@ -59,7 +59,7 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { member(key) != nil }
 
-    /// What stands under the first of the names that documents have for a key.
+    /// The value of the first of a key's names in documents.
     private func member(_ key: any CodingKey) -> ReadableValue? {
         if case .same = reading.options.keys { return members[key.stringValue] }
         let names = reading.options.keys.keys(of: key.stringValue, in: "")
@@ -68,7 +68,7 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func tree(_ key: any CodingKey) throws -> ReadableValue {
         guard let tree = member(key) else {
-            throw PlainObjectError(.missingKey, "There is no key \"\(key.stringValue)\".", at: path)
+            throw PlainObjectError(.missingKey, "The object has no key \"\(key.stringValue)\".", at: path)
         }
         return tree
     }
@@ -114,10 +114,10 @@ private struct UnkeyedReader: UnkeyedDecodingContainer {
     var count: Int? { values.count }
     var isAtEnd: Bool { currentIndex >= values.count }
 
-    /// The next element's decoder. The element is used up even where it turns out not to fit.
+    /// The next element's decoder. The element is consumed even if decoding it fails.
     private mutating func next() throws -> PlainDecoder {
         guard !isAtEnd else {
-            throw PlainObjectError(.missingKey, "The array has \(values.count) elements only.", at: path)
+            throw PlainObjectError(.missingKey, "The array has only \(values.count) elements.", at: path)
         }
         defer { currentIndex += 1 }
         return PlainDecoder(values[currentIndex], reading, at: path + currentIndex)

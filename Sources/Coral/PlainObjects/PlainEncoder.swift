@@ -1,9 +1,9 @@
 import Foundation
 import GraphDocuments
 
-/// Encodes `Encodable` values as trees of plain values, which keep the types that documents know.
+/// Encodes `Encodable` values as trees of plain values, which keep the types of documents.
 ///
-/// Each part is put in its place when it is complete: an encoder and its containers share a `Slot`.
+/// An encoder and its containers share a `Slot`, so that each part is stored in its position when it is complete.
 struct PlainEncoder: Encoder {
     let codingPath: [any CodingKey]
     let style: PlainStyle
@@ -11,7 +11,8 @@ struct PlainEncoder: Encoder {
 
     var userInfo: [CodingUserInfoKey: Any] { style.userInfo }
 
-    /// The tree of a value. Throws `PlainObjectError` below the depth that documents may have, and what the value throws.
+    /// The tree of a value. Throws `PlainObjectError` beyond the depth limit of documents, and the errors of the
+    /// value's encoding.
     static func tree(_ value: some Encodable, style: PlainStyle = PlainStyle()) throws -> ReadableValue {
         try tree(value, style: style, at: [])
     }
@@ -21,10 +22,10 @@ struct PlainEncoder: Encoder {
     ) throws -> ReadableValue {
         if let scalar = GraphValue(foundationObject: value) { return style.scalar(scalar) }
         if let number = value as? UInt64 { return .value(.decimal(Decimal(number))) }
-        // Values hold values of their own type, so that a class may hold itself: without the limit for ever.
+        // A class may contain itself, so that encoding would not end without the limit.
         guard path.count < TreeDocument.depthLimit else {
             throw PlainObjectError(
-                .limit, "The value nests deeper than \(TreeDocument.depthLimit) levels, or in a circle.",
+                .limit, "The value nests deeper than \(TreeDocument.depthLimit) levels, or contains itself.",
                 at: PlainPath(Array(path.prefix(8))))
         }
         let slot = Slot()
@@ -53,7 +54,7 @@ extension PlainEncoder: SingleValueEncodingContainer {
     }
 }
 
-/// The place of one value in a tree that is being built.
+/// The position of one value in a tree that is being built.
 private final class Slot {
     enum Content {
         case leaf(ReadableValue)
@@ -66,7 +67,7 @@ private final class Slot {
 
     init(_ tree: ReadableValue = .value(.null)) { content = .leaf(tree) }
 
-    /// Begins a container, or goes on with the one of its kind: a class and its superclass may share one.
+    /// Starts a container, or continues an existing one of the same kind: a class and its superclass may share one.
     func begin(_ empty: Content) {
         switch (content, empty) {
         case (.members, .members), (.elements, .elements): break

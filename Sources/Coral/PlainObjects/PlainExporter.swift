@@ -6,20 +6,21 @@ import GraphDocuments
 ///     let json = try PlainExporter().data(settings)                  // `settings` is Encodable
 ///     let xml = try PlainExporter(format: .xml).data(reflecting: game) // any object
 ///
-/// Values that a format has no word for, such as dates in JSON, are written as text, by which properties of that type read
-/// them back exactly. The same value gives the same bytes. A document is in memory as a whole, and nests at most `TreeDocument.depthLimit`
-/// levels.
+/// Values that a format has no type for, such as dates in JSON, are written as text, from which properties of that type
+/// read them back exactly. The same value gives the same bytes. A document is built in memory as a whole, and nests at
+/// most `TreeDocument.depthLimit` levels.
 public struct PlainExporter: Sendable {
     /// The format of the documents.
     public var format: GraphFormat
-    /// Whether such values say their type (`{"$date": …}`) for readers that do not know it, as collections of `Any` do not.
+    /// Whether such values are tagged with their type (`{"$date": …}`), for readers without typed properties, such as
+    /// collections of `Any`.
     public var tagsTypes: Bool
-    /// What documents call the properties that say nothing of it, and the coding keys of `Encodable` types.
+    /// The names in documents of properties without a mapping, and of the coding keys of `Encodable` types.
     public var keys = KeyStrategy.same
-    /// How dates look, where a property does not say it; nil for ISO 8601 to the last bit.
+    /// The format of dates without a mapping; nil for ISO 8601 with full precision.
     public var dates: MappedDates?
 
-    /// An exporter of a format.
+    /// Creates an exporter for a format.
     public init(format: GraphFormat = .json, tagsTypes: Bool = false) {
         self.format = format
         self.tagsTypes = tagsTypes
@@ -34,12 +35,12 @@ public struct PlainExporter: Sendable {
 
     // MARK: - Codable values
 
-    /// An encodable value as a document. Throws `PlainObjectError`, `DocumentError`, and what encoding throws.
+    /// An encodable value as a document. Throws `PlainObjectError`, `DocumentError`, and the errors of encoding.
     public func data(_ value: some Encodable) throws -> Data {
         try TreeDocument.data(PlainEncoder.tree(value, style: self.style), as: format, tagsTypes: tagsTypes)
     }
 
-    /// An encodable value as Foundation's objects: a dictionary, an array or a scalar.
+    /// An encodable value as Foundation objects: a dictionary, an array or a scalar.
     public func foundationObject(_ value: some Encodable, style: DictionaryStyle = .json) throws -> Any {
         TreeDocument.foundationObject(
             try PlainEncoder.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)
@@ -47,11 +48,11 @@ public struct PlainExporter: Sendable {
 
     // MARK: - Any objects
 
-    /// Any object or value as a document: the properties that its class maps (`Mapped`), else its stored properties, as
-    /// `Mirror` shows them. An instance of a class that is met twice, in a circle too, is written once, with `$id`, and
-    /// referred to with `$ref` after that. Functions are left out.
+    /// Any object or value as a document: the properties that its class maps (`Mapped`), else its stored properties,
+    /// found by `Mirror`. A class instance that occurs more than once, or in a cycle, is written once, with `$id`, and
+    /// referred to by `$ref` after that. Functions are omitted.
     ///
-    /// Throws `PlainObjectError` and `DocumentError`. Cost: every value is looked at twice.
+    /// Throws `PlainObjectError` and `DocumentError`. Cost: every value is traversed twice.
     public func data(reflecting value: Any) throws -> Data {
         try TreeDocument.data(PlainWriting.tree(value, style: self.style), as: format, tagsTypes: tagsTypes)
     }
@@ -61,7 +62,7 @@ public struct PlainExporter: Sendable {
         try data(reflecting: object)
     }
 
-    /// Any object or value as Foundation's objects, as `data(reflecting:)` writes it.
+    /// Any object or value as Foundation objects, as `data(reflecting:)` writes it.
     public func foundationObject(reflecting value: Any, style: DictionaryStyle = .json) throws -> Any {
         TreeDocument.foundationObject(
             try PlainWriting.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)

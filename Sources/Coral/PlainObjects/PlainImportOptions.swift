@@ -1,29 +1,29 @@
 import Foundation
 import GraphDocuments
 
-/// How documents become plain Swift objects.
+/// Options for reading documents into plain Swift objects.
 public struct PlainImportOptions {
-    /// Whether values must be of the type that the property has. Otherwise they are converted where that loses nothing, as
-    /// `ImportOptions` says it for managed objects.
+    /// Whether values must have the type of the property. Otherwise they are converted where that is lossless, as in
+    /// `ImportOptions` for managed objects.
     public var isStrict = false
-    /// What documents call the properties that say nothing of it, and the coding keys of `Decodable` types.
+    /// The names in documents of properties without a mapping, and of the coding keys of `Decodable` types.
     public var keys = KeyStrategy.same
-    /// How dates look besides ISO 8601, where a property does not say it.
+    /// The format of dates without a mapping, in addition to ISO 8601.
     public var dates: MappedDates?
-    /// What a number means where a date is wanted.
+    /// The meaning of a number where a date is expected.
     public var numericDates = NumericDates.unix
-    /// What becomes of keys that no property has: left out, or an error. To record them is to leave them out.
+    /// The treatment of keys without a property: ignored, or an error. `record` is the same as `ignore` here.
     public var unknownKeys = UnknownKeyPolicy.ignore
-    /// What `Decodable` types find in their decoder's user info.
+    /// The user info of the decoder for `Decodable` types.
     public var userInfo: [CodingUserInfoKey: Any] = [:]
-    /// Finds transformers by the names that mappings give them.
+    /// Finds transformers by their names in mappings.
     var transformers: MappedFunctionLookup = MappedFunctions.registered(named:)
-    /// How documents are read: limits, trailing commas.
+    /// Options for parsing documents: limits, trailing commas.
     public var reading = ReadingOptions()
 
     public init() {}
 
-    /// The same choices for the values of managed objects.
+    /// The same options for the values of managed objects.
     var conversion: ValueConversion {
         var options = ImportOptions()
         options.isStrict = isStrict

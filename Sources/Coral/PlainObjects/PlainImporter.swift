@@ -1,24 +1,25 @@
 import Foundation
 import GraphDocuments
 
-/// Reads plain Swift objects and values from documents: JSON, our XML, property lists, dictionaries, of anybody's making.
+/// Reads plain Swift objects and values from documents of any origin: JSON, this library's XML, property lists,
+/// dictionaries.
 ///
 ///     let settings = try PlainImporter().decode(Settings.self, from: json)     // `Settings` is Decodable
 ///     let person = try PlainImporter().make(Person.self, from: plist)          // `Person` is Mapped
 ///     try PlainImporter().fill(person, from: xml)
 ///
-/// What a document does not mention stays as it is; null clears what can be nil. Values are converted to the types of
-/// properties where that loses nothing (see `PlainImportOptions`).
+/// Properties that a document does not contain are not changed; null clears an optional property. Values are converted
+/// to the types of properties where that is lossless (see `PlainImportOptions`).
 public struct PlainImporter {
-    /// How documents become objects.
+    /// The options.
     public var options: PlainImportOptions
 
-    /// An importer with options.
+    /// Creates an importer with options.
     public init(_ options: PlainImportOptions = PlainImportOptions()) {
         self.options = options
     }
 
-    /// Where a plain import reads from.
+    /// The source of a plain import.
     private enum Source {
         case data(Data)
         case object(Any)
@@ -26,14 +27,15 @@ public struct PlainImporter {
 
     // MARK: - Decodable
 
-    /// A decodable value from a document of any format, which its first bytes tell.
+    /// A decodable value from a document of any format, which is detected by its first bytes.
     ///
-    /// Throws `DocumentError` for what cannot be read, `PlainObjectError` for what does not fit, and what decoding throws.
+    /// Throws `DocumentError` for unreadable documents, `PlainObjectError` for values that do not fit, and the errors
+    /// of decoding.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decode(type, from: .data(data))
     }
 
-    /// A decodable value from Foundation's objects: a dictionary, an array or a scalar.
+    /// A decodable value from Foundation objects: a dictionary, an array or a scalar.
     public func decode<Value: Decodable>(_ type: Value.Type, fromFoundationObject object: Any) throws -> Value {
         try decode(type, from: .object(object))
     }
@@ -45,12 +47,12 @@ public struct PlainImporter {
 
     // MARK: - Mapped classes
 
-    /// Makes an instance of a mapped class from a document. Throws as `decode` does.
+    /// Creates an instance of a mapped class from a document. Throws as `decode` does.
     public func make<Object: Mapped>(_ type: Object.Type, from data: Data) throws -> Object {
         try make(type, from: .data(data))
     }
 
-    /// Makes an instance of a mapped class from a dictionary.
+    /// Creates an instance of a mapped class from a dictionary.
     public func make<Object: Mapped>(_ type: Object.Type, from dictionary: [String: Any]) throws -> Object {
         try make(type, from: .object(dictionary))
     }
@@ -61,20 +63,21 @@ public struct PlainImporter {
         return object
     }
 
-    /// Makes instances of a mapped class from a document that is an array. Those that refer to one object share it.
+    /// Creates instances of a mapped class from a document that is an array. References to the same object give the
+    /// same instance.
     public func makeAll<Object: Mapped>(_ type: Object.Type, from data: Data) throws -> [Object] {
         let tree = try tree(.data(data))
         return try read { try $0.value([Object].self, from: tree, at: PlainPath()) }
     }
 
-    /// Fills an instance that there is. Objects that its properties hold are filled, too; collections are replaced.
+    /// Fills an existing instance. Objects in its properties are filled too; collections are replaced.
     ///
-    /// Throws as `make` does; then nothing has changed.
+    /// Throws as `make` does; then nothing is changed.
     public func fill(_ object: some Mapped, from data: Data) throws {
         try fill(object, from: .data(data))
     }
 
-    /// Fills an instance that there is from a dictionary.
+    /// Fills an existing instance from a dictionary.
     public func fill(_ object: some Mapped, from dictionary: [String: Any]) throws {
         try fill(object, from: .object(dictionary))
     }

@@ -1,34 +1,34 @@
 import GraphDocuments
 
-/// Why a plain Swift object cannot be read from a document, or written to one.
+/// The reason why a plain Swift object cannot be read from a document, or written to one.
 public struct PlainObjectError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A value that the property's type cannot take.
+        /// A value that does not fit the property's type.
         public static let wrongType = Code(rawValue: "wrongType")
-        /// A key that a `Decodable` type wants and the document does not have.
+        /// A key that a `Decodable` type requires is missing in the document.
         public static let missingKey = Code(rawValue: "missingKey")
-        /// A key that no property has.
+        /// A key without a property.
         public static let unknownKey = Code(rawValue: "unknownKey")
-        /// A reference to an object that the document does not have, or that is of another class.
+        /// A reference to an object that is not in the document, or has another class.
         public static let unknownReference = Code(rawValue: "unknownReference")
-        /// Objects that nest deeper than a document may.
+        /// Objects exceed the depth limit of documents.
         public static let limit = Code(rawValue: "limit")
-        /// The declaration of a class does not fit its instances.
+        /// The declaration of a class does not match its instances.
         public static let misuse = Code(rawValue: "misuse")
     }
 
-    /// The kind of reason.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
-    /// Where, as a JSON pointer such as `/children/3/name`; empty for the document as a whole.
+    /// The position, as a JSON pointer such as `/children/3/name`; empty for the whole document.
     public var pointer: String
 
-    /// An error of a kind, with a sentence, and the place as a JSON pointer.
+    /// Creates an error of a kind, with a description, and the position as a JSON pointer.
     public init(_ code: Code, _ message: String, pointer: String = "") {
         self.code = code
         self.message = message

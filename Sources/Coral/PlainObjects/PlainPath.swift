@@ -1,4 +1,4 @@
-/// The way to a value in a tree.
+/// The path to a value in a tree.
 struct PlainPath {
     private(set) var keys: [any CodingKey] = []
 

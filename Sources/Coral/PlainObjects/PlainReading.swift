@@ -1,16 +1,16 @@
 import Foundation
 import GraphDocuments
 
-/// One reading of plain objects from a tree: the conversions, and the objects that were met.
+/// One reading of plain objects from a tree: the conversions, and the objects read so far.
 final class PlainReading {
     let options: PlainImportOptions
     private let conversion: ValueConversion
     private let dates: PlainDates?
-    /// The mappings of classes that were met.
+    /// The mappings of classes used so far.
     private var mappings: [ObjectIdentifier: [PlainPropertyMapping]] = [:]
-    /// Objects that the document names, by their `$id`.
+    /// Objects in the document, by their `$id`.
     private var objects: [String: AnyObject] = [:]
-    /// What is to be set, when everything is read and nothing was wrong.
+    /// Assignments that are made when everything was read without errors.
     private var assignments: [() -> Void] = []
 
     init(_ options: PlainImportOptions) {
@@ -21,7 +21,7 @@ final class PlainReading {
 
     // MARK: - Values
 
-    /// A value of a type from a tree. Throws `PlainObjectError`, and what a type's own decoding throws.
+    /// A value of a type from a tree. Throws `PlainObjectError`, and the errors of a type's own decoding.
     func value<Value>(_ type: Value.Type, from tree: ReadableValue, at path: PlainPath) throws -> Value {
         let made: Any
         if let plain = type as? any PlainValue.Type {
@@ -36,7 +36,7 @@ final class PlainReading {
             made = TreeDocument.foundationObject(tree.unescapingKeys, style: .native)
         }
         guard let value = made as? Value else {
-            throw PlainObjectError(.wrongType, "The value is no \(type).", at: path)
+            throw PlainObjectError(.wrongType, "The value is not a valid \(type).", at: path)
         }
         return value
     }
@@ -46,12 +46,12 @@ final class PlainReading {
     ) throws -> Raw {
         let value = try value(Raw.RawValue.self, from: tree, at: path)
         guard let made = Raw(rawValue: value) else {
-            throw PlainObjectError(.wrongType, "\(value) is no \(type).", at: path)
+            throw PlainObjectError(.wrongType, "\(value) is not a valid \(type).", at: path)
         }
         return made
     }
 
-    /// A scalar of a type, converted where that loses nothing; never null.
+    /// A scalar of a type, converted where that is lossless; never null.
     func scalar(
         _ tree: ReadableValue, as type: GraphValueType, for wanted: Any.Type, at path: PlainPath
     ) throws -> GraphValue {
@@ -65,7 +65,7 @@ final class PlainReading {
         throw wrongType(tree, wanted, at: path)
     }
 
-    /// That a tree is not what was wanted.
+    /// The error for a tree of an unexpected kind.
     func wrongType(_ tree: ReadableValue, _ wanted: Any.Type, at path: PlainPath) -> PlainObjectError {
         let found =
             switch tree {
@@ -74,26 +74,26 @@ final class PlainReading {
             case .value(.null): "Null"
             case .value(let value): ValueText.text(value)
             }
-        return PlainObjectError(.wrongType, "\(found) stands where \(wanted) is wanted.", at: path)
+        return PlainObjectError(.wrongType, "\(found) was found where \(wanted) is expected.", at: path)
     }
 
     // MARK: - Objects
 
-    /// Sets a property later: when all is read, so that an error leaves objects as they were.
+    /// Sets a property at the end of the reading, so that an error leaves objects unchanged.
     func assign(_ assignment: @escaping () -> Void) { assignments.append(assignment) }
 
-    /// Sets what was read.
+    /// Makes all assignments.
     func finish() {
         for assignment in assignments { assignment() }
         assignments = []
     }
 
-    /// Makes an instance of a class, or finds the one that a reference means.
+    /// Creates an instance of a class, or finds the one that a reference identifies.
     func object(_ type: any Mapped.Type, from tree: ReadableValue, at path: PlainPath) throws -> any Mapped {
         if let reference = tree.member(PlainMember.reference)?.text {
             guard let object = objects[reference] as? any Mapped else {
                 throw PlainObjectError(
-                    .unknownReference, "No object before has the id \"\(reference)\".", at: path)
+                    .unknownReference, "No preceding object has the id \"\(reference)\".", at: path)
             }
             return object
         }
@@ -103,13 +103,13 @@ final class PlainReading {
         return object
     }
 
-    /// Whether an object that is there takes what the tree says, instead of a new one.
+    /// Whether an existing object can be filled from the tree, instead of creating one.
     func canFill(_ object: any Mapped, from tree: ReadableValue) -> Bool {
         guard case .dictionary = tree else { return false }
         return tree.member(PlainMember.reference) == nil
     }
 
-    /// Sets what the tree mentions of an object's properties.
+    /// Sets those of an object's properties that the tree contains.
     func fill(_ object: any Mapped, from tree: ReadableValue, isNew: Bool = false, at path: PlainPath) throws {
         guard case .dictionary(let members) = tree else { throw wrongType(tree, type(of: object), at: path) }
         if let id = tree.member(PlainMember.id)?.text { objects[id] = object }
@@ -144,14 +144,14 @@ final class PlainReading {
     }
 }
 
-/// The members that say which object stands where.
+/// The members that identify shared objects.
 enum PlainMember {
     static let id = "$id"
     static let reference = "$ref"
 }
 
 extension ReadableValue {
-    /// The text of a scalar that names something.
+    /// The text of a scalar that is an identifier.
     var text: String? {
         switch self {
         case .value(.string(let text)): text
@@ -160,7 +160,7 @@ extension ReadableValue {
         }
     }
 
-    /// The tree with its keys as they were before they were escaped.
+    /// The tree with its keys unescaped.
     var unescapingKeys: ReadableValue {
         switch self {
         case .value: self

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// What one value is made of, as reflection or its `MappedProperty` list tells.
+/// The parts of one value, found by reflection or its `MappedProperty` list.
 enum PlainParts {
     case scalar(GraphValue)
     case tree(ReadableValue)
@@ -9,7 +9,7 @@ enum PlainParts {
     /// The properties of a mapped class.
     case properties(any Mapped, [MappedProperty])
     case members([(key: String, value: Any)])
-    /// A function, or something else that no document can hold.
+    /// A function, or another value that documents cannot represent.
     case nothing
 
     init(_ value: Any) throws {

@@ -1,25 +1,25 @@
 import GraphDocuments
 
-/// How plain values look in documents: what exporters say, made ready.
+/// The format of plain values in documents: the options of an exporter, prepared.
 struct PlainStyle {
     var keys = KeyStrategy.same
-    /// How dates look, where a property does not say it.
+    /// The format of dates without a mapping.
     var dates: MappedDates? {
         didSet { coder = dates.map(PlainDates.init) }
     }
-    /// Finds transformers by the names that mappings give them.
+    /// Finds transformers by their names in mappings.
     var transformers: MappedFunctionLookup = MappedFunctions.registered(named:)
-    /// What values find in their encoder's user info.
+    /// The user info of the encoder.
     var userInfo: [CodingUserInfoKey: Any] = [:]
     private var coder: PlainDates?
 
-    /// A scalar as documents have it.
+    /// A scalar in its document form.
     func scalar(_ value: GraphValue) -> ReadableValue {
         if case .date(let seconds) = value, let coder { return .value(coder.write(seconds)) }
         return .value(value)
     }
 
-    /// A coding key as documents have it.
+    /// A coding key in its document form.
     func key(_ name: String) -> String {
         if case .same = keys { return name }
         return keys.keys(of: name, in: "").first ?? name

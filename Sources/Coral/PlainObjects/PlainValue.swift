@@ -1,7 +1,7 @@
 import Foundation
 import GraphDocuments
 
-/// A type that trees of plain values know by themselves.
+/// A type that can be created directly from a tree of plain values.
 protocol PlainValue {
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self
 }
@@ -14,16 +14,16 @@ extension Optional: PlainDateHolder where Wrapped: PlainDateHolder {}
 extension Array: PlainDateHolder where Element: PlainDateHolder {}
 extension Set: PlainDateHolder where Element: PlainDateHolder {}
 
-/// A type that null is a value of.
+/// A type that can be null.
 protocol PlainOptional {}
 
 extension PlainValue where Self: BinaryInteger {
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
-        // Beyond 64 bits with a sign a number comes as a decimal.
+        // A number that does not fit a signed 64-bit integer is read as a decimal.
         let text: String? =
             switch tree {
             case .value(.decimal(let number)): number.description
-            // JSON has decimals as text.
+            // Decimals in JSON are text.
             case .value(.string(let text)): text
             default: nil
             }
@@ -52,7 +52,7 @@ extension UInt16: PlainValue {}
 extension UInt32: PlainValue {}
 extension UInt64: PlainValue {}
 
-/// A type that one type of attribute has as its value.
+/// A type that is the value of one type of attribute.
 private protocol ScalarValue: PlainValue {
     static var type: GraphValueType { get }
     init?(scalar: GraphValue)

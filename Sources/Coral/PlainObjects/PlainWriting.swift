@@ -1,24 +1,25 @@
 import Foundation
 import GraphDocuments
 
-/// Makes a tree of any value, by reflection. An instance of a class that is met twice is written once and referred to after.
+/// Makes a tree of any value, by reflection. A class instance that occurs more than once is written once and then
+/// referred to.
 struct PlainWriting {
     private let style: PlainStyle
-    /// Class instances that are met; those that are met again; the numbers of these.
+    /// Class instances visited; those visited more than once; the ids of these.
     private var met: Set<ObjectIdentifier> = []
     private var shared: Set<ObjectIdentifier> = []
     private var numbers: [ObjectIdentifier: Int] = [:]
 
     private init(style: PlainStyle) { self.style = style }
 
-    /// The tree of a value. Throws `PlainObjectError` for what nests deeper than a document may.
+    /// The tree of a value. Throws `PlainObjectError` beyond the depth limit of documents.
     static func tree(_ value: Any, style: PlainStyle = PlainStyle()) throws -> ReadableValue {
         var writing = PlainWriting(style: style)
         try writing.findShared(value)
         return try writing.tree(value, level: 0, at: PlainPath()) ?? .value(.null)
     }
 
-    /// Walks all that the value holds, by a list instead of by recursion, so that a circle ends.
+    /// Visits everything that the value contains. Iterative, so that a cycle ends.
     private mutating func findShared(_ value: Any) throws {
         var pending = [value]
         while let next = pending.popLast() {
@@ -36,20 +37,20 @@ struct PlainWriting {
         }
     }
 
-    /// Who an instance of a class is; nil for a value, and for an object that is written as a value.
+    /// The identity of a class instance; nil for a value, and for an object that is written as a value.
     private static func identifier(_ value: Any) -> ObjectIdentifier? {
-        // An optional may hold another one.
+        // An optional may contain another one.
         var value = value
         while case let mirror = Mirror(reflecting: value), mirror.displayStyle == .optional {
             guard let wrapped = mirror.children.first?.value else { return nil }
             value = wrapped
         }
-        // A cast to AnyObject makes an object of any value, so the type is asked.
+        // A cast to AnyObject boxes any value, so the type is checked.
         guard type(of: value) is AnyClass, GraphValue(foundationObject: value) == nil else { return nil }
         return ObjectIdentifier(value as AnyObject)
     }
 
-    /// Nil for what no document can hold, which is left out.
+    /// Nil for values that documents cannot represent, which are omitted.
     private mutating func tree(_ value: Any, level: Int, at path: PlainPath) throws -> ReadableValue? {
         guard level < TreeDocument.depthLimit else {
             throw PlainObjectError(
@@ -74,7 +75,7 @@ struct PlainWriting {
             for (index, value) in values.enumerated() {
                 trees.append(try tree(value, level: level + 1, at: path + index) ?? .value(.null))
             }
-            // A set has no order that is the same twice.
+            // The order of a set is not deterministic, so its trees are sorted.
             return .array(isOrdered ? trees : trees.map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1))
         case .members(let parts):
             for (key, value) in parts {
@@ -94,7 +95,7 @@ struct PlainWriting {
         }
     }
 
-    /// A property's value. Its dates are its mapping's to write.
+    /// A property's value. Its mapping writes dates.
     private mutating func valueTree(
         of property: MappedProperty, _ object: any Mapped, level: Int, at path: PlainPath
     ) throws -> ReadableValue? {

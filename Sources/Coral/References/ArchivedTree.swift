@@ -1,13 +1,13 @@
 import CoreData
 import KeyedArchives
 
-/// Makes objects of an archive's tree of plain values and references. The tree's reader has limited its depth.
+/// Creates objects from an archive's tree of plain values and references. The tree's reader has limited its depth.
 struct ArchivedTree {
     private let resolver: ArchivedReferenceResolver
 
     init(_ resolver: ArchivedReferenceResolver) { self.resolver = resolver }
 
-    /// Throws `ReferenceError` for what is no plain value and no reference.
+    /// Throws `ReferenceError` for anything except plain values and references.
     func object(_ tree: KeyedArchives.ReadableValue) throws -> Any {
         switch tree {
         case .null: return NSNull()
@@ -21,7 +21,9 @@ struct ArchivedTree {
         case .date(let value): return value
         case .uuid(let value): return value
         case .url(let text):
-            guard let url = URL(string: text) else { throw ReferenceError(.unreadable, "\"\(text)\" is no URL.") }
+            guard let url = URL(string: text) else {
+                throw ReferenceError(.unreadable, "\"\(text)\" is not a valid URL.")
+            }
             return url
         case .array(let members): return NSArray(array: try members.map(object))
         case .set(let members): return NSSet(array: try members.map(object))
@@ -30,23 +32,23 @@ struct ArchivedTree {
             let result = NSMutableDictionary()
             for pair in pairs {
                 guard let key = try object(pair.key) as? AnyHashable else {
-                    throw ReferenceError(.unreadable, "The archive holds a dictionary with keys that are no values.")
+                    throw ReferenceError(.unreadable, "The archive contains a dictionary with invalid keys.")
                 }
                 result[key] = try object(pair.value)
             }
             return result
         case .object(let classChain, let fields):
             guard let reference = ArchivedTree.reference(classChain, fields) else {
-                throw ReferenceError(.unreadable, "The archive holds a \(classChain.first ?? "") that cannot be read.")
+                throw ReferenceError(.unreadable, "The archive contains an unreadable \(classChain.first ?? "object").")
             }
             return resolver.resolve(reference)
-        case .ancestor: throw ReferenceError(.unreadable, "The archive holds a collection that contains itself.")
+        case .ancestor: throw ReferenceError(.unreadable, "The archive contains a collection that contains itself.")
         }
     }
 
     // MARK: - References
 
-    /// The reference that an archived object is, in today's form or that of the old recipe.
+    /// The reference that an archived object represents, in the current form or that of the older convention.
     private static func reference(_ classChain: [String], _ fields: [KeyedArchives.ReadableValue.Field])
         -> ManagedObjectReference?
     {
@@ -68,11 +70,12 @@ struct ArchivedTree {
 
     // MARK: - Classes
 
-    /// What archives may call some classes: with their modules or without.
+    /// The names of some classes in archives, with and without their modules.
     static func names(of classes: [AnyClass]) -> Set<String> {
         var names = Set(classes.flatMap { [String(reflecting: $0), String(describing: $0)] })
         #if canImport(Darwin)
-            // Classes may have another name there. Elsewhere some have none, and must not be asked.
+            // Classes may have another name there. On other platforms some have none, and the call would stop the
+            // program.
             names.formUnion(classes.map { NSStringFromClass($0) })
         #endif
         return names
@@ -87,7 +90,7 @@ struct ArchivedTree {
         return names
     }
 
-    /// The classes that encoded themselves as the old recipe says.
+    /// The classes that encoded themselves by the older convention.
     static func oldClasses(in tree: KeyedArchives.ReadableValue) -> Set<String> {
         var names: Set<String> = []
         forEachObject(in: tree) { chain, fields in
@@ -118,9 +121,9 @@ struct ArchivedTree {
 }
 
 extension ManagedObjectReference {
-    /// What archives call the class: the same everywhere, or what the runtime calls it.
+    /// The names of the class in archives: the portable one, and that of the runtime.
     static let archivedNames: Set<String> = ["CoralManagedObjectReference", "Coral.ManagedObjectReference"]
 
-    /// The name that our own archives use.
+    /// The name in archives that this library writes.
     static let archivedName = "CoralManagedObjectReference"
 }

@@ -1,7 +1,7 @@
 import CoreData
 
-/// A reference to a managed object that can be archived, sent and kept: by its URI, its entity and, where the entity
-/// has one, its natural key.
+/// A reference to a managed object that can be archived, sent and stored: its URI, its entity and, where the entity has
+/// one, its natural key.
 ///
 ///     let reference = try ManagedObjectReference(note)
 ///     switch reference.resolve(in: context) {
@@ -9,8 +9,8 @@ import CoreData
 ///     case .missing(let reason): …
 ///     }
 ///
-/// The URI finds the object in its store and in every copy of that; the natural key finds it where the data were moved
-/// otherwise: imported into another store, or into one of the next model version.
+/// The URI finds the object in its store and in every copy of it; the natural key finds it after the data were
+/// transferred in another way: imported into another store, or into one of the next model version.
 #if canImport(Darwin)
     @objc(CoralManagedObjectReference)
 #endif
@@ -19,21 +19,21 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
     public let entityName: String
     /// The object's permanent URI; nil for a reference by natural key alone.
     public let uri: URL?
-    /// The values by which the object is known wherever it lives, as they were when the reference was made.
+    /// The values of the natural key at the time when the reference was created.
     public let naturalKey: NaturalKey?
 
-    /// The UUID of the store that the object lives in.
+    /// The UUID of the object's store.
     public var storeIdentifier: String? { uri?.host }
 
-    // MARK: - Making
+    // MARK: - Creating
 
-    /// A reference to an object. One that was never saved gets its permanent ID first.
+    /// Creates a reference to an object. An unsaved object gets its permanent ID first.
     ///
-    /// Throws `ReferenceError` for an object without a context, and what obtaining the ID throws. To make many,
+    /// Throws `ReferenceError` for an object without a context, and the errors of obtaining the ID. For many objects,
     /// `references(to:)` is faster.
     public convenience init(_ object: NSManagedObject) throws {
         guard let context = object.managedObjectContext else {
-            throw ReferenceError(.noContext, "An object that belongs to no context cannot be referred to.")
+            throw ReferenceError(.noContext, "An object without a context cannot be referred to.")
         }
         if object.objectID.isTemporaryID { try context.obtainPermanentIDs(for: [object]) }
         self.init(
@@ -50,25 +50,25 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
         return try objects.map(ManagedObjectReference.init)
     }
 
-    /// A reference by an object's URI, as older archives hold it.
+    /// Creates a reference from an object's URI, which older archives contain.
     ///
-    /// Throws `ReferenceError` where the URI is none of a managed object.
+    /// Throws `ReferenceError` where the URI is not that of a managed object.
     public convenience init(uri: URL) throws {
         let path = uri.path.split(separator: "/")
         guard ManagedObjectReference.isObjectURI(uri), let entity = path.first else {
-            throw ReferenceError(.wrongURI, "\(uri.absoluteString) is no URI of a managed object.")
+            throw ReferenceError(.wrongURI, "\(uri.absoluteString) is not the URI of a managed object.")
         }
         self.init(entityName: String(entity), uri: uri, naturalKey: nil)
     }
 
-    /// A reference by parts that are known.
+    /// Creates a reference from its parts.
     public init(entityName: String, uri: URL?, naturalKey: NaturalKey?) {
         self.entityName = entityName
         self.uri = uri
         self.naturalKey = naturalKey
     }
 
-    /// Whether a URL has the form `x-coredata://STORE/Entity/p12`. Coordinators on some systems trap on others.
+    /// Whether a URL has the form `x-coredata://STORE/Entity/p12`. On some systems a coordinator traps on other URLs.
     static func isObjectURI(_ url: URL) -> Bool {
         let path = url.path.split(separator: "/")
         guard url.scheme?.lowercased() == "x-coredata", path.count == 2, let letter = path[1].first else {
@@ -126,15 +126,15 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
     public func encode(with coder: NSCoder) {
         coder.encode(entityName as NSString, forKey: CodingKeys.entityName.rawValue)
         if let uri { coder.encode(uri as NSURL, forKey: CodingKeys.uri.rawValue) }
-        // As JSON, so that a key of any shape needs no further class in the archive.
+        // Encoded as JSON, so that a key needs no further class in the archive.
         if let naturalKey, let data = try? JSONEncoder().encode(naturalKey) {
             coder.encode(data as NSData, forKey: CodingKeys.naturalKey.rawValue)
         }
     }
 
-    /// Nil where the archive holds no reference.
+    /// Nil where the archive contains no reference.
     public convenience init?(coder: NSCoder) {
-        // A key that is not there would be an error of the whole archive on some systems.
+        // On some systems decoding a missing key fails the whole archive.
         func value<Value: NSObject & NSCoding>(_ type: Value.Type, _ key: CodingKeys) -> Value? {
             coder.containsValue(forKey: key.rawValue) ? coder.decodeObject(of: type, forKey: key.rawValue) : nil
         }

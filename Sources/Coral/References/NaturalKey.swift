@@ -1,12 +1,12 @@
 import CoreData
 import GraphDocuments
 
-/// The values by which an object is known wherever it lives: those of the key that its entity declares in the user info
-/// (`coral.identity`), else of the first uniqueness constraint that has them all.
+/// The values that identify an object in any store: those of the key that its entity declares in the user info
+/// (`coral.identity`), else of the first uniqueness constraint whose values are all present.
 public struct NaturalKey: Codable, Sendable, Hashable {
     /// One value of a key.
     public indirect enum Value: Codable, Sendable, Hashable {
-        /// A whole number, or a boolean.
+        /// An integer, or a boolean.
         case integer(Int64)
         /// A floating-point number.
         case real(Double)
@@ -14,7 +14,7 @@ public struct NaturalKey: Codable, Sendable, Hashable {
         case decimal(Decimal)
         /// Text.
         case string(String)
-        /// Seconds since the first of January 2001.
+        /// Seconds since 1 January 2001.
         case date(TimeInterval)
         /// Bytes.
         case data(Data)
@@ -22,14 +22,14 @@ public struct NaturalKey: Codable, Sendable, Hashable {
         case uuid(UUID)
         /// A URL.
         case url(URL)
-        /// The object that a to-one relationship leads to, by its own key.
+        /// The destination of a to-one relationship, by its own key.
         case object(entity: String, key: NaturalKey)
     }
 
     /// The values by the names of attributes and to-one relationships.
     public var values: [String: Value]
 
-    /// A key made by hand.
+    /// Creates a key from values.
     public init(_ values: [String: Value]) {
         self.values = values
     }
@@ -39,7 +39,7 @@ public struct NaturalKey: Codable, Sendable, Hashable {
         self.init(object, depth: 0)
     }
 
-    /// How many relationships a key may lead through: a key that leads in a circle is none.
+    /// The maximum number of relationships in a key: a key with a cycle is none.
     private static let depthLimit = 8
 
     private init?(_ object: NSManagedObject, depth: Int) {
@@ -82,10 +82,10 @@ public struct NaturalKey: Codable, Sendable, Hashable {
 
     // MARK: - Looking up
 
-    /// The objects of a context that have this key, at most two: one is what was meant, two are one too many.
+    /// The objects of a context with this key, at most two: more than one means that the key is ambiguous.
     ///
-    /// Throws what fetching throws. Cost: a fetch, and one for each relationship in the key. Properties that the
-    /// entity does not have find nothing.
+    /// Throws the errors of fetching. Cost: a fetch, and one for each relationship in the key. Properties that the
+    /// entity does not have match nothing.
     public func objects(of entity: String, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
         try objects(of: entity, in: context, depth: 0)
     }
@@ -122,14 +122,14 @@ public struct NaturalKey: Codable, Sendable, Hashable {
 }
 
 extension NSManagedObjectModel {
-    /// The entity of a name, or the one that had it in an earlier version of the model.
+    /// The entity with a name in this or an earlier version of the model.
     func entity(calledOnce name: String) -> NSEntityDescription? {
         entitiesByName[name] ?? entities.first { $0.renamingIdentifier == name }
     }
 }
 
 extension NSEntityDescription {
-    /// The property of a name, or the one that had it in an earlier version of the model.
+    /// The property with a name in this or an earlier version of the model.
     fileprivate func property(calledOnce name: String) -> NSPropertyDescription? {
         propertiesByName[name] ?? properties.first { $0.renamingIdentifier == name }
     }
@@ -157,7 +157,7 @@ extension NaturalKey.Value {
         }
     }
 
-    /// The value as predicates take it; nil for an object.
+    /// The value for a predicate; nil for an object.
     var object: Any? {
         switch self {
         case .integer(let value): NSNumber(value: value)

@@ -1,16 +1,16 @@
 import CoreData
 import GraphDocuments
 
-/// Writes keyed archives of any object graph that contains managed objects: each is replaced by a
+/// Writes keyed archives of object graphs that contain managed objects: each of these is replaced by a
 /// `ManagedObjectReference`.
 ///
 ///     let data = try ObjectArchiver.archivedData(["selection": notes, "scroll": 12])
 public enum ObjectArchiver {
     /// The archive of an object graph.
     ///
-    /// Throws `ReferenceError` for an object without a context and for values that cannot be archived, and what
-    /// obtaining permanent IDs throws. Cost: a statement for each object that was never saved; `archivedReferences()`
-    /// of a collection asks once for all.
+    /// Throws `ReferenceError` for an object without a context and for values that cannot be archived, and the errors
+    /// of obtaining permanent IDs. Cost: a statement for each unsaved object; `archivedReferences()` of a collection
+    /// needs one for all.
     ///
     /// - Parameters:
     ///   - root: The object graph.
@@ -31,7 +31,7 @@ public enum ObjectArchiver {
 }
 
 extension Collection where Element: NSManagedObject {
-    /// References to the objects, in their order, as an archive: for user defaults, for a file.
+    /// References to the objects, in their order, as an archive, such as for user defaults or a file.
     ///
     ///     UserDefaults.standard.set(try notes.archivedReferences(), forKey: "selection")
     ///
@@ -50,7 +50,7 @@ extension Collection where Element: NSManagedObject {
     }
 }
 
-/// Swaps managed objects for references on their way into an archive.
+/// Replaces managed objects by references during archiving.
 private final class ReplacingArchiver: NSObject, NSKeyedArchiverDelegate {
     private let requiresSecureCoding: Bool
     private(set) var error: (any Error)?
@@ -66,7 +66,7 @@ private final class ReplacingArchiver: NSObject, NSKeyedArchiverDelegate {
                 return NSNull()
             }
         }
-        // An archiver traps on what does not fit: null takes its place, and the archive is never handed out.
+        // An archiver traps on unsupported objects: null replaces them, and the archive is discarded with an error.
         let fits = requiresSecureCoding ? isSecure(object) : object is any NSCoding || isValue(object)
         guard fits, hasName(object) else {
             error = error ?? ReferenceError(.unwritable, "A \(type(of: object)) cannot be archived.")
@@ -80,10 +80,11 @@ private final class ReplacingArchiver: NSObject, NSKeyedArchiverDelegate {
         return type(of: coding).supportsSecureCoding
     }
 
-    /// Values that Foundation hands over unboxed.
+    /// Values that Foundation passes unboxed.
     private func isValue(_ object: Any) -> Bool { !(type(of: object) is AnyClass) }
 
-    /// Whether an archive can name the object's class. Off Apple's platforms private and nested classes have no name.
+    /// Whether an archive can contain the name of the object's class. Outside Apple's platforms private and nested
+    /// classes have no name.
     private func hasName(_ object: Any) -> Bool {
         #if canImport(Darwin)
             return true

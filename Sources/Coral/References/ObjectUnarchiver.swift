@@ -1,39 +1,37 @@
 import CoreData
 import KeyedArchives
 
-/// Reads archives that `ObjectArchiver` wrote: references become managed objects of a context.
+/// Reads archives written by `ObjectArchiver`: references become managed objects of a context.
 ///
 ///     let root = try ObjectUnarchiver(context: context).unarchive(data).root
 ///
-/// Archives of the old recipe, in which an object of a class that encodes itself by its URI stands under the key
-/// `URIRepresentation`, are read as well, whether the class exists or not. Archives of references and plain values
-/// are read without instantiating any class that they name, and whatever the bytes, what is wrong is an error. Other
-/// classes must be allowed; then Foundation's unarchiver reads the archive.
+/// Archives of an older convention, in which objects encode their URI under the key `URIRepresentation`, are also read,
+/// whether the class exists or not. Archives of references and plain values are read without instantiating any class,
+/// and any invalid bytes give an error. Other classes must be allowed; then Foundation's unarchiver reads the archive.
 public struct ObjectUnarchiver {
-    /// Where objects are looked for.
+    /// The context of the objects.
     public let context: NSManagedObjectContext
-    /// Classes that an archive may hold beside managed objects and plain values: strings, numbers, dates, data, URLs,
-    /// UUIDs, null, and arrays, dictionaries and sets of these.
+    /// Classes that an archive may contain besides managed objects and plain values: strings, numbers, dates, data,
+    /// URLs, UUIDs, null, and arrays, dictionaries and sets of these.
     public var allowedClasses: [AnyClass]
 
-    /// An unarchiver that finds objects in a context, and takes archives that hold the allowed classes besides.
+    /// Creates an unarchiver for the objects of a context, which also accepts the allowed classes.
     public init(context: NSManagedObjectContext, allowedClasses: [AnyClass] = []) {
         self.context = context
         self.allowedClasses = allowedClasses
     }
 
-    /// What an archive held.
+    /// The content of an archive.
     public struct Result {
-        /// The graph, with managed objects in the places of references. References that lead nowhere stay what they
-        /// are.
+        /// The graph, with references replaced by managed objects. References that cannot be resolved are kept.
         public let root: Any?
-        /// The references that lead nowhere, and why.
+        /// The references that cannot be resolved, and the reasons.
         public let missing: [(reference: ManagedObjectReference, reason: MissingReason)]
     }
 
-    /// Reads an archive. Call it where the context may be used.
+    /// Reads an archive. Call it on the context's queue.
     ///
-    /// Throws `ReferenceError` for data that are no archive, and for classes that are not allowed.
+    /// Throws `ReferenceError` for data that are not an archive, and for classes that are not allowed.
     public func unarchive(_ data: Data) throws -> Result {
         let resolver = ArchivedReferenceResolver(context)
         do {
@@ -44,7 +42,7 @@ public struct ObjectUnarchiver {
                 return Result(root: root, missing: resolver.missing)
             }
             if let name = classes.subtracting(ArchivedTree.names(of: allowedClasses)).min() {
-                throw ReferenceError(.unreadable, "The archive holds a \(name), which is not allowed.")
+                throw ReferenceError(.unreadable, "The archive contains a \(name), which is not allowed.")
             }
             #if !canImport(Darwin)
                 _ = try KeyedArchives.ReadableValue(archiveForUnarchiver: data)
@@ -90,7 +88,7 @@ public struct ObjectUnarchiver {
     ]
 }
 
-/// Finds the objects that an archive's references lead to, each once.
+/// Resolves the references of an archive, each once.
 final class ArchivedReferenceResolver {
     private let context: NSManagedObjectContext
     private var found: [ManagedObjectReference: NSManagedObject] = [:]
@@ -98,7 +96,7 @@ final class ArchivedReferenceResolver {
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
-    /// The object, or the reference where it leads nowhere.
+    /// The object, or the reference where it cannot be resolved.
     func resolve(_ reference: ManagedObjectReference) -> Any {
         if let object = found[reference] { return object }
         switch reference.resolve(in: context) {
@@ -112,7 +110,7 @@ final class ArchivedReferenceResolver {
     }
 }
 
-/// Stands for a managed object that encoded itself by its URI.
+/// A placeholder for a managed object that encoded itself by its URI.
 final class OldReference: NSObject, NSSecureCoding {
     static let key = "URIRepresentation"
 
@@ -129,7 +127,7 @@ final class OldReference: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) {}
 }
 
-/// Swaps references for managed objects on their way out of an archive.
+/// Replaces references by managed objects during unarchiving.
 private final class ResolvingUnarchiver: NSObject, NSKeyedUnarchiverDelegate {
     private let resolver: ArchivedReferenceResolver
 

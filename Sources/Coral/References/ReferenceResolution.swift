@@ -1,41 +1,41 @@
 import CoreData
 
-/// What a reference leads to.
+/// The result of resolving a reference.
 public enum ReferenceResolution {
     /// The object.
     case found(NSManagedObject)
-    /// Nobody, and why.
+    /// No object, and the reason.
     case missing(MissingReason)
 
-    /// The object, where it was found.
+    /// The object, if it was found.
     public var object: NSManagedObject? {
         if case .found(let object) = self { object } else { nil }
     }
 
-    /// Why there is none, where there is none.
+    /// The reason, if no object was found.
     public var reason: MissingReason? {
         if case .missing(let reason) = self { reason } else { nil }
     }
 }
 
-/// Why a reference leads nowhere.
+/// The reason why a reference cannot be resolved.
 public struct MissingReason: Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of reasons. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The store is not loaded, and nothing has the natural key, or there is none.
+        /// The store is not loaded, and no object has the natural key, or there is no key.
         public static let storeNotLoaded = Code(rawValue: "storeNotLoaded")
-        /// The store has no such row: it was deleted, or never saved.
+        /// The row does not exist: it was deleted, or never saved.
         public static let rowDeleted = Code(rawValue: "rowDeleted")
         /// The model has no such entity.
         public static let entityGone = Code(rawValue: "entityGone")
         /// Several objects have the natural key.
         public static let ambiguousKey = Code(rawValue: "ambiguousKey")
-        /// The reference was made of an object that was not saved, in a process that has ended.
+        /// The reference is to an unsaved object of a process that has ended.
         public static let neverSaved = Code(rawValue: "neverSaved")
-        /// The object is of another class than was asked for.
+        /// The object has another class than requested.
         public static let wrongClass = Code(rawValue: "wrongClass")
         /// The context has no coordinator.
         public static let noCoordinator = Code(rawValue: "noCoordinator")
@@ -45,10 +45,10 @@ public struct MissingReason: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of reason.
     public var code: Code
-    /// The reason as a sentence.
+    /// A description of the reason, in one sentence.
     public var message: String
 
-    /// A reason of a kind, with a sentence.
+    /// Creates a reason of a kind, with a description.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -58,10 +58,10 @@ public struct MissingReason: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ManagedObjectReference {
-    /// Finds the object in a context, by its URI, else by its natural key. Never throws and never traps: what fails
-    /// is a reason. Call it where the context may be used.
+    /// Finds the object in a context by its URI, else by its natural key. Never throws and never traps: a failure is a
+    /// reason. Call it on the context's queue.
     ///
-    /// Cost: one statement, and one for the natural key where the URI leads nowhere.
+    /// Cost: one statement, and one for the natural key where the URI cannot be resolved.
     public func resolve(in context: NSManagedObjectContext) -> ReferenceResolution {
         guard let coordinator = context.rootCoordinator else {
             return .missing(MissingReason(.noCoordinator, "The context has no persistent store coordinator."))
@@ -88,7 +88,7 @@ extension ManagedObjectReference {
         }
     }
 
-    /// The entity, by its name or by the name that it had before it was renamed.
+    /// The entity with the name in this or an earlier version of the model.
     private func entity(in model: NSManagedObjectModel) -> NSEntityDescription? {
         model.entity(calledOnce: entityName)
     }
@@ -112,7 +112,7 @@ extension ManagedObjectReference {
         } catch let error as CocoaError where error.errorCode != NSManagedObjectReferentialIntegrityError {
             return .missing(MissingReason(.failed, "\(self) cannot be looked up: \(error.localizedDescription)"))
         } catch {
-            // There is no such row.
+            // The row does not exist.
         }
         return .missing(MissingReason(.rowDeleted, "\(self) does not exist: it was deleted, or never saved."))
     }
@@ -121,12 +121,12 @@ extension ManagedObjectReference {
 extension Collection where Element == ManagedObjectReference {
     /// Finds the objects in a context, in the order of the references.
     ///
-    /// Cost: one statement for each entity, and those of `resolve(in:)` for what is not found so.
+    /// Cost: one statement for each entity, and that of `resolve(in:)` for each object that is not found by it.
     public func resolve(in context: NSManagedObjectContext) -> [ReferenceResolution] {
         let ids = compactMap(\.uri).filter(ManagedObjectReference.isObjectURI).compactMap {
             context.rootCoordinator?.managedObjectID(forURIRepresentation: $0)
         }
-        // Held until each reference has found its own. What cannot be fetched together is asked for one by one.
+        // Retained until each reference is resolved. Objects that cannot be fetched together are fetched one by one.
         var held: [NSManagedObject] = []
         for (entity, ids) in Dictionary(grouping: ids, by: { $0.entity.name ?? "" }) {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)

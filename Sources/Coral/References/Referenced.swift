@@ -1,6 +1,6 @@
 import CoreData
 
-/// A managed object in a Codable value: encoded as a reference, and looked up when it is decoded.
+/// A managed object in a Codable value: encoded as a reference, and looked up by decoding.
 ///
 ///     struct Selection: Codable {
 ///         @Referenced var note: Note?
@@ -8,8 +8,8 @@ import CoreData
 ///     let decoder = JSONDecoder()
 ///     decoder.userInfo[.managedObjectContext] = context
 ///
-/// Decoding without a context in the decoder's user info is a `ReferenceError`; an object that does not exist is nil,
-/// and the projected value says why.
+/// Decoding without a context in the decoder's user info throws `ReferenceError`; an object that does not exist is nil,
+/// and the projected value contains the reason.
 @propertyWrapper
 public struct Referenced<Object: NSManagedObject>: Codable {
     /// The object, or nil where there is none.
@@ -20,14 +20,14 @@ public struct Referenced<Object: NSManagedObject>: Codable {
         }
     }
 
-    /// Why there is no object, where there was a reference that led nowhere.
+    /// The reason why there is no object, if a reference could not be resolved.
     public var projectedValue: MissingReason? { missing }
 
     private var missing: MissingReason?
-    /// The reference that led nowhere: it is encoded again as it was.
+    /// The unresolved reference, which is encoded again unchanged.
     private var reference: ManagedObjectReference?
 
-    /// Refers to an object.
+    /// Creates a reference to an object.
     public init(wrappedValue: Object?) {
         self.wrappedValue = wrappedValue
     }
@@ -40,7 +40,7 @@ public struct Referenced<Object: NSManagedObject>: Codable {
         }
         guard let context = decoder.userInfo[.managedObjectContext] as? NSManagedObjectContext else {
             throw ReferenceError(
-                .noContextInCoder, "The decoder's user info holds no context under managedObjectContext.")
+                .noContextInCoder, "The decoder's user info contains no context under managedObjectContext.")
         }
         let reference = try container.decode(ManagedObjectReference.self)
         let resolution = reference.resolve(in: context)
@@ -49,7 +49,7 @@ public struct Referenced<Object: NSManagedObject>: Codable {
             self.reference = reference
             missing =
                 resolution.reason
-                ?? MissingReason(.wrongClass, "\(reference) is no \(String(describing: Object.self)).")
+                ?? MissingReason(.wrongClass, "\(reference) is not a \(String(describing: Object.self)).")
         }
     }
 
@@ -69,7 +69,7 @@ extension CodingUserInfoKey {
     /// The context in which a decoder looks up managed objects.
     public static let managedObjectContext: CodingUserInfoKey = {
         guard let key = CodingUserInfoKey(rawValue: "coral.managedObjectContext") else {
-            preconditionFailure("Any text is a key.")
+            preconditionFailure("Every string is a valid key.")
         }
         return key
     }()

@@ -1,25 +1,25 @@
 import CoreData
 
-/// The managed objects that an archive refers to, one answer for each reference, in order.
+/// The managed objects that an archive refers to, one result for each reference, in order.
 public struct ReferencedObjects<Object: NSManagedObject> {
-    /// What each reference leads to.
+    /// The result of each reference.
     public let resolutions: [ReferenceResolution]
 
-    /// Those that were found, in order.
+    /// The objects that were found, in order.
     public var objects: [Object] { resolutions.compactMap { $0.object as? Object } }
 
-    /// Why the others were not, by their places in the order.
+    /// The reasons of the others, by their indexes.
     public var missing: [(place: Int, reason: MissingReason)] {
         resolutions.enumerated().compactMap { place, resolution in resolution.reason.map { (place, $0) } }
     }
 }
 
 extension NSManagedObjectContext {
-    /// The objects that an archive of `archivedReferences()`, or of the old recipe, refers to.
+    /// The objects in an archive of `archivedReferences()`, or of the older convention.
     ///
     ///     let notes = try context.objects(fromReferences: data, as: Note.self).objects
     ///
-    /// Throws `ReferenceError` for data that are no such archive. Objects of another class are missing.
+    /// Throws `ReferenceError` for data that are not such an archive. Objects of another class are missing.
     public func objects<Object: NSManagedObject>(
         fromReferences data: Data, as type: Object.Type = NSManagedObject.self
     ) throws -> ReferencedObjects<Object> {
@@ -34,16 +34,16 @@ extension NSManagedObjectContext {
                 case let object as NSManagedObject:
                     return .missing(
                         MissingReason(
-                            .wrongClass, "\(object.entity.name ?? "") is no \(String(describing: Object.self))."))
+                            .wrongClass, "\(object.entity.name ?? "") is not a \(String(describing: Object.self))."))
                 case let reference as ManagedObjectReference:
                     return .missing(
                         reasons[reference] ?? MissingReason(.rowDeleted, "\(reference) does not exist."))
-                default: throw ReferenceError(.unreadable, "The archive holds more than references to objects.")
+                default: throw ReferenceError(.unreadable, "The archive contains other objects than references.")
                 }
             })
     }
 
-    /// The objects that a file of `writeReferences(to:)` refers to.
+    /// The objects in a file of `writeReferences(to:)`.
     public func objects<Object: NSManagedObject>(
         fromReferencesAt url: URL, as type: Object.Type = NSManagedObject.self
     ) throws -> ReferencedObjects<Object> {
@@ -52,12 +52,12 @@ extension NSManagedObjectContext {
 }
 
 extension UserDefaults {
-    /// Keeps references to objects, in their order.
+    /// Stores references to objects, in their order.
     public func setReferences(to objects: some Collection<NSManagedObject>, forKey key: String) throws {
         set(try Array(objects).archivedReferences(), forKey: key)
     }
 
-    /// The objects that are referred to under a key; none where there is no such key.
+    /// The objects whose references are stored under a key; none where the key does not exist.
     public func objects<Object: NSManagedObject>(
         forReferencesKey key: String, in context: NSManagedObjectContext, as type: Object.Type = NSManagedObject.self
     ) throws -> ReferencedObjects<Object> {

@@ -29,7 +29,7 @@ struct AttributeSchema {
         switch type {
         case .integer16, .integer32, .integer64: number("integer")
         case .double, .float:
-            // What is no number is a word.
+            // Values that are not numbers are written as words.
             ["anyOf": [number("number"), ["enum": ["NaN", "Infinity", "-Infinity"]] as JSON]]
         case .decimal:
             ["type": ["string", "number"], "pattern": "^(-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?|NaN)$"]
@@ -38,7 +38,7 @@ struct AttributeSchema {
         case .date:
             [
                 "type": "string",
-                "description": "ISO 8601 in UTC; @ and the seconds since 2001-01-01 where no calendar date says them.",
+                "description": "ISO 8601 in UTC; @ and the seconds since 2001-01-01 where that has no calendar date.",
                 "pattern": "^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|@.+)$",
             ]
         case .binaryData: ["type": "string", "contentEncoding": "base64"]
@@ -77,7 +77,7 @@ struct AttributeSchema {
         ]
     }
 
-    // MARK: - What the model says of values
+    // MARK: - Constraints of the model
 
     private func number(_ name: String) -> JSON {
         var schema: JSON = ["type": name]
@@ -88,7 +88,7 @@ struct AttributeSchema {
         return schema
     }
 
-    /// A default value as JSON has it; nil for what JSON has no literal for.
+    /// A default value as JSON; nil where JSON has no literal for it.
     private static func plain(_ value: Any) -> Any? {
         switch value {
         case is NSDecimalNumber: nil

@@ -1,25 +1,26 @@
 import CoreData
 import GraphDocuments
 
-/// The JSON Schema of the documents that a model's objects are written to: for editors that check while one types, and for
-/// programs that read or make documents without this library.
+/// The JSON Schema of the documents of a model's objects: for editors that validate during typing, and for programs
+/// that read or write documents without this library.
 ///
 ///     let schema = DocumentSchema(model, shape: .flat)
 ///     try schema.data().write(to: url)
 ///
-/// The schema (draft 2020-12) takes every document that the exporter writes in that shape: names, types, widths of integers,
-/// where relationships lead, with the model's default values. Limits and patterns of values are left to the importer, which
-/// also takes more than the schema does: numbers in strings, dates of other forms.
+/// The schema (draft 2020-12) accepts every document that the exporter writes in that shape: names, types, ranges of
+/// integers, destinations of relationships, with the model's default values. Limits and patterns of values are checked
+/// by the importer, which also accepts more than the schema: numbers in strings, dates of other formats.
 public struct DocumentSchema {
     /// The model whose documents are described.
     public let model: NSManagedObjectModel
     /// The shape of the documents: flat, nested, or lines, of which the schema describes one.
     public let shape: DocumentShape
 
-    /// The schema of a model's documents. Throws `DocumentError` for the plain shape, which follows a mapping.
+    /// Creates the schema of a model's documents. Throws `DocumentError` for the plain shape, which depends on a
+    /// mapping.
     public init(_ model: NSManagedObjectModel, shape: DocumentShape = .flat) throws {
         guard shape != .plain else {
-            throw DocumentError(.unsupported, "The plain shape follows a mapping, and has no schema of its own.")
+            throw DocumentError(.unsupported, "The plain shape depends on a mapping and has no schema.")
         }
         self.model = model
         self.shape = shape
@@ -90,7 +91,7 @@ public struct DocumentSchema {
                     "entityHashes": ["type": "object"], "metadata": ["type": "object"],
                 ] as JSON,
             ] as JSON,
-            // Ids may be of any form that does not begin with a dollar sign.
+            // Ids may have any form that does not begin with a dollar sign.
             "$id": ["type": "string", "pattern": "^[^$]"],
         ]
         for entity in entities { definitions[entity.name ?? ""] = record(entity) }

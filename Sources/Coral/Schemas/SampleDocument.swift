@@ -1,12 +1,11 @@
 import CoreData
 import GraphDocuments
 
-/// A small document of made-up objects of a model, to see what documents of it look like: two objects of each entity, and
-/// links between them.
+/// A small sample document of a model: two objects of each entity, and links between them.
 public struct SampleDocument {
     private let model: NSManagedObjectModel
 
-    /// A sample of a model's documents.
+    /// Creates a sample of a model's documents.
     public init(_ model: NSManagedObjectModel) { self.model = model }
 
     /// The document. The same model gives the same bytes. Throws `DocumentError`.
@@ -48,10 +47,11 @@ public struct SampleDocument {
 
     // MARK: - Links
 
-    /// The first with the first, the second with the second: so that inverses agree whatever the cardinality.
+    /// The first object is linked with the first, the second with the second, so that inverses are consistent whatever
+    /// the cardinality.
     private func target(of relationship: NSRelationshipDescription, _ number: Int) -> RelationshipTarget {
         let destination = concrete(relationship.destinationEntity)
-        // From a sub-entity or to one, what is inherited would name others than the inverse does.
+        // Between sub-entities, an inherited relationship and its inverse would name different objects.
         let isPlain =
             concrete(relationship.entity) === relationship.entity && destination === relationship.destinationEntity
             && relationship.entity.superentity?.relationshipsByName[relationship.name] == nil
@@ -79,7 +79,7 @@ public struct SampleDocument {
         case .decimal: .decimal(Decimal(number * 100 + 99) / 100)
         case .boolean: .bool(number == 1)
         case .string: .string("\(label) \(number)")
-        // A day in February 2024, and the next.
+        // Consecutive days around 1 March 2024.
         case .date: .date(730_902_600 + Double(number) * 86400)
         case .binaryData: .data(Data([1, 2, UInt8(truncatingIfNeeded: number)]))
         case .uuid: UUID(uuidString: "00000000-0000-4000-8000-00000000000\(number)").map { .uuid($0) } ?? .null

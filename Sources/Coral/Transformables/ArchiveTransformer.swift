@@ -1,19 +1,19 @@
 import CoreData
 import KeyedArchives
 
-/// A value transformer for transformable attributes whose values support secure coding: keyed archives that hold the
+/// A value transformer for transformable attributes whose values support secure coding: keyed archives that contain the
 /// allowed classes and no others.
 ///
 ///     ArchiveTransformer.register(as: "PaletteTransformer", classes: [Palette.self, NSArray.self])
 ///
-/// What cannot be archived or read is nil, which Core Data reports with the attribute.
-public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it is registered as it is
+/// Values that cannot be archived, and data that cannot be read, give nil, which Core Data reports with the attribute.
+public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it does not change
     private var classes: [AnyClass] = []
 
-    /// What archives may call the classes.
+    /// The names of the classes in archives.
     private var names: Set<String> { ArchivedTree.names(of: classes) }
 
-    /// Registers a transformer under the name that the model says. Once for the process, before a store is opened.
+    /// Registers a transformer under the name in the model. Once for the process, before a store is opened.
     @discardableResult
     public static func register(as name: String, classes: [AnyClass]) -> ArchiveTransformer {
         let transformer = ArchiveTransformer()
@@ -31,9 +31,9 @@ public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  
         return try? ObjectArchiver.archivedData(value)
     }
 
-    /// The value of an archive; nil where it is none, or holds a class that is not allowed.
+    /// The value of an archive; nil where the data is not an archive, or contains a class that is not allowed.
     public override func reverseTransformedValue(_ value: Any?) -> Any? {
-        // Looked into before anything is instantiated: an unarchiver must not be given just any bytes.
+        // The bytes are checked before anything is instantiated: an unarchiver must not be given arbitrary bytes.
         guard let data = value as? Data, let tree = try? KeyedArchives.ReadableValue(archive: data),
             ArchivedTree.otherClasses(in: tree).isSubset(of: names)
         else { return nil }

@@ -1,7 +1,7 @@
 import CoreData
 import KeyedArchives
 
-/// Between a transformable attribute's value and the archive that a store keeps of it, by public API alone.
+/// Converts between a transformable attribute's value and its archive in a store, with public API only.
 struct AttributeTransformer {
     private let name: NSValueTransformerName
     /// The attribute, for messages.
@@ -9,18 +9,18 @@ struct AttributeTransformer {
 
     init(_ attribute: NSAttributeDescription) {
         let name = attribute.valueTransformerName.flatMap { $0.isEmpty ? nil : $0 }
-        // What Core Data uses where the model names none.
+        // The default transformer of Core Data.
         self.name = name.map { NSValueTransformerName($0) } ?? .secureUnarchiveFromDataTransformerName
         place = "\(attribute.entity.name ?? "").\(attribute.name)"
     }
 
-    /// Whether the transformer would make an instance of any class that an archive names.
+    /// Whether the transformer would instantiate any class that an archive contains.
     var isInsecure: Bool { ["NSUnarchiveFromData", "NSKeyedUnarchiveFromData"].contains(name.rawValue) }
 
-    /// The archive of a value: from Core Data's own transformers the same bytes each time, as far as the value itself has an
-    /// order.
+    /// The archive of a value. Core Data's own transformers give the same bytes each time, unless the value itself is
+    /// unordered.
     ///
-    /// Throws `TransformableError` where the transformer is not registered or makes no data of the value.
+    /// Throws `TransformableError` where the transformer is not registered or returns no data.
     func archive(of value: Any) throws -> Data {
         let transformer = try registered()
         let made =
@@ -28,14 +28,14 @@ struct AttributeTransformer {
             ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
         guard let archive = made as? Data else {
             throw TransformableError(
-                .encoding, "The value transformer \"\(name.rawValue)\" of \(place) made no data of a value.")
+                .encoding, "The value transformer \"\(name.rawValue)\" of \(place) returned no data for a value.")
         }
         return isUnarchiving(transformer) ? (try? KeyedArchive(data: archive).sortedData()) ?? archive : archive
     }
 
     /// The value of an archive.
     ///
-    /// Throws `TransformableError` where the transformer is not registered or makes nothing of the archive.
+    /// Throws `TransformableError` where the transformer is not registered or returns nil.
     func value(of archive: Data) throws -> Any {
         let transformer = try registered()
         let made =
@@ -43,7 +43,7 @@ struct AttributeTransformer {
             ? transformer.transformedValue(archive) : transformer.reverseTransformedValue(archive)
         guard let made else {
             throw TransformableError(
-                .decoding, "The value transformer \"\(name.rawValue)\" of \(place) made nothing of the archive.")
+                .decoding, "The value transformer \"\(name.rawValue)\" of \(place) returned nil for the archive.")
         }
         return made
     }
@@ -56,13 +56,13 @@ struct AttributeTransformer {
         return transformer
     }
 
-    /// The unarchiving transformers are named for the way out of the store: Core Data uses them in reverse.
+    /// The unarchiving transformers are used in reverse: their forward direction is that of reading.
     private func isUnarchiving(_ transformer: ValueTransformer) -> Bool {
         transformer is NSSecureUnarchiveFromDataTransformer || isInsecure
     }
 
-    /// Whether two archives are of the same value: Foundation's differ from one time to the next in the order of their keys,
-    /// which says nothing.
+    /// Whether two archives represent the same value: Foundation's archives of one value may differ in the order of
+    /// their keys, which is ignored.
     static func areSame(_ one: Data, _ two: Data) -> Bool {
         if one == two { return true }
         guard let one = try? KeyedArchives.ReadableValue(archive: one),

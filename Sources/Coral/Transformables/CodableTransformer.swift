@@ -4,14 +4,14 @@ import CoreData
 ///
 ///     CodableTransformer<Settings>.register(as: "SettingsTransformer")
 ///
-/// Makes an instance of no class but those that the type's own decoding makes. A value of another type, and bytes
-/// that cannot be decoded, give nil, which Core Data reports with the attribute; `lastError` says more.
+/// Creates only instances that the type's own decoding creates. A value of another type, and bytes that cannot be
+/// decoded, give nil, which Core Data reports with the attribute; `lastError` contains the reason.
 public final class CodableTransformer<Value: Codable>: ValueTransformer, @unchecked Sendable {  // because of its lock
     private let lock = NSLock()
     private var coder = ValueCoder.json
     private var error: TransformableError?
 
-    /// Registers a transformer of this type under the name that the model says. Once for the process, before a store is
+    /// Registers a transformer of this type under the name in the model. Once for the process, before a store is
     /// opened.
     @discardableResult
     public static func register(as name: String, coder: ValueCoder = .json) -> CodableTransformer<Value> {
@@ -21,17 +21,17 @@ public final class CodableTransformer<Value: Codable>: ValueTransformer, @unchec
         return transformer
     }
 
-    /// Why the last transformation that failed did.
+    /// The error of the last failed transformation.
     public var lastError: TransformableError? { lock.withLock { error } }
 
     public override class func transformedValueClass() -> AnyClass { NSData.self }
     public override class func allowsReverseTransformation() -> Bool { true }
 
-    /// The bytes of a value.
+    /// Encodes a value.
     public override func transformedValue(_ value: Any?) -> Any? {
         guard let value else { return nil }
         guard let typed = value as? Value else {
-            return note(.wrongType, "A value of type \(type(of: value)) is no \(Value.self).")
+            return note(.wrongType, "A value of type \(type(of: value)) is not a \(Value.self).")
         }
         do {
             return try coder.encode(typed)
@@ -40,13 +40,13 @@ public final class CodableTransformer<Value: Codable>: ValueTransformer, @unchec
         }
     }
 
-    /// The value of bytes.
+    /// Decodes a value.
     public override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data else { return nil }
         do {
             return try coder.decode(Value.self, from: data)
         } catch {
-            return note(.decoding, "The stored bytes are no \(Value.self): \(error)")
+            return note(.decoding, "The stored bytes are not a valid \(Value.self): \(error)")
         }
     }
 

@@ -5,11 +5,11 @@ import CoreData
 #endif
 
 extension NSManagedObject {
-    /// The value of a transformable attribute as a type; nil where it has none.
+    /// The value of a transformable attribute, cast to a type; nil where it has none.
     ///
-    /// Throws `TransformableError`, which names entity and attribute: where there is no such attribute, the value is of
-    /// another type, its transformer is not registered, or the stored bytes cannot be read. Apple's Core Data does not
-    /// tell bytes that cannot be read from none, so that there they are nil.
+    /// Throws `TransformableError` with entity and attribute where the attribute does not exist, the value has another
+    /// type, its transformer is not registered, or the stored bytes cannot be read. Apple's Core Data does not
+    /// distinguish unreadable bytes from missing ones, so that there they give nil.
     public func decodedValue<Value>(forKey key: String, as type: Value.Type = Value.self) throws -> Value? {
         let place = "\(entity.name ?? "").\(key)"
         guard let attribute = entity.attributesByName[key] else {
@@ -23,12 +23,12 @@ extension NSManagedObject {
             return nil
         }
         guard let typed = value as? Value else {
-            throw TransformableError(.wrongType, "\(place) holds a \(Swift.type(of: value)), not a \(Value.self).")
+            throw TransformableError(.wrongType, "\(place) is a \(Swift.type(of: value)), not a \(Value.self).")
         }
         return typed
     }
 
-    /// Throws where there are bytes, and no value of them.
+    /// Throws where there are bytes that cannot be decoded.
     func requireReadable(_ attribute: NSAttributeDescription, at place: String) throws {
         guard attribute.attributeType == .transformableAttributeType else { return }
         let name = attribute.valueTransformerName ?? ""
@@ -39,7 +39,7 @@ extension NSManagedObject {
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             if let bytes = unreadableBytes(forKey: attribute.name) {
                 throw TransformableError(
-                    .decoding, "The value transformer of \(place) cannot read the \(bytes.count) bytes that are stored."
+                    .decoding, "The value transformer of \(place) cannot read the \(bytes.count) stored bytes."
                 )
             }
         #endif

@@ -1,25 +1,26 @@
 import CoreData
 
-/// Values of reference types that are changed in place: what a context has handed out, and what it was then.
+/// Values of reference types that are changed in place: the values that a context has handed out, and their original
+/// state.
 ///
 ///     let colours = try context.mutableValues.value(of: palette, forKey: "colours", as: NSMutableArray.self)
 ///     colours.add("red")
 ///     try context.mutableValues.save()
 ///
-/// Values of transformable attributes may be of any class that their transformer takes, your own too. A changed value is
-/// noticed when `notice()` or `save()` is called, and when the context saves for another reason: by comparison of what
-/// would be stored, one encoding for each value that was handed out. For value types, `Tracked` notices each change by
-/// itself.
+/// Values of transformable attributes may be of any class that their transformer accepts, including your own. A changed
+/// value is detected when `notice()` or `save()` is called, and when the context is saved otherwise, by comparing
+/// encodings: one encoding for each value that was handed out. For value types, `Tracked` detects each change
+/// immediately.
 public final class MutableValues {
     private unowned let context: NSManagedObjectContext
     private var entries: [Key: Entry] = [:]
     private var observer: (any NSObjectProtocol)?
-    /// What becomes of a value that was changed in place and, meanwhile, in the object: by a merge, a refresh, an undo.
+    /// The treatment of a value that was changed in place and also in the object: by a merge, a refresh, or undo.
     public var rules = ValueConflictRules()
-    /// The conflicts that were met, until they are taken away.
+    /// The conflicts so far, until they are removed.
     public var conflicts: [ValueConflict] = []
-    /// Why a changed value was not saved when the context last saved for another reason than `save()`, which throws it; nil
-    /// where all were.
+    /// The error that prevented a changed value from being saved when the context was last saved by other means than
+    /// `save()`, which throws it; nil where there was none.
     public private(set) var error: (any Error)?
 
     private struct Key: Hashable {
@@ -28,13 +29,13 @@ public final class MutableValues {
     }
 
     private struct Entry {
-        /// Held, since nobody else may hold an object whose only change is not noticed yet.
+        /// Retained, since an object with an undetected change may have no other reference.
         var object: NSManagedObject
-        /// What is changed in place.
+        /// The value that is changed in place.
         var working: NSObject
         /// The object's value when the working value was equal to it.
         var base: NSObject
-        /// What is stored of the base; nil for attributes that are not transformable.
+        /// The encoding of the base; nil for attributes that are not transformable.
         var stored: Data?
     }
 
@@ -43,7 +44,7 @@ public final class MutableValues {
         observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextWillSave, object: context, queue: nil
         ) { notification in
-            // Found by its context, so that the block holds nothing.
+            // The context is found by the notification, so that the block retains nothing.
             (notification.object as? NSManagedObjectContext)?.mutableValues.noticeBeforeSave()
         }
     }
@@ -52,10 +53,10 @@ public final class MutableValues {
         if let observer { NotificationCenter.default.removeObserver(observer) }
     }
 
-    /// The value of an attribute, for changing in place: a copy that can be changed, the same one each time.
+    /// The value of an attribute, for changing in place: a mutable copy, the same one each time.
     ///
-    /// Throws `TransformableError` where there is no such attribute, no value, or one of another class, and where its
-    /// transformer is missing or fails. Cost: the first time one encoding and decoding.
+    /// Throws `TransformableError` where the attribute does not exist, has no value, or one of another class, and where
+    /// its transformer is missing or fails. Cost: one encoding and decoding the first time.
     public func value<Value: NSObject>(
         of object: NSManagedObject, forKey attribute: String, as type: Value.Type
     ) throws -> Value {
@@ -74,12 +75,12 @@ public final class MutableValues {
         }
         let transformer = transformer(of: object, attribute)
         let stored = try transformer?.archive(of: raw)
-        // Made anew of what is stored, so that nothing inside of it is shared with the object's value either.
+        // Decoded from the stored bytes, so that the copy shares nothing with the object's value.
         let copy = try transformer.flatMap { try stored.map($0.value) } ?? raw
         guard let working = copy as? Value ?? (copy as? any NSMutableCopying)?.mutableCopy(with: nil) as? Value,
             working !== raw
         else {
-            throw TransformableError(.wrongType, "\(place) holds a \(Swift.type(of: raw)), not a \(Value.self).")
+            throw TransformableError(.wrongType, "\(place) is a \(Swift.type(of: raw)), not a \(Value.self).")
         }
         entries[key] = Entry(object: object, working: working, base: raw, stored: stored)
         return working
@@ -91,7 +92,7 @@ public final class MutableValues {
         }
     }
 
-    /// Whether a value is another than the one that an entry began with.
+    /// Whether a value differs from the base of an entry.
     private func differs(_ value: NSObject?, from entry: Entry, _ transformer: AttributeTransformer?) throws -> Bool {
         guard let value else { return true }
         guard let transformer, let stored = entry.stored else {
@@ -100,14 +101,14 @@ public final class MutableValues {
         return try !AttributeTransformer.areSame(transformer.archive(of: value), stored)
     }
 
-    /// Gives the objects what was changed in place, so that `hasChanges`, `changedValues` and undo know. Throws what
-    /// merging closures throw, and `TransformableError` for a value that can no longer be encoded. Cost: one encoding for
-    /// each value that was handed out.
+    /// Assigns in-place changes to the objects, so that `hasChanges`, `changedValues` and undo include them. Throws the
+    /// errors of merging closures, and `TransformableError` for a value that cannot be encoded any more. Cost: one
+    /// encoding for each value that was handed out.
     public func notice() throws {
         for key in entries.keys { try notice(key) }
     }
 
-    /// Nobody can stop a save that has begun: a value that cannot be noticed is told afterwards, and holds up no other.
+    /// A save that has started cannot be stopped: an error is kept in `error`, and does not affect other values.
     private func noticeBeforeSave() {
         error = nil
         for key in entries.keys {
@@ -115,13 +116,13 @@ public final class MutableValues {
         }
     }
 
-    /// Notices what was changed in place, and saves the context.
+    /// Assigns in-place changes, and saves the context.
     public func save() throws {
         try notice()
         if context.hasChanges { try context.save() }
     }
 
-    /// Forgets what was handed out: values that are still held somewhere are no longer the objects'.
+    /// Forgets all values that were handed out: further changes to them are not detected.
     public func forgetAll() {
         entries = [:]
     }
@@ -136,7 +137,7 @@ public final class MutableValues {
         let current = entry.object.value(forKey: key.attribute) as? NSObject
         let isChangedThere = try current !== entry.base && differs(current, from: entry, transformer)
         guard try differs(entry.working, from: entry, transformer) else {
-            // The next who asks gets the new value.
+            // The next access returns the new value.
             if isChangedThere { entries[key] = nil }
             return
         }
@@ -162,7 +163,7 @@ public final class MutableValues {
         entries[key]?.stored = stored
     }
 
-    /// A value that the working value shares nothing with, and that cannot be changed in place where its class has such.
+    /// A value that shares nothing with the working value, and is immutable where its class has an immutable variant.
     private static func frozen(_ value: Any) -> NSObject? {
         if value is any NSMutableCopying, let value = value as? any NSCopying {
             return value.copy(with: nil) as? NSObject

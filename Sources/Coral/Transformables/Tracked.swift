@@ -1,6 +1,6 @@
 import CoreData
 
-/// A property over a transformable or Codable-valued attribute that notices changes in place.
+/// A property for a transformable or Codable-valued attribute that detects in-place changes.
 ///
 ///     final class Note: NSManagedObject {
 ///         @Tracked("tags") var tags: [String] = []
@@ -8,12 +8,12 @@ import CoreData
 ///     }
 ///     note.tags.append("new")                 // changedValues, save and undo know
 ///
-/// The property holds nothing itself: it reads the attribute each time, and writes each change to it. So refreshing,
-/// undo, rolling back and merging are what they are for any attribute. With a coder the attribute is binary data;
-/// without one it is transformable and takes the value as it is. An attribute without value gives the property's
-/// initial value. Setting never fails loudly: `$tags.error` says what went wrong, and `$tags.set(_:)` throws it.
+/// The property stores nothing itself: it reads the attribute each time, and assigns each change to it. So refreshing,
+/// undo, rolling back and merging work as for any attribute. With a coder the attribute is binary data; without one it
+/// is transformable and contains the value itself. An attribute without value gives the property's initial value. A
+/// failed assignment does not throw: `$tags.error` contains the error, and `$tags.set(_:)` throws it.
 ///
-/// Cost: reading with a coder decodes each time; hold the value where it is read often.
+/// Cost: reading with a coder decodes each time; keep the value in a variable for repeated reads.
 @propertyWrapper
 public struct Tracked<Value> {
     fileprivate let key: String
@@ -22,7 +22,7 @@ public struct Tracked<Value> {
     fileprivate let decode: ((Data) throws -> Value)?
     fileprivate var error: (any Error)?
 
-    /// Over a transformable attribute that holds values of this type.
+    /// Creates a property for a transformable attribute with values of this type.
     public init(wrappedValue: Value, _ key: String) {
         self.key = key
         initialValue = wrappedValue
@@ -30,7 +30,7 @@ public struct Tracked<Value> {
         decode = nil
     }
 
-    /// Over a binary attribute that holds the bytes of a Codable value.
+    /// Creates a property for a binary attribute with the encoding of a Codable value.
     public init(wrappedValue: Value, _ key: String, coder: ValueCoder) where Value: Codable {
         self.key = key
         initialValue = wrappedValue
@@ -89,17 +89,17 @@ public struct Tracked<Value> {
         }
         guard let decode else {
             guard let value = raw as? Value else {
-                throw TransformableError(.wrongType, "\(place) holds a \(type(of: raw)), not a \(Value.self).")
+                throw TransformableError(.wrongType, "\(place) is a \(type(of: raw)), not a \(Value.self).")
             }
             return value
         }
         guard let data = raw as? Data else {
-            throw TransformableError(.wrongType, "\(place) holds a \(type(of: raw)), not bytes.")
+            throw TransformableError(.wrongType, "\(place) is a \(type(of: raw)), not bytes.")
         }
         do {
             return try decode(data)
         } catch {
-            throw TransformableError(.decoding, "The bytes of \(place) are no \(Value.self): \(error)")
+            throw TransformableError(.decoding, "The bytes of \(place) are not a valid \(Value.self): \(error)")
         }
     }
 
@@ -113,12 +113,12 @@ public struct Tracked<Value> {
                 throw TransformableError(.encoding, "The value of \(place) cannot be encoded: \(error)")
             }
         }
-        // What is the same is no change.
+        // Assigning an equal value is not a change.
         if TransformableEquality.areSame(raw, object.value(forKey: key)) { return }
         object.setValue(raw, forKey: key)
     }
 
-    /// The attribute's name for messages. Throws where there is none, or it is of another kind.
+    /// The attribute's name for messages. Throws where it does not exist, or is of another kind.
     private func attribute(of object: NSManagedObject) throws -> String {
         let place = "\(object.entity.name ?? "").\(key)"
         guard let attribute = object.entity.attributesByName[key] else {
@@ -136,12 +136,12 @@ public struct Tracked<Value> {
     }
 }
 
-/// What is behind a tracked property, with errors: `note.$tags`.
+/// Throwing access to a tracked property: `note.$tags`.
 public struct TrackedAttribute<Value> {
     fileprivate let object: NSManagedObject?
     fileprivate let storage: Tracked<Value>
 
-    /// Why the last assignment had no effect, or why the attribute cannot be read; nil where all is well.
+    /// The error of the last assignment or of reading the attribute; nil where there is none.
     public var error: (any Error)? {
         if let error = storage.error { return error }
         do {
@@ -152,7 +152,7 @@ public struct TrackedAttribute<Value> {
         }
     }
 
-    /// The value. Throws `TransformableError` where the attribute holds something else.
+    /// The value. Throws `TransformableError` where the attribute's value has another type.
     public func get() throws -> Value {
         guard let object else { return storage.initialValue }
         return try storage.read(object)
@@ -163,7 +163,7 @@ public struct TrackedAttribute<Value> {
         if let object { try storage.write(value, to: object) }
     }
 
-    /// Changes the value in place. Throws as `get()` and `set(_:)` do, and what the closure throws; then nothing is
+    /// Changes the value in place. Throws as `get()` and `set(_:)` do, and the errors of the closure; then nothing is
     /// changed.
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         var value = try get()
@@ -173,7 +173,7 @@ public struct TrackedAttribute<Value> {
     }
 }
 
-/// Whether two values of an attribute are the same.
+/// Equality of two values of an attribute.
 enum TransformableEquality {
     static func areSame(_ left: Any?, _ right: Any?) -> Bool {
         switch (left, right) {

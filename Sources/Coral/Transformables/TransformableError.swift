@@ -1,15 +1,15 @@
 import CoreData
 
-/// Why an attribute's value cannot be read or written.
+/// The reason why an attribute's value cannot be read or written.
 public struct TransformableError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The entity has no such attribute.
         public static let unknownAttribute = Code(rawValue: "unknownAttribute")
-        /// The value is of another type than the property.
+        /// The value does not have the type of the property.
         public static let wrongType = Code(rawValue: "wrongType")
         /// The value cannot be encoded.
         public static let encoding = Code(rawValue: "encoding")
@@ -19,12 +19,12 @@ public struct TransformableError: Error, Sendable, Hashable, CustomStringConvert
         public static let decoding = Code(rawValue: "decoding")
     }
 
-    /// The kind of reason.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence that names the entity and attribute.
+    /// A description of the error, in one sentence with the entity and attribute.
     public var message: String
 
-    /// An error of a kind, with a sentence.
+    /// Creates an error of a kind, with a description.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

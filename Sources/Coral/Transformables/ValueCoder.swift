@@ -1,16 +1,16 @@
 import CoreData
 import KeyedArchives
 
-/// How Codable values are kept as bytes.
+/// The encodings of Codable values.
 public enum ValueCoder: String, Sendable, Hashable, CaseIterable {
-    /// JSON with sorted keys, so that equal values are equal bytes.
+    /// JSON with sorted keys, so that equal values give equal bytes.
     case json
-    /// A binary property list. Its value is an array or has properties: property lists have no single values.
+    /// A binary property list. The value must be an array or have properties: property lists have no top-level scalars.
     case propertyList
-    /// A keyed archive of plain values, which other tools can read and no class is instantiated for.
+    /// A keyed archive of plain values, which other tools can read and which instantiates no class.
     case archive
 
-    /// The bytes of a value. Throws what encoding throws.
+    /// Encodes a value. Throws the errors of encoding.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         switch self {
         case .json:
@@ -22,14 +22,14 @@ public enum ValueCoder: String, Sendable, Hashable, CaseIterable {
             encoder.outputFormat = .binary
             return try encoder.encode(value)
         case .archive:
-            // In an array, since property lists have no single values. Written by ourselves, because Foundation's archiver
-            // off Apple's platforms makes numbers of booleans.
+            // In an array, since property lists have no top-level scalars. Not written by Foundation's archiver, which
+            // outside Apple's platforms encodes booleans as numbers.
             let list = try BinaryPropertyList.read(ValueCoder.propertyList.encode([value]))
             return try KeyedArchives.ReadableValue(list).archived()
         }
     }
 
-    /// The value of bytes. Throws what decoding throws.
+    /// Decodes a value. Throws the errors of decoding.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         switch self {
         case .json: return try JSONDecoder().decode(type, from: data)
@@ -38,7 +38,7 @@ public enum ValueCoder: String, Sendable, Hashable, CaseIterable {
             let list = PropertyListValue(try KeyedArchives.ReadableValue(archive: data))
             let values = try PropertyListDecoder().decode([Value].self, from: BinaryPropertyList.write(list))
             guard values.count == 1 else {
-                throw TransformableError(.decoding, "The archive holds \(values.count) values in place of one.")
+                throw TransformableError(.decoding, "The archive contains \(values.count) values instead of one.")
             }
             return values[0]
         }

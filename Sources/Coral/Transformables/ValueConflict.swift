@@ -1,28 +1,28 @@
 import CoreData
 
-/// What becomes of an attribute that was changed here and, meanwhile, saved by somebody else.
+/// The treatment of an attribute that has unsaved changes here and was saved with another value by another context.
 public enum ValueConflictPolicy: Sendable {
-    /// The value of this context stays.
+    /// The value of this context is kept.
     case keepMine
-    /// The saved value is taken.
+    /// The saved value is used.
     case takeTheirs
-    /// A closure makes one value of three: the one that both began with, the one here, and the saved one.
+    /// A closure merges three values: the common original value, the one of this context, and the saved one.
     case merge(@Sendable (_ base: Any?, _ mine: Any?, _ theirs: Any?) throws -> Any?)
 }
 
-/// An attribute that was changed twice, and what came of it.
+/// An attribute that was changed in two contexts, and the result.
 public struct ValueConflict: CustomStringConvertible {
-    /// The object that was changed here and there.
+    /// The object with the conflict.
     public let object: NSManagedObject
     /// The attribute's name.
     public let attribute: String
-    /// The value that both began with.
+    /// The common original value.
     public let base: Any?
-    /// The value here.
+    /// The value in this context.
     public let mine: Any?
-    /// The value that was saved there.
+    /// The saved value.
     public let theirs: Any?
-    /// The value that the attribute has now.
+    /// The resulting value of the attribute.
     public let result: Any?
 
     public var description: String {
@@ -31,28 +31,28 @@ public struct ValueConflict: CustomStringConvertible {
     }
 }
 
-/// Merges what other contexts have saved, and settles conflicts of attributes instead of losing one side.
+/// Merges the saves of other contexts, and resolves conflicts of attributes by rules instead of discarding one side.
 ///
 ///     var rules = ValueConflictRules()
 ///     rules.set("Note.tags", .merge { base, mine, theirs in … })
 ///     let conflicts = try context.mergeChanges(fromContextDidSave: notification, resolvingBy: rules)
 public struct ValueConflictRules: Sendable {
-    /// For attributes that have no policy of their own.
+    /// The policy of attributes that have none of their own.
     public var standard: ValueConflictPolicy
 
     private var policies: [String: ValueConflictPolicy] = [:]
 
-    /// Rules by which every conflict is settled alike, until one is set for an attribute.
+    /// Creates rules with one policy for all attributes, until another is set for an attribute.
     public init(_ standard: ValueConflictPolicy = .keepMine) {
         self.standard = standard
     }
 
-    /// Says what becomes of an attribute, named `Entity.attribute`. Entities that inherit it follow.
+    /// Sets the policy of an attribute, given as `Entity.attribute`, also for entities that inherit it.
     public mutating func set(_ attribute: String, _ policy: ValueConflictPolicy) {
         policies[attribute] = policy
     }
 
-    /// The value that an attribute gets.
+    /// The resulting value of an attribute.
     func result(
         of attribute: String, _ entity: NSEntityDescription, base: Any?, mine: Any?, theirs: Any?
     ) throws -> Any? {
@@ -67,13 +67,13 @@ public struct ValueConflictRules: Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// Merges what another context has saved, as `mergeChanges(fromContextDidSave:)` does, and settles every
-    /// attribute that has unsaved changes here and was saved there with another value.
+    /// Merges the save of another context, as `mergeChanges(fromContextDidSave:)` does, and resolves every attribute
+    /// that has unsaved changes here and was saved there with another value.
     ///
-    /// Throws what merging closures throw, after all else is merged; attributes whose closures throw keep this
-    /// context's value. Cost: one comparison for each changed attribute of the objects that were updated in both.
+    /// Throws the errors of merging closures, after everything else is merged; attributes whose closures throw keep
+    /// this context's value. Cost: one comparison for each changed attribute of the objects that were updated in both.
     ///
-    /// - Returns: The conflicts, with what came of them.
+    /// - Returns: The conflicts, with their results.
     @discardableResult
     public func mergeChanges(
         fromContextDidSave notification: Notification, resolvingBy rules: ValueConflictRules

@@ -1,18 +1,19 @@
 import CoreData
 
-/// A merge policy that settles attributes by rules when a context saves what somebody else has saved meanwhile: for those
-/// who do not merge before they save.
+/// A merge policy that resolves conflicts of attributes by rules during a save, for contexts that do not merge before
+/// they save.
 ///
 ///     context.mergePolicy = ValueMergePolicy(rules) { conflict in log(conflict) }
 ///
-/// Attributes that were changed here and there to different values are settled by the rules and reported, one call for
-/// each. Everything else is as with `mergeByPropertyObjectTrump`: property by property, what was changed here is kept and
-/// what was changed there is taken. What a merging closure throws is the save's error; nothing is saved then.
+/// Attributes that were changed in both contexts to different values are resolved by the rules and reported, one call
+/// for each. Everything else is resolved as with `mergeByPropertyObjectTrump`: property by property, this context's
+/// changes are kept and those of the store are used otherwise. An error of a merging closure is the save's error;
+/// nothing is saved then.
 public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // because it is immutable
     private let rules: ValueConflictRules
     private let report: @Sendable (ValueConflict) -> Void
 
-    /// A policy that settles values by rules.
+    /// Creates a policy with rules.
     ///
     /// - Parameters:
     ///   - rules: How each attribute's conflicts are settled.
@@ -24,7 +25,7 @@ public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // be
     }
 
     public override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-        // Asked before the policy beneath makes what others have saved the base of the object's changes.
+        // The conflicts are computed before the superclass makes the saved values the base of the object's changes.
         let conflicts = try list.flatMap(conflicts)
         try super.resolve(optimisticLockingConflicts: list)
         for conflict in conflicts {
@@ -37,7 +38,7 @@ public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // be
 
     private func conflicts(of conflict: NSMergeConflict) throws -> [ValueConflict] {
         let object = conflict.sourceObject
-        // The row is gone: there is nothing to choose from.
+        // The row is deleted: there is no conflict of attributes.
         guard !object.isDeleted, let theirs = conflict.persistedSnapshot ?? conflict.cachedSnapshot else { return [] }
         let changed = object.changedValues()
         return try object.entity.attributesByName.keys.sorted().compactMap { name in

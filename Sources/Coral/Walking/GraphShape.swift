@@ -1,15 +1,16 @@
 import CoreData
 
-/// Which part of a graph is walked: what becomes of every relationship, and which entities and properties are left out.
+/// Which part of a graph is walked: the rule of every relationship, and the excluded entities and properties.
 ///
-/// For each relationship the first of these decides that has something to say: a rule given in code, the directive in the
-/// model's user info (`coral.shape`: `embed`, `reference` or `omit`), the shape's `base`.
+/// For each relationship the first of these that applies is used: a rule set in code, the directive in the model's user
+/// info (`coral.shape`: `embed`, `reference` or `omit`), the shape's `base`.
 public struct GraphShape: Sendable, Hashable {
-    /// What becomes of a relationship that no rule and no directive names.
+    /// The rule of a relationship without a rule and directive.
     public enum Base: Sendable, Hashable {
-        /// Everything that can be reached is part of the graph.
+        /// Every reachable object is part of the graph.
         case everything
-        /// What an object owns is part of the graph: what its cascading relationships lead to. The rest is referenced.
+        /// The objects that an object owns are part of the graph: the destinations of its cascading relationships. The
+        /// others are referenced.
         case ownership
         /// Only the roots are part of the graph; all relationships are references.
         case roots
@@ -18,46 +19,46 @@ public struct GraphShape: Sendable, Hashable {
     /// The key of the directive in the user info of entities, attributes and relationships.
     public static let userInfoKey = "coral.shape"
 
-    /// What becomes of a relationship that no rule and no directive names.
+    /// The rule of a relationship without a rule and directive.
     public var base: Base
-    /// Whether transient attributes are written. They are not unless said otherwise.
+    /// Whether transient attributes are written; false by default.
     public var includesTransientAttributes = false
-    /// Whether derived attributes are written. They are not unless said otherwise: whoever reads the document derives them
-    /// again.
+    /// Whether derived attributes are written; false by default, because the importing store derives them again.
     public var includesDerivedAttributes = false
-    /// How deep objects stand inside each other in the nested shape. What lies deeper is written at the top and referenced.
+    /// The maximum nesting depth of objects in the nested shape. Deeper objects are written at the top level and
+    /// referenced.
     public var depthLimit = 256
-    /// Whether directives in the model's user info count.
+    /// Whether directives in the model's user info are used.
     public var honoursUserInfo = true
 
     var rules: [Target: RelationshipRule] = [:]
     var excludedEntities: Set<String> = []
     var excludedProperties: Set<Target> = []
-    /// The only properties of an entity that are written, where it has such a list.
+    /// The only properties of an entity that are written, if it has such a list.
     var onlyProperties: [String: Set<String>] = [:]
 
-    /// A property, as somebody names it: `Note.items.price`, taken apart at its points.
+    /// A property, given as a key path such as `Note.items.price`.
     struct Target: Hashable, Sendable {
         var keyPath: String
     }
 
-    /// A shape that says nothing but what its base says.
+    /// Creates a shape that consists of a base only.
     public init(_ base: Base = .ownership) {
         self.base = base
     }
 
-    /// Everything that can be reached.
+    /// Every reachable object.
     public static let everything = GraphShape(.everything)
-    /// The roots and what they own.
+    /// The roots and the objects that they own.
     public static let ownership = GraphShape(.ownership)
-    /// The roots alone.
+    /// The roots only.
     public static let roots = GraphShape(.roots)
 
     // MARK: - Rules in code
 
-    /// Says what becomes of a relationship, named by its entity and the way to it: `Note.items`, or `Note.items.tags`, which
-    /// is the relationship `tags` of the entity that `items` leads to, wherever its objects are met. Entities that inherit
-    /// the relationship follow the rule unless they have one of their own.
+    /// Sets the rule of a relationship, given as a key path that starts with an entity: `Note.items`, or
+    /// `Note.items.tags`, which is the relationship `tags` of the destination entity of `items`, wherever its objects
+    /// are found. The rule also applies to entities that inherit the relationship, unless they have one of their own.
     public mutating func set(_ keyPath: String, _ rule: RelationshipRule) {
         rules[Target(keyPath: keyPath)] = rule
     }
@@ -69,7 +70,7 @@ public struct GraphShape: Sendable, Hashable {
         return copy
     }
 
-    /// Leaves out an entity, with those that inherit from it, or a property such as `Note.body` or `Note.items.price`.
+    /// Excludes an entity, with those that inherit from it, or a property such as `Note.body` or `Note.items.price`.
     public mutating func exclude(_ name: String) {
         if name.contains(".") {
             excludedProperties.insert(Target(keyPath: name))
@@ -85,7 +86,7 @@ public struct GraphShape: Sendable, Hashable {
         return copy
     }
 
-    /// Leaves out all properties of an entity but the named ones. Said twice, the last counts.
+    /// Excludes all properties of an entity except the named ones. A second call replaces the first.
     public mutating func include(only properties: Set<String>, of entity: String) {
         onlyProperties[entity] = properties
     }

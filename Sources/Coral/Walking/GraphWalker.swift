@@ -1,18 +1,17 @@
 import CoreData
 
-/// Finds the objects of a graph: the roots, and what the followed relationships lead to.
+/// Finds the objects of a graph: the roots, and the destinations of the followed relationships.
 ///
-/// The walk keeps a list of its own and goes generation by generation, so that a chain of a million objects costs no
-/// stack, and so that the objects of one generation are loaded together.
+/// The walk uses a work list and goes generation by generation, so that a chain of a million objects uses no stack, and
+/// the objects of one generation are loaded together.
 final class GraphWalker {
     private let loader: ObjectLoader
     private let following: (NSManagedObject) throws -> [NSManagedObject]
     private let willLoad: (Int) throws -> Void
 
-    /// - Parameter following: The objects that belong to the graph because of one that does. Called once for each
-    ///   object,
+    /// - Parameter following: The objects that belong to the graph because of a given one. Called once for each object,
     ///   in the order of the walk.
-    /// - Parameter willLoad: Called before each batch with the number of objects found so far; throws to stop.
+    /// - Parameter willLoad: Called before each batch with the number of objects found so far; throws to cancel.
     init(
         loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void,
         following: @escaping (NSManagedObject) throws -> [NSManagedObject]
@@ -30,11 +29,11 @@ final class GraphWalker {
         }
     }
 
-    /// The IDs of all objects of the graph, roots first, then in the order in which they were met. Roots that do not
-    /// exist are left out.
+    /// The IDs of all objects of the graph, roots first, then in the order of the walk. Roots that do not exist are
+    /// omitted.
     ///
     /// Cost: for each generation and batch one statement for each entity and each of its to-many relationships. Memory
-    /// grows with the number of IDs, not with what the objects hold.
+    /// grows with the number of IDs, not with the contents of objects.
     @discardableResult
     func ids(from roots: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
         var met: Set<NSManagedObjectID> = []

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Finds the properties that key paths such as `Note.items.price` name.
+/// Finds the properties of key paths such as `Note.items.price`.
 struct KeyPathResolver {
     private let entities: [String: NSEntityDescription]
 
@@ -10,7 +10,7 @@ struct KeyPathResolver {
 
     /// The entity of a name.
     ///
-    /// Throws `ShapeError` with a suggestion where there is none.
+    /// Throws `ShapeError` with a suggestion where it does not exist.
     func entity(_ name: String, in keyPath: String) throws -> NSEntityDescription {
         guard let entity = entities[name] else {
             let question = NameSuggestion.question(for: name, in: entities.keys)
@@ -30,28 +30,29 @@ struct KeyPathResolver {
         return found
     }
 
-    /// The place, written `Entity.property`, that a key path names. What inherits the property has it by inheritance.
+    /// The property of a key path, as `Entity.property` with the entity at the end of the path. It also applies to
+    /// entities that inherit the property.
     func place(of keyPath: String, requiresRelationship: Bool = false) throws -> String {
         let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count > 1, let first = parts.first, let last = parts.last else {
-            throw ShapeError(.unknownProperty, "\"\(keyPath)\" names no property: write Entity.property.", at: keyPath)
+            throw ShapeError(.unknownProperty, "\"\(keyPath)\" is not a property: write Entity.property.", at: keyPath)
         }
         var entity = try entity(first, in: keyPath)
         for part in parts.dropFirst().dropLast() {
             let property = try property(part, of: entity, in: keyPath)
             guard let next = (property as? NSRelationshipDescription)?.destinationEntity else {
-                throw ShapeError(.wrongKind, "\(entity.name ?? "").\(part) is no relationship.", at: keyPath)
+                throw ShapeError(.wrongKind, "\(entity.name ?? "").\(part) is not a relationship.", at: keyPath)
             }
             entity = next
         }
         let property = try property(last, of: entity, in: keyPath)
         guard !requiresRelationship || property is NSRelationshipDescription else {
-            throw ShapeError(.wrongKind, "\(entity.name ?? "").\(last) is no relationship.", at: keyPath)
+            throw ShapeError(.wrongKind, "\(entity.name ?? "").\(last) is not a relationship.", at: keyPath)
         }
         return "\(entity.name ?? "").\(last)"
     }
 
-    /// Refuses names of properties that an entity does not have.
+    /// Throws for names of properties that an entity does not have.
     func require(_ names: Set<String>, of entityName: String) throws {
         let entity = try entity(entityName, in: entityName)
         for name in names.sorted() { _ = try property(name, of: entity, in: "\(entityName).\(name)") }

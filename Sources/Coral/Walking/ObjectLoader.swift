@@ -1,14 +1,14 @@
 import CoreData
 
-/// Loads objects of one context in batches, a fetch for each entity and batch, and finds out which do not exist.
+/// Loads objects of one context in batches, a fetch for each entity and batch, and determines which do not exist.
 final class ObjectLoader {
     let context: NSManagedObjectContext
     private let plan: ShapePlan
     let batchSize: Int
-    /// The rows of entities that have been counted in full; for others the store is asked.
+    /// The primary keys of entities whose rows have all been read; for others the store is queried.
     private var known: [String: PrimaryKeyRanges] = [:]
     private let storeIdentifier: String?
-    /// Whether all rows of an entity are counted before the first of them is looked for: right for a whole store.
+    /// Whether all keys of an entity are read when the first of them is checked: suitable for a whole store.
     private let countsRows: Bool
 
     init(
@@ -35,9 +35,9 @@ final class ObjectLoader {
         return named.map(\.1)
     }
 
-    /// The objects of these IDs, loaded, in the same order; nil for one that does not exist (any more).
+    /// The objects with these IDs, loaded, in the same order; nil for one that does not exist.
     ///
-    /// One statement for each entity among those that are not loaded yet, and one for each of its to-many relationships.
+    /// One statement for each entity of objects that are not loaded, and one for each of its to-many relationships.
     func objects(with ids: [NSManagedObjectID]) throws -> [NSManagedObject?] {
         var loaded: [NSManagedObjectID: NSManagedObject] = [:]
         var absent: [NSEntityDescription: [NSManagedObjectID]] = [:]
@@ -59,13 +59,13 @@ final class ObjectLoader {
         request.predicate = NSPredicate(format: "SELF IN %@", ids as NSArray)
         request.includesSubentities = false
         request.returnsObjectsAsFaults = false
-        // IDs do not change, and to ask every unsaved object whether it is one of these costs more than the fetch.
+        // IDs do not change, and evaluating the predicate for every unsaved object costs more than the fetch.
         request.includesPendingChanges = false
         request.relationshipKeyPathsForPrefetching = try plan.plan(for: entity).toManyNames
         return try context.fetch(request)
     }
 
-    /// Which of the objects do not exist. Only faults are in doubt: what is loaded, or was never saved, is there.
+    /// The objects that do not exist. Only faults are checked: loaded and unsaved objects exist.
     func missing(among objects: some Sequence<NSManagedObject>) throws -> Set<NSManagedObjectID> {
         var missing: Set<NSManagedObjectID> = []
         var doubtful: [NSEntityDescription: Set<NSManagedObjectID>] = [:]

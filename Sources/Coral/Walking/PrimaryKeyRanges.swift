@@ -1,4 +1,5 @@
-/// The primary keys of one entity's rows, as ranges: stores count their rows, so that a million keys are a few ranges.
+/// The primary keys of one entity's rows, as ranges: stores assign consecutive keys, so that a million keys are a few
+/// ranges.
 struct PrimaryKeyRanges {
     private var ranges: [ClosedRange<Int64>] = []
 

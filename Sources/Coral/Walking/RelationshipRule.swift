@@ -1,9 +1,9 @@
-/// What becomes of a relationship when a graph is walked.
+/// The rule of a relationship when a graph is walked.
 public enum RelationshipRule: String, Sendable, Hashable, CaseIterable {
-    /// The related objects belong to the graph: they are walked too, and stand inside their owner in the nested shape.
+    /// The related objects belong to the graph: they are walked too, and nested in their owner in the nested shape.
     case embed
-    /// The related objects are named, and are part of the graph only if something else brings them in.
+    /// The related objects are referenced, and part of the graph only if another relationship embeds them.
     case reference
-    /// The relationship is left out.
+    /// The relationship is omitted.
     case omit
 }

@@ -1,6 +1,6 @@
-/// Why a shape does not fit a model.
+/// The reason why a shape does not fit a model.
 public struct ShapeError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of mistakes. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -9,18 +9,18 @@ public struct ShapeError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unknownEntity = Code(rawValue: "unknownEntity")
         /// The entity has no such property.
         public static let unknownProperty = Code(rawValue: "unknownProperty")
-        /// A rule for a relationship names something else, or a directive says none of the known words.
+        /// A rule for a relationship names another property, or a directive has an unknown value.
         public static let wrongKind = Code(rawValue: "wrongKind")
     }
 
-    /// The kind of reason.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
-    /// The entity, key path or directive at fault, as it was given.
+    /// The invalid entity, key path or directive, as it was given.
     public var place: String
 
-    /// An error of a kind, with a sentence, and the place in the model.
+    /// Creates an error of a kind, with a description, and the place in the model.
     public init(_ code: Code, _ message: String, at place: String) {
         self.code = code
         self.message = message

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// A shape, resolved against a model once: for every entity which properties are read, and how.
+/// A shape, resolved against a model: for every entity the properties to read, and how.
 final class ShapePlan {
     let model: NSManagedObjectModel
     let schema: GraphSchema
@@ -11,7 +11,7 @@ final class ShapePlan {
     private let rules: [String: RelationshipRule]
     private var entities: [String: EntityPlan] = [:]
 
-    /// Throws `ShapeError` where the shape names what the model does not have.
+    /// Throws `ShapeError` where the shape contains names that the model does not have.
     init(_ shape: GraphShape, model: NSManagedObjectModel) throws {
         self.model = model
         self.shape = shape
@@ -20,7 +20,7 @@ final class ShapePlan {
         excludedEntities = try paths.descendants(of: shape.excludedEntities)
         excludedProperties = Set(try shape.excludedProperties.map { try paths.place(of: $0.keyPath) })
         var rules: [String: RelationshipRule] = [:]
-        // In the order of their names, so that two rules for one place always give the same.
+        // Sorted by name, so that the result is deterministic if two rules refer to the same relationship.
         for (target, rule) in shape.rules.sorted(by: { $0.key.keyPath < $1.key.keyPath }) {
             rules[try paths.place(of: target.keyPath, requiresRelationship: true)] = rule
         }
@@ -28,12 +28,12 @@ final class ShapePlan {
         for (entity, names) in shape.onlyProperties { try paths.require(names, of: entity) }
     }
 
-    /// Whether objects of an entity are part of any document of this shape.
+    /// Whether documents of this shape include objects of an entity.
     func includes(_ entity: NSEntityDescription) -> Bool {
         !excludedEntities.contains(entity.name ?? "")
     }
 
-    /// What is read of an entity's objects. Decided when it is first asked.
+    /// The properties to read of an entity's objects. Computed on first use.
     func plan(for entity: NSEntityDescription) throws -> EntityPlan {
         let name = entity.name ?? ""
         if let plan = entities[name] { return plan }
@@ -108,12 +108,12 @@ final class ShapePlan {
     }
 }
 
-/// What is read of the objects of one entity.
+/// The properties to read of the objects of one entity.
 struct EntityPlan {
     struct Attribute {
         var name: String
         var type: GraphSchema.Attribute
-        /// What reads the value of a transformable attribute.
+        /// Reads the value of a transformable attribute.
         var transformable: TransformableReader?
         /// Whether large values are kept in files beside the store.
         var mayHaveFile = false
@@ -131,6 +131,6 @@ struct EntityPlan {
     var attributes: [Attribute]
     var relationships: [Relationship]
 
-    /// The to-many relationships: what a fetch of many objects had better load with them.
+    /// The to-many relationships, which a fetch of many objects should prefetch.
     var toManyNames: [String] { relationships.filter(\.isToMany).map(\.name) }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Base64 with the standard alphabet and padding (RFC 4648), written straight into an output's buffer.
+/// Base64 with the standard alphabet and padding (RFC 4648), written directly into an output's buffer.
 enum Base64 {
     private static let alphabet: [UInt8] = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The value of each byte, or 255 for what is not in the alphabet.
+    /// The value of each byte, or 255 for bytes outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (index, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(index) }
@@ -44,8 +44,8 @@ enum Base64 {
         }
     }
 
-    /// The bytes that the text stands for, or nil where it is no Base64. White space between groups is passed over, since
-    /// property lists and XML break lines; padding at the end may not be left out.
+    /// The bytes of a Base64 text, or nil where it is not valid. White space between groups is ignored, since property
+    /// lists and XML break lines; padding at the end is required.
     static func decode(_ text: UnsafeRawBufferPointer) -> Data? {
         var data = Data(capacity: text.count / 4 * 3)
         var isValid = true

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A window on a source's bytes that moves forward: what is being read stays, what has been read makes room.
+/// A forward-moving window on a source's bytes: the token being read is kept, bytes before it are discarded.
 ///
-/// The byte after the last one in the window is always 0, so that a scan which stops at 0 needs no other check.
+/// The byte after the last one in the window is always 0, so that a scan that stops at 0 needs no bounds check.
 final class ByteInput {
-    /// Behind a pointer because every byte read passes here, and a pointer's target is exempt from the exclusivity checks
-    /// that a class's properties pay for.
+    /// Accessed by pointer because every byte read uses it, and a pointer's target is exempt from the exclusivity
+    /// checks of a class's properties.
     let window: UnsafeMutablePointer<Window>
     private let source: any ByteSource
     private let sizeLimit: Int
@@ -13,13 +13,13 @@ final class ByteInput {
     struct Window {
         var base: UnsafeMutablePointer<UInt8>
         var capacity: Int
-        /// The next byte to read, counted from `base`.
+        /// The next byte to read, relative to `base`.
         var position = 0
-        /// The end of what has been read from the source, counted from `base`.
+        /// The end of the bytes read from the source, relative to `base`.
         var end = 0
         /// The offset of `base` in the document.
         var offset = 0
-        /// Whether the source has no more.
+        /// Whether the source has no more bytes.
         var isLast = false
     }
 
@@ -37,7 +37,7 @@ final class ByteInput {
         window.deallocate()
     }
 
-    /// Zeros after the window, as many as the widest load.
+    /// The number of zeros after the window, the size of the widest load.
     static let padding = 16
 
     /// The size of the document, where it is known.
@@ -46,8 +46,8 @@ final class ByteInput {
     /// The offset of the next byte in the document.
     var offset: Int { window.pointee.offset + window.pointee.position }
 
-    /// Reads more bytes after `end`, keeping everything from `start` on. Returns how far back the window's bytes moved, or
-    /// nil when there are no more bytes.
+    /// Reads more bytes after `end`, keeping everything from `start` on. Returns the distance by which the window's
+    /// bytes were moved back, or nil when there are no more bytes.
     func refill(keepingFrom start: Int) throws -> Int? {
         guard !window.pointee.isLast else { return nil }
         let kept = window.pointee.end - start

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Where written bytes go.
+/// The destination of written bytes.
 public protocol ByteSink: AnyObject {
-    /// Takes bytes in order. Throws `DocumentError` where they cannot be taken.
+    /// Writes bytes in order. Throws `DocumentError` where this fails.
     func write(_ bytes: UnsafeRawBufferPointer) throws
     /// Called once after the last byte.
     func finish() throws
 }
 
-/// A buffer in front of a sink: bytes collect here and go on in large pieces.
+/// A buffer in front of a sink, which passes bytes on in large pieces.
 ///
-/// What has not been flushed when the output is dropped is lost: call `finish`.
+/// Bytes that are not flushed when the output is deallocated are lost: call `finish`.
 public final class ByteOutput {
-    /// The free part of the buffer. Behind a pointer because every byte written passes here, and a pointer's target is
-    /// exempt from the exclusivity checks that a class's properties pay for.
+    /// The free part of the buffer. Accessed by pointer because every byte written uses it, and a pointer's target is
+    /// exempt from the exclusivity checks of a class's properties.
     package let cursor: UnsafeMutablePointer<Cursor>
     private let base: UnsafeMutablePointer<UInt8>
     private let capacity: Int
@@ -25,10 +25,10 @@ public final class ByteOutput {
         package var end: UnsafeMutablePointer<UInt8>
     }
 
-    /// The largest piece that `reserve` gives.
+    /// The maximum of `reserve`.
     package static let largestReservation = 16 * 1024
 
-    /// An output in front of a sink.
+    /// Creates an output in front of a sink.
     public init(to sink: any ByteSink, capacity: Int = 256 * 1024) {
         self.sink = sink
         self.capacity = max(capacity, ByteOutput.largestReservation)
@@ -45,7 +45,8 @@ public final class ByteOutput {
     /// The bytes written so far, flushed or not.
     public var byteCount: Int { flushedCount + (cursor.pointee.next - base) }
 
-    /// Room for `count` bytes (at most `largestReservation`) at the cursor. Who writes there moves `cursor.pointee.next`.
+    /// Reserves `count` bytes (at most `largestReservation`) at the cursor. The caller advances `cursor.pointee.next`
+    /// after writing.
     @inline(__always)
     package func reserve(_ count: Int) throws -> UnsafeMutablePointer<UInt8> {
         if cursor.pointee.end - cursor.pointee.next < count { try flush() }
@@ -60,7 +61,7 @@ public final class ByteOutput {
         cursor.pointee.next = next + 1
     }
 
-    /// Writes bytes as they are. Pieces larger than the buffer go to the sink directly.
+    /// Writes bytes unchanged. Pieces larger than the buffer go to the sink directly.
     public func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard let start = bytes.baseAddress, bytes.count > 0 else { return }
         if bytes.count > cursor.pointee.end - cursor.pointee.next {
@@ -75,23 +76,23 @@ public final class ByteOutput {
         cursor.pointee.next += bytes.count
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     public func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
-    /// Writes a text's UTF-8 as it is.
+    /// Writes the UTF-8 of a text.
     public func write(_ text: String) throws {
         var text = text
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes a literal's UTF-8 as it is.
+    /// Writes the UTF-8 of a literal.
     package func write(literal: StaticString) throws {
         try write(UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
-    /// Hands what has collected to the sink.
+    /// Passes the buffered bytes to the sink.
     public func flush() throws {
         let count = cursor.pointee.next - base
         guard count > 0 else { return }
@@ -100,7 +101,7 @@ public final class ByteOutput {
         try sink.write(UnsafeRawBufferPointer(start: base, count: count))
     }
 
-    /// Flushes and tells the sink that this was all.
+    /// Flushes and finishes the sink.
     public func finish() throws {
         try flush()
         try sink.finish()
@@ -109,10 +110,10 @@ public final class ByteOutput {
 
 /// A sink that keeps everything in memory.
 public final class MemorySink: ByteSink {
-    /// What has arrived so far.
+    /// The bytes written so far.
     public private(set) var data = Data()
 
-    /// An empty sink.
+    /// Creates an empty sink.
     public init() {}
 
     public func write(_ bytes: UnsafeRawBufferPointer) throws {

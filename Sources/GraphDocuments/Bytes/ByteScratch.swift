@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes put together piece by piece, at an address that stays while nothing is added.
+/// A growing buffer whose address is stable while nothing is added.
 final class ByteScratch {
     private(set) var base: UnsafeMutablePointer<UInt8>
     private(set) var count = 0

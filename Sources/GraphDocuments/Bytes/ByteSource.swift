@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where read bytes come from.
+/// The source of read bytes.
 public protocol ByteSource: AnyObject {
-    /// Fills the beginning of `buffer` and says how many bytes that were; 0 at the end. Throws `DocumentError`.
+    /// Fills the beginning of `buffer` and returns the number of bytes; 0 at the end. Throws `DocumentError`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
-    /// The number of bytes in all, where it is known.
+    /// The total number of bytes, where it is known.
     var byteCount: Int? { get }
 }
 
@@ -13,13 +13,13 @@ public final class MemorySource: ByteSource {
     private let data: Data
     private var position: Int
 
-    /// A source of the data's bytes.
+    /// Creates a source of the data's bytes.
     public init(_ data: Data) {
         self.data = data
         position = data.startIndex
     }
 
-    /// A source of a text's UTF-8.
+    /// Creates a source of a text's UTF-8.
     public convenience init(_ text: String) {
         self.init(Data(text.utf8))
     }
@@ -51,7 +51,8 @@ public final class FileSource: ByteSource {
         byteCount = FileSource.size(of: descriptor)
     }
 
-    /// Reads an open descriptor (standard input, a pipe) and does not close it; `name` is for messages.
+    /// Creates a source that reads an open descriptor (standard input, a pipe) and does not close it; `name` is for
+    /// messages.
     public init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
@@ -72,7 +73,7 @@ public final class FileSource: ByteSource {
         }
     }
 
-    /// The size of a regular file; a pipe has none.
+    /// The size of a regular file; nil for a pipe.
     private static func size(of descriptor: Int32) -> Int? {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -80,7 +81,7 @@ public final class FileSource: ByteSource {
     }
 }
 
-/// `read` of the C library, which inside a type with a method of that name cannot be called otherwise.
+/// `read` of the C library, which cannot be called inside a type with a method of that name.
 private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, bytes, count)
 }

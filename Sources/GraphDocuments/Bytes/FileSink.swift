@@ -6,7 +6,7 @@ public final class FileDescriptorSink: ByteSink {
     private let descriptor: Int32
     private let name: String
 
-    /// A sink on an open descriptor; `name` is for messages.
+    /// Creates a sink for an open descriptor; `name` is for messages.
     public init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
@@ -34,7 +34,7 @@ public final class FileDescriptorSink: ByteSink {
 /// Released before `finish`, it leaves nothing behind, and what is at the path is unchanged. Where the path is a symbolic link,
 /// the file that it leads to is replaced. A device or a pipe is written to as it is.
 public final class AtomicFile: ByteSink {
-    /// Where the file will be.
+    /// The path of the file.
     public let path: String
     /// Nil where the bytes go to their place at once.
     private let folder: PartialFolder?
@@ -76,7 +76,7 @@ public final class AtomicFile: ByteSink {
         try sink.write(bytes)
     }
 
-    /// Forces the bytes to disk and gives the file its name.
+    /// Flushes the bytes to disk and renames the file.
     public func finish() throws {
         guard descriptor >= 0 else { return }
         // A disk over a network may report only now that it is full.
@@ -91,12 +91,12 @@ public final class AtomicFile: ByteSink {
     }
 }
 
-/// What the system says about its last error.
+/// The system's message for its last error.
 func systemMessage() -> String {
     String(cString: strerror(errno))
 }
 
-/// `write` of the C library, which inside a type with a method of that name cannot be called otherwise.
+/// `write` of the C library, which cannot be called inside a type with a method of that name.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

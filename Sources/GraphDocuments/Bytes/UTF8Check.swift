@@ -1,7 +1,7 @@
-/// Tells whether bytes are UTF-8, fast where they are ASCII.
+/// Validates UTF-8, with a fast path for ASCII.
 package enum UTF8Check {
-    /// The position of the first byte that is not part of valid UTF-8, or nil where all are. Surrogates, overlong forms and
-    /// values above U+10FFFF are not valid.
+    /// The position of the first byte that is not part of valid UTF-8, or nil. Surrogates, overlong forms and values
+    /// above U+10FFFF are invalid.
     package static func firstInvalid(in bytes: UnsafeRawBufferPointer) -> Int? {
         let count = bytes.count
         var index = 0

@@ -1,13 +1,14 @@
 import Foundation
 
-/// Builds a graph as dictionaries and arrays of Foundation's objects, in one of three styles. Each reads back exactly.
+/// Builds a graph as dictionaries and arrays of Foundation objects, in one of three styles. Each of them can be read
+/// back without loss.
 ///
-/// Everything is in memory. A nested document as deep as its walk's limit lets it is safe to free; one of 20,000 levels is
-/// not, so leave the limit well below.
+/// Everything is in memory. Deallocating a nested document is recursive: it is safe up to the default depth limit, but
+/// not for 20,000 levels.
 public struct DictionaryGraphWriter: ForwardingGraphWriter {
     var target: TreeGraphWriter
 
-    /// A writer. Throws `DocumentError` for other shapes than flat and nested.
+    /// Creates a writer. Throws `DocumentError` for other shapes than flat and nested.
     public init(style: DictionaryStyle, shape: DocumentShape = .nested) throws {
         target = try TreeGraphWriter(style: TreeStyle(style: style), shape: shape)
     }
@@ -15,16 +16,16 @@ public struct DictionaryGraphWriter: ForwardingGraphWriter {
     /// The whole document: header and objects.
     public var document: [String: Any] { target.document.foundationObject as? [String: Any] ?? [:] }
 
-    /// The objects at the top alone, in the order written.
+    /// The objects at the top level, in the order written.
     public var objects: [[String: Any]] { target.objects.compactMap { $0.foundationObject as? [String: Any] } }
 }
 
-/// Reads records from dictionaries and arrays of Foundation's objects, in any style.
+/// Reads records from dictionaries and arrays of Foundation objects, in any style.
 public struct DictionaryDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<TreeTokens>
 
     /// Reads the header. `document` is a dictionary (a document, or with a root entity in the options one object) or an
-    /// array of dictionaries. Throws `DocumentError`, also for an object that no value is.
+    /// array of dictionaries. Throws `DocumentError`, also for an object of an unsupported type.
     public init(_ document: Any, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         let tree = try ReadableValue(foundationObject: document, depthLimit: min(options.limits.depth, 4096))
         reader = try TokenRecordReader(TreeTokens(tree, limits: options.limits), schema: schema, options: options)

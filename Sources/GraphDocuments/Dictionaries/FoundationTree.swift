@@ -1,7 +1,7 @@
 import Foundation
 
 extension ReadableValue {
-    /// The tree as Foundation's objects: `[String: Any]`, `[Any]`, numbers, strings, dates, …, `NSNull`.
+    /// The tree as Foundation objects: `[String: Any]`, `[Any]`, numbers, strings, dates, …, `NSNull`.
     package var foundationObject: Any {
         switch self {
         case .array(let values): values.map(\.foundationObject)
@@ -11,8 +11,8 @@ extension ReadableValue {
         }
     }
 
-    /// The tree that Foundation's objects make. Dictionaries come with their keys sorted, but for those that say what the
-    /// object is, which come first. Throws `DocumentError` for an object that no value is, and below `depthLimit` levels.
+    /// The tree of Foundation objects. The keys of dictionaries are sorted, except that those with a special meaning
+    /// come first. Throws `DocumentError` for an object of an unsupported type, and beyond `depthLimit` levels.
     package init(foundationObject object: Any, depthLimit: Int) throws {
         guard depthLimit > 0 else {
             throw DocumentError(.limit, "The dictionary nests too deeply.", at: DocumentPlace(offset: 0))
@@ -28,12 +28,12 @@ extension ReadableValue {
             self = .value(value)
         } else {
             throw DocumentError(
-                .wrongType, "An object of type \(type(of: object)) is no value of a document.",
+                .wrongType, "An object of type \(type(of: object)) is not supported in a document.",
                 at: DocumentPlace(offset: 0))
         }
     }
 
-    /// Our own members first, the header before the objects, the entity before what belongs to it.
+    /// This library's own members first, the header before the objects, the entity before the other members.
     private static func comesBefore(_ left: String, _ right: String) -> Bool {
         let first = [
             RecordMember.header, RecordMember.entity, RecordMember.id, ValueTag.archive.rawValue,
@@ -46,7 +46,7 @@ extension ReadableValue {
 }
 
 extension GraphValue {
-    /// The value as Foundation's object.
+    /// The value as a Foundation object.
     fileprivate var foundationObject: Any {
         switch self {
         case .bool(let value): value
@@ -63,7 +63,7 @@ extension GraphValue {
         }
     }
 
-    /// The value that one of Foundation's objects is, or nil.
+    /// The value of a Foundation object, or nil.
     package init?(foundationObject object: Any) {
         switch object {
         case is NSNull: self = .null
@@ -78,7 +78,7 @@ extension GraphValue {
         }
     }
 
-    /// The number that the object is. Its exact type is asked for first: casts take one number for any other.
+    /// The value of a number object. Its exact type is compared first: casts convert between number types.
     private init?(number object: Any) {
         let type = Swift.type(of: object)
         if type == Bool.self, let value = object as? Bool {
@@ -111,7 +111,8 @@ extension GraphValue {
 }
 
 extension GraphValue {
-    /// The value of a decimal object. Parsers of JSON make them of any number, so it is the simplest one that loses nothing.
+    /// The value of a decimal object. JSON parsers create decimals for any number, so the simplest type that loses
+    /// nothing is chosen.
     fileprivate init(parsed decimal: Decimal) {
         let text = DecimalText.text(decimal)
         if let integer = Int64(text) {
@@ -124,7 +125,8 @@ extension GraphValue {
     }
 }
 
-/// The one boolean object that equals the number, which is the number itself where it is a boolean: Foundation keeps two.
+/// The boolean object that equals the number, which is the number itself where it is a boolean: Foundation has two such
+/// instances.
 private func kCFBooleanLike(_ number: NSNumber) -> NSNumber {
     NSNumber(value: number.boolValue)
 }

@@ -17,14 +17,14 @@ extension GraphRecord {
 }
 
 extension RecordID {
-    /// The ids in order, each once.
+    /// The sorted ids without duplicates.
     static func sortedSet(_ ids: some Sequence<RecordID>) -> [RecordID] {
         Set(ids).sorted { $0.precedes($1) }
     }
 }
 
 extension RecordUpdate {
-    /// What turns one record into another of the same id and entity. Both are canonical.
+    /// The update that changes one record into another of the same id and entity. Both are canonical.
     init(from old: GraphRecord, to new: GraphRecord) {
         self.init(id: new.id, entity: new.entity)
         forEachName(old.attributes, new.attributes, \.name) { name, before, after in
@@ -40,18 +40,19 @@ extension RecordUpdate {
         }
     }
 
-    /// The record with the changes made, whatever it was.
+    /// The record with the changes applied, without checking.
     func applied(to record: GraphRecord) -> GraphRecord {
-        // Without checking nothing is thrown.
+        // Without checking it throws nothing.
         (try? applied(to: record, checking: false)) ?? record
     }
 
-    /// The record with the changes made. Throws `DeltaError` where it is not as the update says that it was.
+    /// The record with the changes applied. Throws `DeltaError` where the record differs from the old values of the
+    /// update.
     func applied(to record: GraphRecord, checking: Bool) throws -> GraphRecord {
         var values = Dictionary(record.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         for change in attributes {
             if checking, values[change.name] != change.old {
-                throw DeltaError(.mismatch, "\(subject).\(change.name) is not what the delta says it was.", subject)
+                throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the delta's old value.", subject)
             }
             values[change.name] = change.new
         }
@@ -78,20 +79,20 @@ extension RelationshipChange {
         switch change {
         case .replaced(let old, let new):
             if checking, target != old {
-                throw DeltaError(.mismatch, "\(subject).\(name) does not lead where the delta says it did.", subject)
+                throw DeltaError(.mismatch, "\(subject).\(name) does not have the delta's old destination.", subject)
             }
             return new
         case .members(let removed, let added):
             let members = Set(target?.ids ?? [])
             if checking, !members.isSuperset(of: removed) || !members.isDisjoint(with: added) {
-                throw DeltaError(.mismatch, "\(subject).\(name) has not the members that the delta says.", subject)
+                throw DeltaError(.mismatch, "\(subject).\(name) does not have the delta's old members.", subject)
             }
             return .toMany(RecordID.sortedSet(members.subtracting(removed).union(added)))
         }
     }
 }
 
-/// Walks two lists that are sorted by name, pair by pair.
+/// Iterates over two lists that are sorted by name, pairing elements with the same name.
 func forEachName<Element>(
     _ left: [Element], _ right: [Element], _ name: (Element) -> String,
     _ body: (String, Element?, Element?) -> Void

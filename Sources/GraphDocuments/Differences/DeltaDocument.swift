@@ -1,10 +1,10 @@
 import Foundation
 import KeyedArchives
 
-/// Documents of changes, in any format: `$header`, then `$changes`, one object each; in JSON Lines each on a line. JSON,
-/// JSON Lines and XML stream; property lists are in memory as a whole.
+/// Documents of changes, in any format: `$header`, then `$changes`, one object each; in JSON Lines each on a line.
+/// JSON, JSON Lines and XML are streamed; property lists are in memory as a whole.
 public enum DeltaDocument {
-    /// The name by which documents of changes are known.
+    /// The format name in the header of documents of changes.
     public static let formatName = "coral-delta"
     /// The newest version that this library writes.
     public static let currentVersion = 1
@@ -70,7 +70,7 @@ public enum DeltaDocument {
         _ data: Data, as format: GraphFormat? = nil, limits: DocumentLimits = .standard
     ) throws -> GraphDelta {
         guard let format = format ?? GraphFormat.detect(data) else {
-            throw DocumentError(.syntax, "The document is of no format that is known here.")
+            throw DocumentError(.syntax, "The format of the document is unknown.")
         }
         switch format {
         case .json, .jsonLines:
@@ -90,7 +90,7 @@ public enum DeltaDocument {
     private static func read(_ source: some TokenSource, _ limits: DocumentLimits) throws -> GraphDelta {
         var source = source
         guard try source.next() == .beginObject, try source.next() == .key, source.tokenText() == RecordMember.header
-        else { throw DocumentError(.unsupported, "The document is no delta.", at: source.place) }
+        else { throw DocumentError(.unsupported, "The document is not a delta.", at: source.place) }
         let headerPlace = source.place
         let headers = try self.headers(source.readTree(source.next()), at: headerPlace)
         var changes: [RecordChange] = []
@@ -109,17 +109,17 @@ public enum DeltaDocument {
         switch try source.next() {
         case .key where source.tokenText() == RecordMember.changes:
             guard try source.next() == .beginArray else {
-                throw DocumentError(.syntax, "The changes are no array.", at: source.place)
+                throw DocumentError(.syntax, "The changes are not an array.", at: source.place)
             }
             while case let token = try source.next(), token != .endArray { try add(token) }
             guard try source.next() == .endObject, try source.next() == .end else {
-                throw DocumentError(.syntax, "Something follows the changes.", at: source.place)
+                throw DocumentError(.syntax, "Unexpected content after the changes.", at: source.place)
             }
         case .endObject:
-            // Lines, or a delta without changes.
+            // JSON Lines, or a delta without changes.
             while case let token = try source.next(), token != .end { try add(token) }
         default:
-            throw DocumentError(.syntax, "After the header come the changes.", at: source.place)
+            throw DocumentError(.syntax, "Expected the changes after the header.", at: source.place)
         }
         return GraphDelta(
             changes, oldHeader: headers.old, newHeader: headers.new, knowledge: headers.knowledge)
@@ -144,16 +144,16 @@ public enum DeltaDocument {
         _ tree: ReadableValue, at place: DocumentPlace
     ) throws -> (old: DocumentHeader?, new: DocumentHeader?, knowledge: GraphDelta.Knowledge) {
         guard case .value(.string(formatName))? = tree.member("format") else {
-            throw DocumentError(.unsupported, "The document is no delta.", at: place)
+            throw DocumentError(.unsupported, "The document is not a delta.", at: place)
         }
         guard case .value(.integer(let version))? = tree.member("version"), version <= currentVersion else {
             throw DocumentError(
-                .unsupported, "The delta is of a newer version; this library reads up to \(currentVersion).", at: place)
+                .unsupported, "The delta has a newer version; this library reads up to \(currentVersion).", at: place)
         }
         var knowledge = GraphDelta.Knowledge.both
         if let word = tree.member("knows") {
             guard case .value(.string(let text)) = word, let known = GraphDelta.Knowledge(rawValue: text) else {
-                throw DocumentError(.unsupported, "The delta does not say what it knows.", at: place)
+                throw DocumentError(.unsupported, "The header of the delta has no valid `knows`.", at: place)
             }
             knowledge = known
         }
@@ -172,7 +172,7 @@ extension GraphDelta {
         return sink.data
     }
 
-    /// The delta that a document says, of any format. Throws `DocumentError`.
+    /// Reads a delta from a document of any format. Throws `DocumentError`.
     public init(_ data: Data, limits: DocumentLimits = .standard) throws {
         self = try DeltaDocument.read(data, limits: limits)
     }

@@ -1,19 +1,19 @@
-/// Why a delta cannot be applied or put together.
+/// The reason why a delta cannot be applied or joined.
 public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The graph is not as the delta says that it was.
+        /// The graph does not have the old state of the delta.
         public static let mismatch = Code(rawValue: "mismatch")
-        /// The delta updates or deletes a record that is not there.
+        /// The delta updates or deletes a record that does not exist.
         public static let missing = Code(rawValue: "missing")
-        /// The delta inserts a record that is there already.
+        /// The delta inserts a record that already exists.
         public static let exists = Code(rawValue: "exists")
-        /// Two deltas that are to be joined do not follow one another.
+        /// Two deltas to be joined do not follow one another.
         public static let unrelated = Code(rawValue: "unrelated")
-        /// The delta was made since a token, and does not know what was.
+        /// The delta was computed from a token, and does not contain old values.
         public static let oneWay = Code(rawValue: "oneWay")
         /// A state that is compared has two records with one entity and id.
         public static let repeated = Code(rawValue: "repeated")
@@ -21,14 +21,14 @@ public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let conflict = Code(rawValue: "conflict")
     }
 
-    /// The kind of reason.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
-    /// The record that it is about.
+    /// The record of the error.
     public var subject: RecordSubject?
 
-    /// An error of a kind, with a sentence, and the record that it is about.
+    /// Creates an error of a kind, with a description and its record.
     public init(_ code: Code, _ message: String, _ subject: RecordSubject? = nil) {
         self.code = code
         self.message = message

@@ -1,44 +1,43 @@
-/// Two deltas from one state, as one: what either side has changed, and where both have changed the same, what the policy
-/// says.
+/// A merge of two deltas from the same state: the changes of both sides, with conflicts resolved by a policy.
 public struct DeltaMerge: Sendable {
-    /// What is done where both sides have changed the same.
+    /// The resolution of conflicts.
     public enum Policy: Sendable {
         /// The merge throws `DeltaError`.
         case fail
-        /// The first side's change counts.
+        /// The first side's change is used.
         case ours
-        /// The second side's change counts.
+        /// The second side's change is used.
         case theirs
-        /// Neither counts: the record stays as it was before both.
+        /// Neither is used: the record keeps its common old state.
         case neither
-        /// A function decides, conflict by conflict.
+        /// A function resolves each conflict.
         case decide(@Sendable (DeltaConflict) -> Choice)
     }
 
-    /// Whose change counts.
+    /// The resolution of one conflict.
     public enum Choice: Sendable, Hashable {
-        /// The first side's.
+        /// The first side's change.
         case ours
-        /// The second side's.
+        /// The second side's change.
         case theirs
-        /// Nobody's: the record stays as it was before both.
+        /// Neither: the record keeps its common old state.
         case neither
     }
 
-    /// Both sides' changes, from the state that both began with.
+    /// Both sides' changes, from the common old state.
     public let delta: GraphDelta
-    /// Where both had changed the same, sorted by record and property, each with the side that counted.
+    /// The conflicts, sorted by record and property, each with its resolution.
     public let conflicts: [DeltaConflict]
 
     /// Merges two deltas from the same state.
     ///
-    /// Both sides may make the same change; members of unordered relationships are merged one by one. What is a conflict says
-    /// `DeltaConflict.Kind`. Throws `DeltaError` where there is one and the policy is to fail, and for a delta since a token.
-    /// Cost: one step for each change.
+    /// Equal changes of both sides are not a conflict; members of unordered relationships are merged one by one.
+    /// `DeltaConflict.Kind` lists the conflicts. Throws `DeltaError` where there is one and the policy is to fail, and
+    /// for a delta from a token. Cost: one step for each change.
     public init(_ ours: GraphDelta, _ theirs: GraphDelta, policy: Policy = .fail) throws {
         guard ours.knowledge == .both, theirs.knowledge == .both else {
             throw DeltaError(
-                .oneWay, "A delta that was made since a token does not know what was, and cannot be merged.")
+                .oneWay, "A delta from a token has no old values and cannot be merged.")
         }
         var merger = DeltaMerger(policy: policy)
         try merger.merge(ours, theirs)
@@ -49,40 +48,40 @@ public struct DeltaMerge: Sendable {
     }
 }
 
-/// Where both sides of a merge have changed the same.
+/// A conflict between both sides of a merge.
 public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
-    /// What both sides have done to a record.
+    /// The kind of conflict.
     public enum Kind: String, Sendable, Hashable {
-        /// Both sides have given a property another value.
+        /// Both sides have set a property to different values.
         case bothUpdated
-        /// Both sides have inserted a record of this id, and they differ.
+        /// Both sides have inserted different records with the same id.
         case bothInserted
         /// One side has changed a record that the other has deleted.
         case updatedAndDeleted
-        /// One side has linked to a record that the other has deleted. The deletion counts, and the link is left out.
+        /// One side has linked to a record that the other has deleted. The deletion is kept, and the link is omitted.
         case linkedAndDeleted
     }
 
-    /// What both sides have done.
+    /// The kind of conflict.
     public var kind: Kind
     /// The record.
     public var subject: RecordSubject
-    /// The attribute or relationship; nil where it is about the record.
+    /// The attribute or relationship; nil where the conflict concerns the record.
     public var property: String?
-    /// What the first side has done to the record.
+    /// The first side's change of the record.
     public var ours: RecordChange
-    /// What the second side has done to the record.
+    /// The second side's change of the record.
     public var theirs: RecordChange
-    /// Whose change counted.
+    /// The resolution.
     public var choice: DeltaMerge.Choice
 
     public var description: String {
         let place = property.map { "\(subject).\($0)" } ?? "\(subject)"
         switch kind {
-        case .bothUpdated: return "\(place) is changed by both sides; \(choice) counts."
-        case .bothInserted: return "\(place) is inserted by both sides; \(choice) counts."
-        case .updatedAndDeleted: return "\(place) is changed by one side and deleted by the other; \(choice) counts."
-        case .linkedAndDeleted: return "\(place) leads to what the other side has deleted; the link is left out."
+        case .bothUpdated: return "\(place) is changed by both sides; resolution: \(choice)."
+        case .bothInserted: return "\(place) is inserted by both sides; resolution: \(choice)."
+        case .updatedAndDeleted: return "\(place) is changed by one side, deleted by the other; resolution: \(choice)."
+        case .linkedAndDeleted: return "\(place) refers to a record that the other side deleted; the link is omitted."
         }
     }
 }
@@ -114,7 +113,7 @@ private struct DeltaMerger {
             i += 1
             j += 1
         }
-        try leaveOutLinksToDeleted(ours, theirs)
+        try omitLinksToDeleted(ours, theirs)
     }
 
     private mutating func merge(_ ours: RecordChange, _ theirs: RecordChange) throws -> RecordChange? {
@@ -130,7 +129,7 @@ private struct DeltaMerger {
         default:
             let subject = ours.subject
             throw DeltaError(
-                .unrelated, "The deltas do not begin with the same state: they disagree about \(subject).", subject)
+                .unrelated, "The deltas do not have the same old state: they differ in \(subject).", subject)
         }
     }
 
@@ -199,16 +198,16 @@ private struct DeltaMerger {
         return conflict.choice
     }
 
-    // MARK: - Links to what the other side has deleted
+    // MARK: - Links to records that the other side has deleted
 
-    private mutating func leaveOutLinksToDeleted(_ ours: GraphDelta, _ theirs: GraphDelta) throws {
+    private mutating func omitLinksToDeleted(_ ours: GraphDelta, _ theirs: GraphDelta) throws {
         var deleted: [RecordID: RecordChange] = [:]
         for case .deleted(let record) in changes { deleted[record.id] = .deleted(record) }
         guard !deleted.isEmpty else { return }
         for index in changes.indices {
             let change = changes[index]
             guard let (reduced, property, target) = change.withoutLinks(to: deleted) else { continue }
-            // One side alone cannot link to what it deletes, so it was the other.
+            // One side cannot link to a record that it deletes, so the link is the other side's.
             let isOurs = ours[change.subject] == change
             let gone = deleted[target] ?? change
             let conflict = DeltaConflict(
@@ -220,7 +219,7 @@ private struct DeltaMerger {
             conflicts.append(conflict)
             changes[index] = reduced
         }
-        // An update may have been nothing but such links.
+        // An update may have consisted only of such links.
         changes.removeAll { if case .updated(let update) = $0 { update.isEmpty } else { false } }
     }
 }
@@ -230,7 +229,7 @@ extension DeltaConflict {
 }
 
 extension RelationshipChange.Change {
-    /// Whether nothing changes.
+    /// Whether nothing is changed.
     fileprivate var isEmpty: Bool {
         switch self {
         case .replaced(let old, let new): old == new
@@ -240,7 +239,7 @@ extension RelationshipChange.Change {
 }
 
 extension RecordChange {
-    /// The change without new links to records that are deleted, the first property that had one, and where it led; nil where
+    /// The change without new links to deleted records, with the first affected property and the destination; nil where
     /// there is no such link.
     fileprivate func withoutLinks(
         to deleted: [RecordID: RecordChange]

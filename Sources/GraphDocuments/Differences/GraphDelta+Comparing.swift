@@ -17,9 +17,9 @@ extension GraphDelta {
         self.init(changes + before.values.map { .deleted($0) })
     }
 
-    /// What has changed between two states that are read record by record, in any order: documents and stores of any size.
+    /// The changes between two states that are read record by record, in any order: documents and stores of any size.
     ///
-    /// Each function hands its state's records to what it is given. The old state is read twice, the new one once. Memory
+    /// Each function passes its state's records to its argument. The old state is read twice, the new one once. Memory
     /// holds the ids and a fingerprint of each record of the old state, and the changes.
     ///
     /// Throws what the functions throw, and `DeltaError` where a state has two records with one entity and id.
@@ -64,13 +64,13 @@ extension GraphDelta {
         self.init(changes)
     }
 
-    /// What has changed since a token, in a state that is read record by record. The delta tells what is, not what was. The state
-    /// is read once; memory holds the ids, and the changes.
+    /// The changes since a token, in a state that is read record by record. The delta contains new values only. The
+    /// state is read once; memory holds the ids, and the changes.
     public init(since token: GraphToken, to new: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
         self.init(try token.changes(to: new), knowledge: .new)
     }
 
-    /// 128 bits that tell two records apart, and whether the record was met again as it was.
+    /// A 128-bit hash of a record, and whether the record was found unchanged.
     private struct Fingerprint: Equatable {
         let first: Int
         let second: Int

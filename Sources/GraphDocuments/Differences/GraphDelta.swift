@@ -1,26 +1,27 @@
-/// What has changed between two states of a graph: a value that can be written to a document, applied, reverted, joined to
+/// The changes between two states of a graph: a value that can be written to a document, applied, reverted, joined to
 /// the next, and merged with another.
 ///
-/// Changes are sorted by entity and id, at most one for each record, and none that changes nothing: two deltas between the
-/// same states are equal, and their documents have the same bytes. What is compared are the records, each with its id, so
-/// both states must name their records alike (see `RecordKeys`). Tombstones count as absent.
+/// Changes are sorted by entity and id, at most one for each record, and none without effect: two deltas between the
+/// same states are equal, and their documents have the same bytes. Records are compared by id, so both states must use
+/// the same ids (see `RecordKeys`). Tombstones are treated as absent.
 public struct GraphDelta: Sendable, Hashable {
-    /// What the older state's document says of itself, where there was one.
+    /// The header of the old state's document, if any.
     public var oldHeader: DocumentHeader?
-    /// What the newer state's document says of itself, where there was one.
+    /// The header of the new state's document, if any.
     public var newHeader: DocumentHeader?
     /// The changes, sorted by entity and id.
     public private(set) var changes: [RecordChange]
-    /// Which of the two states the changes tell.
+    /// The states whose values the changes contain.
     public private(set) var knowledge: Knowledge
 
-    /// Which of the two states a delta tells.
+    /// The states whose values a delta contains.
     public enum Knowledge: String, Sendable, Hashable {
-        /// What was, and what is.
+        /// The old and the new one.
         case both
-        /// What is; of what was, only that it was otherwise. So it is since a `GraphToken`. Such a delta cannot be reverted.
+        /// The new one only: that of old values is only known to differ, as in a delta from a `GraphToken`. Such a
+        /// delta cannot be reverted.
         case new
-        /// What was: the inverse of a delta that tells what is. Such a delta cannot be applied.
+        /// The old one only: the inverse of a delta with new values only. Such a delta cannot be applied.
         case old
 
         fileprivate var inverse: Knowledge {
@@ -32,7 +33,7 @@ public struct GraphDelta: Sendable, Hashable {
         }
     }
 
-    /// A delta of changes, which are put in order; of several for one record the last counts.
+    /// Creates a delta of changes, which are sorted; of several for one record the last is used.
     public init(
         _ changes: some Sequence<RecordChange> = [], oldHeader: DocumentHeader? = nil, newHeader: DocumentHeader? = nil,
         knowledge: Knowledge = .both
@@ -44,7 +45,7 @@ public struct GraphDelta: Sendable, Hashable {
         self.changes = bySubject.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Whether nothing has changed.
+    /// Whether there are no changes.
     public var isEmpty: Bool { changes.isEmpty }
 
     /// One line: `2 inserted, 1 updated, 0 deleted`.
@@ -60,7 +61,7 @@ public struct GraphDelta: Sendable, Hashable {
         return "\(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted"
     }
 
-    /// The change of a record; nil where it has none. Logarithmic in the number of changes.
+    /// The change of a record; nil where it is unchanged. Logarithmic in the number of changes.
     public subscript(subject: RecordSubject) -> RecordChange? {
         var (low, high) = (0, changes.count)
         while low < high {
@@ -72,24 +73,24 @@ public struct GraphDelta: Sendable, Hashable {
 
     // MARK: - Applying and reverting
 
-    /// The delta back.
+    /// The inverse delta.
     public var inverse: GraphDelta {
         GraphDelta(
             changes.map(\.inverse), oldHeader: newHeader, newHeader: oldHeader, knowledge: knowledge.inverse)
     }
 
-    /// Refuses a delta that does not tell what is to be. Throws `DeltaError`.
+    /// Throws `DeltaError` for a delta without new values.
     public func requireApplicable() throws {
         guard knowledge != .old else {
             throw DeltaError(
-                .oneWay, "The delta was made since a token: it does not know what was, and cannot be reverted.")
+                .oneWay, "The delta is from a token: it has no old values and cannot be reverted.")
         }
     }
 
     /// The records after the delta, in canonical form, sorted by entity and id.
     ///
-    /// With `checking`, throws `DeltaError` where the records are not what the delta says they were; without it, what is
-    /// missing is passed over, and what is there already is changed.
+    /// With `checking`, throws `DeltaError` where the records differ from the delta's old state; without it, missing
+    /// records are skipped, and existing ones are changed.
     public func applied(to records: some Sequence<GraphRecord>, checking: Bool = true) throws -> [GraphRecord] {
         try requireApplicable()
         let checksValues = checking && knowledge == .both
@@ -99,16 +100,16 @@ public struct GraphDelta: Sendable, Hashable {
             let subject = change.subject
             switch (change, current[subject]) {
             case (.inserted, _?) where checking:
-                throw DeltaError(.exists, "\(subject) is there already.", subject)
+                throw DeltaError(.exists, "\(subject) already exists.", subject)
             case (.inserted(let record), _): current[subject] = record
             case (.updated(let update), let record?):
                 current[subject] = try update.applied(to: record, checking: checksValues)
             case (.deleted(let old), let record?):
                 guard !checksValues || old == record else {
-                    throw DeltaError(.mismatch, "\(subject) is not what the delta says it was.", subject)
+                    throw DeltaError(.mismatch, "\(subject) does not have the delta's old state.", subject)
                 }
                 current[subject] = nil
-            case (_, nil) where checking: throw DeltaError(.missing, "\(subject) is not there.", subject)
+            case (_, nil) where checking: throw DeltaError(.missing, "\(subject) does not exist.", subject)
             case (_, nil): break
             }
         }
@@ -117,9 +118,10 @@ public struct GraphDelta: Sendable, Hashable {
 
     // MARK: - Joining
 
-    /// This delta and one that follows it, as one: what was inserted and deleted again is not mentioned.
+    /// This delta joined with one that follows it: records that were inserted and deleted again are omitted.
     ///
-    /// Throws `DeltaError` where the other does not begin where this one ends. Cost: one step for each change.
+    /// Throws `DeltaError` where the old state of the other is not the new state of this one. Cost: one step for each
+    /// change.
     public func followed(by next: GraphDelta) throws -> GraphDelta {
         try requireApplicable()
         try next.requireApplicable()
@@ -136,7 +138,7 @@ public struct GraphDelta: Sendable, Hashable {
         return GraphDelta(joined.values, oldHeader: oldHeader, newHeader: next.newHeader)
     }
 
-    /// The two as one that tells what is: nothing can be checked, and what was is forgotten.
+    /// The joined delta with new values only: nothing is checked, and old values are dropped.
     private func followedOneWay(by next: GraphDelta) -> GraphDelta {
         var joined = Dictionary(changes.map { ($0.subject, $0.forgettingOld) }, uniquingKeysWith: { $1 })
         for change in next.changes {
@@ -156,7 +158,7 @@ public struct GraphDelta: Sendable, Hashable {
         return GraphDelta(joined.values, oldHeader: oldHeader, newHeader: next.newHeader, knowledge: .new)
     }
 
-    /// Nil where the two undo each other.
+    /// Nil where the changes cancel each other.
     private static func join(_ first: RecordChange, _ second: RecordChange) throws -> RecordChange? {
         switch (first, second) {
         case (.inserted(let record), .updated(let update)):
@@ -179,12 +181,12 @@ public struct GraphDelta: Sendable, Hashable {
 
     private static func unrelated(_ change: RecordChange) -> DeltaError {
         DeltaError(
-            .unrelated, "The deltas do not follow one another: they disagree about \(change.subject).", change.subject)
+            .unrelated, "The deltas do not follow one another: they differ in \(change.subject).", change.subject)
     }
 }
 
 extension RecordUpdate {
-    /// This update and the next of the same record as one.
+    /// This update joined with the next one of the same record.
     func followed(by next: RecordUpdate) throws -> RecordUpdate {
         var joined = RecordUpdate(id: id, entity: entity)
         var failure: DeltaError?
@@ -214,12 +216,12 @@ extension RecordUpdate {
     }
 
     private func disagreement(_ name: String) -> DeltaError {
-        DeltaError(.unrelated, "The deltas do not follow one another: they disagree about \(subject).\(name).", subject)
+        DeltaError(.unrelated, "The deltas do not follow one another: they differ in \(subject).\(name).", subject)
     }
 }
 
 extension RelationshipChange {
-    /// Nil where the two undo each other.
+    /// Nil where the changes cancel each other.
     fileprivate func followed(by next: RelationshipChange, of subject: RecordSubject) throws -> RelationshipChange? {
         switch (change, next.change) {
         case (.members(let removed, let added), .members(let removedNext, let addedNext)):

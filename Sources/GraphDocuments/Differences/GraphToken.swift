@@ -1,31 +1,32 @@
 import Foundation
 
-/// A point in a graph's life, to which later states are compared: not what records held then, but what tells whether they hold
-/// the same now. Eight bytes for each property, beside the ids; it can be kept wherever Codable values can.
+/// A snapshot of hashes of a graph, to which later states are compared: it contains no values, but determines whether
+/// they are unchanged. Its size is eight bytes for each property, and the ids; it is Codable.
 ///
 ///     let token = try coordinator.changeToken()
 ///     …
 ///     let delta = try coordinator.changes(since: token)      // what there is now, where it was otherwise then
 ///
-/// What has changed since a token can be applied and joined to what follows. It cannot be reverted, nor merged: nobody knows
-/// what was. Where that is wanted, keep a document instead of a token.
+/// A delta from a token can be applied and joined to the next. It cannot be reverted or merged, because the old values
+/// are unknown. Where that is needed, keep a document instead of a token.
 public struct GraphToken: Sendable, Hashable {
     private var entities: [String: Records] = [:]
 
     /// The records of one entity.
     fileprivate struct Records: Sendable, Hashable {
-        /// The properties that any of them has, in the order in which they were met.
+        /// The properties of these records, in the order of their first occurrence.
         var properties: [String] = []
-        /// For each record the prints of its properties, in that order; zero, or nothing at the end, for one that it lacks.
+        /// For each record the hashes of its properties, in that order; zero, or missing at the end, for an absent
+        /// property.
         var prints: [RecordID: [UInt64]] = [:]
     }
 
-    /// The number of records that there were.
+    /// The number of records in the snapshot.
     public var recordCount: Int { entities.values.reduce(0) { $0 + $1.prints.count } }
 
-    /// The token of a state. Cost: one look at each record.
+    /// Creates the token of a state. Cost: one step for each record.
     ///
-    /// - Parameter records: Hands all records to what it is given, in any order.
+    /// - Parameter records: Passes all records to its argument, in any order.
     public init(of records: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
         var positions: [String: [String: Int]] = [:]
         try records { record in
@@ -53,7 +54,7 @@ public struct GraphToken: Sendable, Hashable {
 
     // MARK: - Comparing
 
-    /// What has changed between the token and a state, as far as a token can tell.
+    /// The changes between the token and a state, without old values.
     func changes(to records: ((GraphRecord) throws -> Void) throws -> Void) rethrows -> [RecordChange] {
         let positions = entities.mapValues { entity in
             Dictionary(entity.properties.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -85,7 +86,7 @@ public struct GraphToken: Sendable, Hashable {
 }
 
 extension RecordUpdate {
-    /// Sets the properties of a record but some, without a word about what they were.
+    /// Creates an update that sets the properties of a record except some, without old values.
     init(settingAllBut names: Set<String>, of record: GraphRecord) {
         self.init(
             id: record.id, entity: record.entity,
@@ -99,7 +100,7 @@ extension RecordUpdate {
     }
 }
 
-// MARK: - Keeping
+// MARK: - Coding
 
 extension GraphToken: Codable {
     private enum CodingKeys: String, CodingKey {
@@ -108,12 +109,12 @@ extension GraphToken: Codable {
 
     private static let version = 1
 
-    /// Throws `DecodingError` for what is no token, or one of a newer version.
+    /// Throws `DecodingError` for data that are not a token, or one of a newer version.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard try container.decode(Int.self, forKey: .version) == GraphToken.version else {
             throw DecodingError.dataCorruptedError(
-                forKey: .version, in: container, debugDescription: "The token is of a newer version.")
+                forKey: .version, in: container, debugDescription: "The token has a newer version.")
         }
         entities = try container.decode([String: Records].self, forKey: .entities)
     }
@@ -136,7 +137,7 @@ extension GraphToken.Records: Codable {
         for (id, data) in try container.decode([String: Data].self, forKey: .records) {
             guard data.count.isMultiple(of: 8), data.count / 8 <= properties.count else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: .records, in: container, debugDescription: "The prints of \(id) are not whole.")
+                    forKey: .records, in: container, debugDescription: "The hashes of \(id) are incomplete.")
             }
             let bytes = [UInt8](data)
             prints[RecordID(id)] = stride(from: 0, to: bytes.count, by: 8).map { start in

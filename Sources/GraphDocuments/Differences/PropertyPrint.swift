@@ -1,19 +1,19 @@
 import Foundation
 
-/// 64 bits that tell one value of a property from another, the same in every process (FNV-1a, over bytes that say the type too).
+/// A 64-bit hash of a property's value, the same in every process (FNV-1a, over bytes that include the type).
 ///
-/// For noticing changes, not for proofs: whoever wants to can make two values with one print.
+/// Suitable for detecting changes, but not against attacks: collisions can be constructed.
 struct PropertyPrint {
     private(set) var bits: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    /// The print of an attribute's value. Zero means that nothing is known, so that no value has it.
+    /// The hash of an attribute's value. Zero means unknown, so no value has it.
     static func of(_ value: GraphValue) -> UInt64 {
         var print = PropertyPrint()
         print.add(value)
         return max(print.bits, 1)
     }
 
-    /// The print of a relationship's target, whose members are in canonical order.
+    /// The hash of a relationship's target, whose members are in canonical order.
     static func of(_ target: RelationshipTarget) -> UInt64 {
         var print = PropertyPrint()
         switch target {
@@ -34,7 +34,7 @@ struct PropertyPrint {
         for shift in stride(from: 0, to: 64, by: 8) { add(byte: UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
     }
 
-    /// The length comes first, so that "a", "bc" is not "ab", "c".
+    /// The length is added first, so that "a", "bc" differs from "ab", "c".
     private mutating func add(_ bytes: some Collection<UInt8>) {
         add(UInt64(bytes.count))
         for byte in bytes { add(byte: byte) }
@@ -88,7 +88,7 @@ struct PropertyPrint {
         }
     }
 
-    /// Readers have limited the depth of trees.
+    /// Recursive; readers have limited the depth of trees.
     private mutating func add(_ tree: ReadableValue) {
         switch tree {
         case .value(let value): add(value)

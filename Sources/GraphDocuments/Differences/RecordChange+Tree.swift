@@ -1,4 +1,5 @@
-// How changes stand in documents: as trees whose values say their types, so that no model is needed to read them.
+// The form of changes in documents: trees whose values are tagged with their types, so that no model is needed to read
+// them.
 
 extension RecordChange {
     private enum Word {
@@ -41,12 +42,12 @@ extension RecordChange {
         return .dictionary(members)
     }
 
-    /// The change that a tree says. Throws `DocumentError`.
+    /// Reads a change from its tree. Throws `DocumentError`.
     init(_ tree: ReadableValue, at place: DocumentPlace) throws {
         let words = [Word.insert, Word.update, Word.delete]
         guard let word = words.first(where: { tree.member($0) != nil }), let id = tree.member(word)?.string,
             let entity = tree.member(Word.entity)?.string
-        else { throw DocumentError(.syntax, "A change does not say what it is, of which record.", at: place) }
+        else { throw DocumentError(.syntax, "A change has no kind or no record.", at: place) }
         let attributes = try tree.member(Word.attributes)?.members(at: place) ?? []
         let relationships = try tree.member(Word.relationships)?.members(at: place) ?? []
         guard word == Word.update else {
@@ -123,8 +124,7 @@ extension RelationshipChange {
 }
 
 extension RelationshipTarget {
-    /// An id, null, or an array of ids; inside `ordered` where their order says something, `many` for a null that stands for
-    /// many.
+    /// An id, null, or an array of ids; inside `ordered` for an ordered relationship, `many` for a null of a to-many.
     fileprivate func tree(isOrdered: Bool) -> ReadableValue {
         switch self {
         case .toOne(let id): id.map { .value(.string($0.text)) } ?? .value(.null)
@@ -143,7 +143,7 @@ extension RelationshipTarget {
         default:
             let ordered = tree.member(Side.ordered)
             guard let inner = ordered ?? tree.member(Side.many) else {
-                throw DocumentError(.syntax, "A relationship of a change leads to no ids.", at: place)
+                throw DocumentError(.syntax, "A relationship of a change has no valid ids.", at: place)
             }
             if inner == .value(.null) { return (.nullToMany, ordered != nil) }
             return (.toMany(try inner.ids(at: place)), ordered != nil)
@@ -158,7 +158,7 @@ extension ReadableValue {
 
     fileprivate func members(at place: DocumentPlace) throws -> [Member] {
         guard case .dictionary(let members) = self else {
-            throw DocumentError(.syntax, "The properties of a change are no object.", at: place)
+            throw DocumentError(.syntax, "The properties of a change are not an object.", at: place)
         }
         return members
     }
@@ -172,7 +172,7 @@ extension ReadableValue {
 
     fileprivate func ids(at place: DocumentPlace) throws -> [RecordID] {
         guard case .array(let values) = self, case let texts = values.compactMap(\.string), texts.count == values.count
-        else { throw DocumentError(.syntax, "A relationship of a change leads to no ids.", at: place) }
+        else { throw DocumentError(.syntax, "A relationship of a change has no valid ids.", at: place) }
         return texts.map { RecordID($0) }
     }
 }

@@ -1,13 +1,13 @@
-/// What has become of one record between two states of a graph.
+/// The change of one record between two states of a graph.
 public enum RecordChange: Sendable, Hashable {
-    /// A record that was not there, as it is now.
+    /// An inserted record, in its new state.
     case inserted(GraphRecord)
-    /// A record that has changed: what was, and what is.
+    /// A changed record, with its old and new values.
     case updated(RecordUpdate)
-    /// A record that is no longer there, as it was.
+    /// A deleted record, in its old state.
     case deleted(GraphRecord)
 
-    /// Which record it is about.
+    /// The changed record.
     public var subject: RecordSubject {
         switch self {
         case .inserted(let record), .deleted(let record): RecordSubject(entity: record.entity, id: record.id)
@@ -15,8 +15,8 @@ public enum RecordChange: Sendable, Hashable {
         }
     }
 
-    /// The change without what was. Members that an unordered relationship has lost and got stay, since without them nobody
-    /// would know what is.
+    /// The change without old values. Removed and added members of an unordered relationship are kept, since the new
+    /// state depends on them.
     var forgettingOld: RecordChange {
         switch self {
         case .inserted: return self
@@ -31,7 +31,7 @@ public enum RecordChange: Sendable, Hashable {
         }
     }
 
-    /// The change back.
+    /// The inverse change.
     public var inverse: RecordChange {
         switch self {
         case .inserted(let record): .deleted(record)
@@ -41,14 +41,14 @@ public enum RecordChange: Sendable, Hashable {
     }
 }
 
-/// Which record a change is about. One id in two entities is two records.
+/// The record of a change. Records of two entities with the same id are different.
 public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The record's entity.
     public var entity: String
     /// The record's id.
     public var id: RecordID
 
-    /// The record of an entity with an id.
+    /// Creates the subject of an entity with an id.
     public init(entity: String, id: RecordID) {
         self.entity = entity
         self.id = id
@@ -56,7 +56,7 @@ public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvert
 
     public var description: String { id.entity == nil ? "\(entity) \(id)" : "\(id)" }
 
-    /// By entity, then by primary key as a number, then by text.
+    /// Sorted by entity, then by primary key as a number, then by text.
     public static func < (left: RecordSubject, right: RecordSubject) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
         return left.id.precedes(right.id)
@@ -64,7 +64,7 @@ public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvert
 }
 
 extension RecordID {
-    /// Whether the id comes before another where nothing else gives an order: primary keys as numbers, then texts.
+    /// Whether the id sorts before another: primary keys as numbers, then texts.
     func precedes(_ other: RecordID) -> Bool {
         switch (primaryKey, other.primaryKey) {
         case (let mine?, let theirs?) where mine != theirs: mine < theirs
@@ -75,7 +75,7 @@ extension RecordID {
     }
 }
 
-/// The changes of a record that is there before and after.
+/// The changes of a record that exists in both states.
 public struct RecordUpdate: Sendable, Hashable {
     /// The record's id.
     public var id: RecordID
@@ -86,7 +86,7 @@ public struct RecordUpdate: Sendable, Hashable {
     /// Sorted by name.
     public var relationships: [RelationshipChange]
 
-    /// Changes of a record's values and relationships.
+    /// Creates an update of a record's values and relationships.
     public init(
         id: RecordID, entity: String, attributes: [AttributeChange] = [], relationships: [RelationshipChange] = []
     ) {
@@ -96,7 +96,7 @@ public struct RecordUpdate: Sendable, Hashable {
         self.relationships = relationships
     }
 
-    /// Whether nothing changes.
+    /// Whether nothing is changed.
     public var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty }
 
     var inverse: RecordUpdate {
@@ -105,7 +105,7 @@ public struct RecordUpdate: Sendable, Hashable {
     }
 }
 
-/// The old and the new value of an attribute; nil where the record does not mention it.
+/// The old and the new value of an attribute; nil where the record does not contain it.
 public struct AttributeChange: Sendable, Hashable {
     /// The attribute's name.
     public var name: String
@@ -114,7 +114,7 @@ public struct AttributeChange: Sendable, Hashable {
     /// The value after.
     public var new: GraphValue?
 
-    /// The change of an attribute.
+    /// Creates the change of an attribute.
     public init(name: String, old: GraphValue?, new: GraphValue?) {
         self.name = name
         self.old = old
@@ -124,31 +124,31 @@ public struct AttributeChange: Sendable, Hashable {
     var inverse: AttributeChange { AttributeChange(name: name, old: new, new: old) }
 }
 
-/// How a relationship has changed.
+/// The change of a relationship.
 public struct RelationshipChange: Sendable, Hashable {
     /// The relationship's name.
     public var name: String
-    /// Whether the order of members counts.
+    /// Whether the order of members matters.
     public var isOrdered: Bool
-    /// What has become of its members.
+    /// The change of its members.
     public var change: Change
 
-    /// What has become of a relationship's members.
+    /// The change of a relationship's members.
     public enum Change: Sendable, Hashable {
-        /// Where it led and where it leads; nil where the record does not mention it.
+        /// The old and the new target; nil where the record does not contain it.
         case replaced(old: RelationshipTarget?, new: RelationshipTarget?)
-        /// Which members an unordered to-many has lost and got, each sorted.
+        /// The members removed from and added to an unordered to-many, each sorted.
         case members(removed: [RecordID], added: [RecordID])
     }
 
-    /// The change of a relationship.
+    /// Creates the change of a relationship.
     public init(name: String, isOrdered: Bool, change: Change) {
         self.name = name
         self.isOrdered = isOrdered
         self.change = change
     }
 
-    /// The change between two targets; nil where there is none.
+    /// Creates the change between two targets; nil where they are equal.
     init?(name: String, isOrdered: Bool, from old: RelationshipTarget?, to new: RelationshipTarget?) {
         guard old != new else { return nil }
         self.name = name

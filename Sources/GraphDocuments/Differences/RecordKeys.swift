@@ -1,7 +1,7 @@
-/// Names records by their natural keys (`Tag/=home`), so that two graphs that do not share primary keys can be compared.
+/// Replaces ids by natural keys (`Tag/=home`), so that two graphs that do not share primary keys can be compared.
 ///
-/// A record whose key is incomplete, or that another record has too, keeps the id it has. Memory holds an id for each record
-/// of an entity with a key.
+/// A record whose key is incomplete or not unique keeps its id. Memory holds an id for each record of an entity with a
+/// key.
 public struct RecordKeys: Sendable {
     private let entities: [String: PlainLayout.Entity]
     private var names: [RecordID: RecordID] = [:]
@@ -9,9 +9,9 @@ public struct RecordKeys: Sendable {
     /// Reads the keys of all records.
     ///
     /// - Parameters:
-    ///   - entities: For each entity with a key its attributes and to-one relationships, and the entity under whose name the
-    ///     key is known.
-    ///   - records: Hands all records to what it is given.
+    ///   - entities: For each entity with a key its attributes and to-one relationships, and the entity whose name the
+    ///     key has.
+    ///   - records: Passes all records to its argument.
     public init(
         entities: [PlainLayout.Entity], records: ((GraphRecord) throws -> Void) throws -> Void
     ) rethrows {
@@ -55,11 +55,12 @@ public struct RecordKeys: Sendable {
         return parts
     }
 
-    /// The texts of the keys whose relationships lead to records with a key, through 15 others at most. A circle never ends.
+    /// The texts of the keys, where relationships lead to records with a key, through at most 15 others. Keys in a
+    /// cycle are never resolved.
     private static func texts(of all: [RecordID: (entity: String, parts: [Part])]) -> [RecordID: [String]] {
         var texts: [RecordID: [String]] = [:]
         var pending = Array(all.keys)
-        // Each generation from the ones before it alone, so that the order of the records decides nothing.
+        // Each round uses only the results of the previous ones, so that the order of the records does not matter.
         for _ in 0..<16 where !pending.isEmpty {
             let found = pending.compactMap { id in all[id].flatMap { text(of: $0.parts, texts) }.map { (id, $0) } }
             if found.isEmpty { break }
@@ -82,10 +83,10 @@ public struct RecordKeys: Sendable {
         return texts
     }
 
-    /// The record's name: by its key, else the one it has.
+    /// The record's id: its key if it has one, else its own id.
     public func name(of id: RecordID) -> RecordID { names[id] ?? id }
 
-    /// The record with all names by keys.
+    /// The record with all ids replaced by keys.
     public func renamed(_ record: GraphRecord) -> GraphRecord {
         guard !names.isEmpty else { return record }
         var record = record

@@ -1,23 +1,24 @@
 import Foundation
 
-/// Documents of older libraries, as records.
+/// Reads documents of older libraries as records.
 ///
-/// - ExtendedManagedObject: dictionaries that name their class under `class`, related objects inside. Its forks write a date
-///   under `dAtEaTtr:` and the attribute's name, as seconds since 2001. What they lost on export (shared objects, ways back)
-///   is not in the document.
-/// - KVCBaseObject: the same without a class, which is therefore asked for: the entity of the objects at the top; what stands
-///   inside is of the relationship's entity. Text that is empty, where something else than text is wanted, and an empty
-///   object in a relationship are what it writes for nil. Its forks write dates as `/Date(978307200000)/`, milliseconds since
-///   1970.
+/// - ExtendedManagedObject: dictionaries that name their class under `class`, related objects nested. Its forks write a
+///   date under `dAtEaTtr:` and the attribute's name, as seconds since 2001. Information that they lose on export
+///   (shared objects, inverses) is not in the document.
+/// - KVCBaseObject: the same without a class, so the entity of the objects at the top level must be given; nested
+///   objects have the relationship's entity. An empty text for an attribute of another type, and an empty object in a
+///   relationship, represent nil. Its forks write dates as `/Date(978307200000)/`, milliseconds since 1970.
 /// - CDSerialization: a table of objects by UUID, relationships as UUIDs, dates as seconds since 1970, data in Base64.
 ///
-/// None says its own format, so it is asked for; everything is in memory. The values are the importer's to convert.
+/// None of these documents contains its format, so it must be given; everything is in memory. The importer converts the
+/// values.
 public enum ForeignDocument {
-    /// The records of a document, in JSON or a property list, of any of these libraries: which of them its members tell.
+    /// The records of a document of one of these libraries, in JSON or a property list; the library is detected by the
+    /// members.
     ///
-    /// - Parameter entity: The entity of objects at the top that do not name their class.
+    /// - Parameter entity: The entity of top-level objects without a class.
     ///
-    /// Throws `DocumentError` for what is no document of these, and for entities that the schema does not have.
+    /// Throws `DocumentError` for other documents, and for entities that the schema does not have.
     public static func records(
         of data: Data, schema: GraphSchema, entity: String? = nil, limits: DocumentLimits = .standard
     ) throws -> [PlacedRecord] {
@@ -26,7 +27,7 @@ public enum ForeignDocument {
         return try records(of: TreeDocument.read(data, options: options), schema: schema, entity: entity)
     }
 
-    /// The records of a dictionary, or of an array of dictionaries, of any of these libraries.
+    /// The records of a dictionary, or of an array of dictionaries, of one of these libraries.
     public static func records(
         ofFoundationObject object: Any, schema: GraphSchema, entity: String? = nil
     ) throws -> [PlacedRecord] {
@@ -62,7 +63,7 @@ private struct ForeignReader {
     }
 
     private func entity(_ name: String, at pointer: String) throws -> GraphSchema.Entity {
-        // A class of Swift comes with its module.
+        // The name of a Swift class includes its module.
         let short = name.split(separator: ".").last.map(String.init) ?? name
         guard let entity = schema.entity(name) ?? schema.entity(short) ?? madeByCoreData(name) else {
             throw failure(.unknownEntity, "The model has no entity \"\(name)\".", pointer)
@@ -70,7 +71,7 @@ private struct ForeignReader {
         return entity
     }
 
-    /// The entity of a class that Core Data makes for it, such as `Note_Note_`.
+    /// The entity of a class that Core Data creates for it, such as `Note_Note_`.
     private func madeByCoreData(_ name: String) -> GraphSchema.Entity? {
         guard name.hasSuffix("_") else { return nil }
         return schema.entities.first { name.hasSuffix("_\($0.name)_") }
@@ -80,23 +81,24 @@ private struct ForeignReader {
 
     private static let datePrefix = "dAtEaTtr:"
 
-    /// Reads a dictionary and all inside it; the outer record comes first. As deep as the tree, whose depth its reader limits.
+    /// Reads a dictionary and its nested objects; the outer record comes first. Recursive to the tree's depth, which
+    /// its reader limits.
     ///
-    /// - Parameter expected: The entity of an object that does not name its class; nil where it must.
+    /// - Parameter expected: The entity of an object without a class; nil where it must have one.
     mutating func readObject(
         _ tree: ReadableValue, _ expected: String?, at pointer: String, isTop: Bool
     ) throws -> RecordID {
         guard case .dictionary(let members) = tree else {
-            throw failure(.unsupported, "Something else stands where an object is wanted.", pointer)
+            throw failure(.unsupported, "Expected an object.", pointer)
         }
         var className = expected
-        // An entity may have an attribute of that name.
+        // The entity may have an attribute named `class`.
         if case .value(.string(let name))? = tree.member("class"),
             expected.flatMap({ schema.entity($0)?.attribute("class") }) == nil
         {
             className = name
         }
-        guard let className else { throw failure(.unsupported, "An object does not name its class.", pointer) }
+        guard let className else { throw failure(.unsupported, "An object has no class.", pointer) }
         let entity = try entity(className, at: pointer)
         let position = records.count
         var record = GraphRecord(id: .number(position + 1), entity: entity.name)
@@ -116,7 +118,7 @@ private struct ForeignReader {
                 let attribute = entity.attribute(String(member.name.dropFirst(Self.datePrefix.count)))
             {
                 guard let seconds = member.value.seconds else {
-                    throw failure(.wrongType, "The date \(attribute.name) is no number.", place)
+                    throw failure(.wrongType, "The date \(attribute.name) is not a number.", place)
                 }
                 record.attributes.append(GraphAttribute(name: attribute.name, value: .date(seconds)))
             }
@@ -138,7 +140,7 @@ private struct ForeignReader {
         case .value(.null), .value(.string("")), .dictionary([]):
             target = relationship.isToMany ? .nullToMany : .toOne(nil)
         case _ where !relationship.isToMany: target = .toOne(try read(&self, tree, place))
-        default: throw failure(.wrongType, "\(relationship.name) wants an array.", place)
+        default: throw failure(.wrongType, "\(relationship.name) needs an array.", place)
         }
         return GraphRelationship(name: relationship.name, target: target, isOrdered: relationship.isOrdered)
     }
@@ -154,14 +156,14 @@ private struct ForeignReader {
         case _ where attribute.type == .transformable:
             return .transformable(TransformableValue(archive: nil, readable: tree))
         default:
-            throw failure(.wrongType, "An array or an object stands where \(attribute.name) is wanted.", place)
+            throw failure(.wrongType, "\(attribute.name) cannot be an array or an object.", place)
         }
     }
 
-    /// What `/Date(978307200000)/` says, in seconds since 2001; nil for other text.
+    /// The time in `/Date(978307200000)/`, in seconds since 2001; nil for other text.
     private static func milliseconds(_ text: String) -> Double? {
         guard text.hasPrefix("/Date("), text.hasSuffix(")/") else { return nil }
-        // A zone may follow, which says where the date was written and changes nothing.
+        // A time zone may follow; it does not affect the value.
         let digits = text.dropFirst(6).dropLast(2)
         let number = digits.prefix(1) + digits.dropFirst().prefix { $0.isASCII && $0.isNumber }
         return Double(number).map { Date(timeIntervalSince1970: $0 / 1000).timeIntervalSinceReferenceDate }
@@ -169,10 +171,10 @@ private struct ForeignReader {
 
     // MARK: - CDSerialization
 
-    /// Reads the table of objects; those at the top come first, in the document's order.
+    /// Reads the table of objects; the top-level objects come first, in the document's order.
     mutating func readTable(_ table: ReadableValue, roots: ReadableValue?) throws {
         guard case .dictionary(let members) = table else {
-            throw failure(.syntax, "The table of objects is none.", "/CDSerializationReferences")
+            throw failure(.syntax, "The table of objects is not an object.", "/CDSerializationReferences")
         }
         let known = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         var order: [String] = []
@@ -196,7 +198,7 @@ private struct ForeignReader {
         let pointer = "/CDSerializationReferences/\(DocumentPlace.escaped(name))"
         guard case .value(.string(let entityName))? = tree.member("entity"),
             case .dictionary(let members) = tree.member("properties") ?? .dictionary([])
-        else { throw failure(.syntax, "An object does not say its entity and properties.", pointer) }
+        else { throw failure(.syntax, "An object has no entity or no properties.", pointer) }
         let entity = try entity(entityName, at: pointer)
         var record = GraphRecord(id: RecordID(name), entity: entity.name)
         for member in members {
@@ -215,7 +217,8 @@ private struct ForeignReader {
                 record.relationships.append(
                     try link(relationship, member.value, at: place) { reader, value, place in
                         guard case .value(.string(let id)) = value, known[id] != nil else {
-                            throw reader.failure(.wrongType, "A reference leads to no object of the document.", place)
+                            throw reader.failure(
+                                .wrongType, "The document does not contain the object of a reference.", place)
                         }
                         return RecordID(id)
                     })
@@ -226,7 +229,7 @@ private struct ForeignReader {
 }
 
 extension PlacedRecord {
-    /// A record of a document that is in memory as a whole: its path is known, its bytes are not.
+    /// A record of a document in memory: its path is known, its byte offset is not.
     fileprivate init(_ record: GraphRecord, at pointer: String, isTop: Bool) {
         self.init(
             record: record, place: DocumentPlace(offset: 0, pointer: pointer), hasOwnID: true,
@@ -235,7 +238,7 @@ extension PlacedRecord {
 }
 
 extension ReadableValue {
-    /// The number that stands for a time.
+    /// The number of a time.
     fileprivate var seconds: Double? {
         switch self {
         case .value(.double(let value)): value

@@ -1,10 +1,10 @@
-/// The inside of a JSON string.
+/// Escapes in JSON strings.
 enum JSONEscape {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080
 
-    /// Marks, with the top bit of each byte, the bytes of a word that end a plain span: `"`, `\` and control characters. The
-    /// lowest mark is exact; those above it may be false.
+    /// Marks, with the top bit of each byte, the bytes of a word that need special treatment: `"`, `\` and control
+    /// characters. The lowest mark is exact; those above it may be false positives.
     @inline(__always)
     static func special(_ word: UInt64) -> UInt64 {
         let quote = word ^ (ones &* 0x22)
@@ -13,7 +13,7 @@ enum JSONEscape {
         return (control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)) & tops
     }
 
-    /// Writes valid UTF-8, escaping what must be.
+    /// Writes valid UTF-8 with the necessary escapes.
     static func write(_ bytes: UnsafeRawBufferPointer, to output: ByteOutput) throws {
         guard let base = bytes.baseAddress else { return }
         let source = base.assumingMemoryBound(to: UInt8.self)
@@ -24,7 +24,7 @@ enum JSONEscape {
             while index < end {
                 if end - index >= 8 {
                     let word = UnsafeRawPointer(source + index).loadUnaligned(as: UInt64.self).littleEndian
-                    // The whole word is stored; what is special is overwritten afterwards.
+                    // The whole word is stored; bytes that need an escape are overwritten afterwards.
                     UnsafeMutableRawPointer(out).storeBytes(of: word.littleEndian, as: UInt64.self)
                     let marks = special(word)
                     if marks == 0 {

@@ -1,6 +1,6 @@
 /// Writes a graph as JSON: flat, nested, or as JSON Lines. Streams; memory does not grow with the document.
 ///
-/// One record stands on one line in every shape, so that two documents can be compared line by line.
+/// In every shape each record is on a line of its own, so that two documents can be compared line by line.
 public struct JSONGraphWriter: GraphWriter {
     private var writer: JSONWriter
     private let shape: DocumentShape
@@ -17,9 +17,9 @@ public struct JSONGraphWriter: GraphWriter {
         var isEmpty = true
     }
 
-    /// A writer to the output. Throws `DocumentError` for the plain shape, which has a writer of its own.
+    /// Creates a writer to the output. Throws `DocumentError` for the plain shape, which has a writer of its own.
     public init(to output: ByteOutput, shape: DocumentShape) throws {
-        guard shape != .plain else { throw DocumentError(.misuse, "The plain shape wants a layout.") }
+        guard shape != .plain else { throw DocumentError(.misuse, "The plain shape requires a layout.") }
         writer = JSONWriter(to: output)
         self.shape = shape
     }
@@ -108,7 +108,7 @@ public struct JSONGraphWriter: GraphWriter {
 
     private mutating func noteContent() throws {
         guard let last = relationships.indices.last, relationships[last].isToMany || relationships[last].isEmpty else {
-            throw DocumentError(.misuse, "An object or a reference stands outside a relationship, or is one too many.")
+            throw DocumentError(.misuse, "An object or reference is not in a relationship, or a to-one has two.")
         }
         relationships[last].isEmpty = false
     }

@@ -1,7 +1,7 @@
-/// Names prepared for writing, found again by what came after what.
+/// Prepared names, predicted from the preceding name.
 ///
-/// Records of one entity have their members in one order: the name that followed last time is compared first, and only
-/// when it is another is it looked up.
+/// Records of one entity have their members in the same order: the name that followed last time is compared first, and
+/// another name is looked up.
 struct JSONKeyCache {
     private var names: [String] = []
     private var keys: [JSONWriter.Key] = []

@@ -1,11 +1,11 @@
-/// The keys of all objects that are open, so that a key that stands twice in one object is noticed.
+/// The keys of all open objects, for the detection of duplicate keys.
 ///
-/// Only hashes are kept. Two keys with one hash of 64 bits would be taken for one; chance does not find them, and who
-/// makes them on purpose gets an error for a document made on purpose.
+/// Only hashes are kept. Two keys with the same 64-bit hash are treated as duplicates; such a collision practically
+/// occurs only in a document constructed for it.
 struct JSONKeySet {
     private var hashes: [UInt64] = []
-    /// The hashes of an object with so many keys that looking at all of them again would cost more than linear time, and
-    /// where in `hashes` that object's keys begin.
+    /// The hashes of objects with so many keys that a linear search would be too slow, and the index in `hashes` where
+    /// that object's keys begin.
     private var large: [(start: Int, hashes: Set<UInt64>)] = []
 
     private static let largestSearched = 24
@@ -13,7 +13,7 @@ struct JSONKeySet {
     /// The number of keys of all open objects.
     var count: Int { hashes.count }
 
-    /// Adds a key to the object whose keys begin at `start`; false where it is there already.
+    /// Adds a key to the object whose keys begin at `start`; false for a duplicate.
     mutating func insert(_ key: UnsafeRawBufferPointer, from start: Int) -> Bool {
         let hash = JSONKeySet.hash(key)
         if hashes.count - start < JSONKeySet.largestSearched {
@@ -30,7 +30,7 @@ struct JSONKeySet {
         return true
     }
 
-    /// Forgets the innermost object's keys.
+    /// Removes the innermost object's keys.
     mutating func removeAll(from start: Int) {
         if large.last?.start == start { large.removeLast() }
         hashes.removeLast(hashes.count - start)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSONReader {
-    /// The next byte that is no white space, which stays the next; 0 at the end.
+    /// Skips white space and peeks at the next byte; 0 at the end.
     @inline(__always)
     mutating func nonSpace() throws -> UInt8 {
         let window = input.window
@@ -22,12 +22,12 @@ extension JSONReader {
         }
     }
 
-    /// The next byte, which stays the next; 0 at the end.
+    /// Peeks at the next byte; 0 at the end.
     func currentByte() throws -> UInt8 {
         input.window.pointee.base[input.window.pointee.position]
     }
 
-    /// The next byte of a string, taken.
+    /// Consumes the next byte of a string.
     mutating func takeByte() throws -> UInt8 {
         let window = input.window
         if window.pointee.position >= window.pointee.end {
@@ -43,7 +43,7 @@ extension JSONReader {
         input.window.pointee.isLast && input.window.pointee.position >= input.window.pointee.end
     }
 
-    /// Whether all that is left could begin a number.
+    /// Whether the rest of the document could be the beginning of a number.
     func endsInNumber(from start: Int) -> Bool {
         let window = input.window.pointee
         let rest = UnsafeBufferPointer(start: window.base + start, count: window.end - start)
@@ -61,7 +61,7 @@ extension JSONReader {
 // MARK: - Places
 
 extension JSONReader {
-    /// Where the token that was read last begins.
+    /// The position of the token that was read last.
     public var place: DocumentPlace { place(at: tokenOffset) }
 
     var mark: PlaceMark {
@@ -72,7 +72,7 @@ extension JSONReader {
         DocumentPlace(offset: offset, line: line, column: offset - lineStart + 1, pointer: pointer)
     }
 
-    /// The way to where the reader stands, as a JSON pointer.
+    /// The path of the reader's position, as a JSON pointer.
     var pointer: String {
         var text = ""
         var shown = frames[...]

@@ -10,7 +10,7 @@ extension JSONReader {
         var isASCII = true
         textIsInScratch = false
         while true {
-            // Bytes after the window are zero, and zero is special, so whole words may be loaded up to its end.
+            // The bytes after the window are zero, which is special, so that whole words may be loaded up to its end.
             let word = UnsafeRawPointer(window.pointee.base + position).loadUnaligned(as: UInt64.self).littleEndian
             let marks = JSONEscape.special(word)
             if marks == 0 {
@@ -90,7 +90,7 @@ extension JSONReader {
         textStart = 0
     }
 
-    /// Reads an escape whose backslash is next, into the scratch.
+    /// Reads an escape, starting at the backslash, into the scratch buffer.
     mutating func escape() throws {
         let start = input.offset
         input.window.pointee.position += 1
@@ -115,12 +115,12 @@ extension JSONReader {
             guard let scalar = Unicode.Scalar(code) else { throw halfPair(at: start) }
             for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { scratch.append(byte) }
         default:
-            throw error(.syntax, "There is no such escape in JSON.", at: start)
+            throw error(.syntax, "The escape is not valid in JSON.", at: start)
         }
     }
 
     func halfPair(at offset: Int) -> DocumentError {
-        error(.invalidText, "An escape names half of a surrogate pair.", at: offset)
+        error(.invalidText, "An escape is half of a surrogate pair.", at: offset)
     }
 
     mutating func hexadecimal(from start: Int) throws -> UInt32 {
@@ -131,7 +131,7 @@ extension JSONReader {
             case 48...57: value = value << 4 | UInt32(byte - 48)
             case 65...70: value = value << 4 | UInt32(byte - 55)
             case 97...102: value = value << 4 | UInt32(byte - 87)
-            default: throw error(.syntax, "`\\u` wants four hexadecimal digits.", at: start)
+            default: throw error(.syntax, "`\\u` requires four hexadecimal digits.", at: start)
             }
         }
         return value
@@ -141,7 +141,7 @@ extension JSONReader {
 
     mutating func readNumber() throws {
         let window = input.window
-        // A number that reaches the window's end may go on behind it.
+        // A number that ends at the window's end may continue after it.
         while true {
             let start = window.pointee.position
             let length = NumberScan.scan(window.pointee.base + start, into: &number)
@@ -151,7 +151,7 @@ extension JSONReader {
                 continue
             }
             guard let length else {
-                throw endsInNumber(from: start) ? truncated() : error(.syntax, "This is no number by JSON's grammar.")
+                throw endsInNumber(from: start) ? truncated() : error(.syntax, "The number is not valid in JSON.")
             }
             guard length <= JSONReader.longestNumber else {
                 throw error(.limit, "A number has more than \(JSONReader.longestNumber) digits.")

@@ -30,8 +30,8 @@ extension JSONReader: TokenSource {
         case .integer16, .integer32, .integer64: if let integer { return .integer(integer) }
         default: break
         }
-        // What the number is by itself: an integer where it is written as one and fits, a decimal where a double would lose
-        // digits of an integer, else a double.
+        // The number's type without a declaration: an integer where it is written as one and fits, a decimal where a
+        // double would lose digits of an integer, else a double.
         if number.isInteger {
             if let integer { return integer == 0 && number.isNegative ? .double(-0.0) : .integer(integer) }
             if let decimal { return .decimal(decimal) }

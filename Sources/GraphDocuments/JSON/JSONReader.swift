@@ -1,19 +1,19 @@
 import Foundation
 
-/// Reads JSON token by token from a source, piece by piece: memory does not grow with the document, and depth costs no
+/// Reads JSON token by token from a source in chunks: memory does not grow with the document, and nesting uses no
 /// stack.
 ///
-/// The grammar is RFC 8259, strictly: valid UTF-8, no half surrogate pairs, no key twice in one object, no comments.
-/// Whatever is wrong is a `DocumentError` with its place.
+/// The grammar is RFC 8259, strictly: valid UTF-8, no unpaired surrogates, no duplicate keys, no comments. Any
+/// violation is a `DocumentError` with its position.
 public struct JSONReader {
-    /// What a reader takes beyond strict JSON.
+    /// Extensions of strict JSON that a reader accepts.
     public struct Options: Sendable, Hashable {
-        /// Whether a comma may stand before a closing bracket.
+        /// Whether a trailing comma is accepted before a closing bracket.
         public var allowsTrailingCommas: Bool
-        /// Whether one value may follow another, as in JSON Lines.
+        /// Whether several values may follow each other, as in JSON Lines.
         public var allowsManyValues: Bool
 
-        /// Options; strict JSON unless said otherwise.
+        /// Creates options; strict JSON by default.
         public init(allowsTrailingCommas: Bool = false, allowsManyValues: Bool = false) {
             self.allowsTrailingCommas = allowsTrailingCommas
             self.allowsManyValues = allowsManyValues
@@ -24,7 +24,7 @@ public struct JSONReader {
     let limits: DocumentLimits
     private let options: Options
 
-    /// The token that was read last. Its text is in the window, or in `scratch` where escapes had to be resolved.
+    /// The token that was read last. Its text is in the window, or in `scratch` after escapes were resolved.
     var textStart = 0
     var textCount = 0
     var textIsInScratch = false
@@ -34,7 +34,7 @@ public struct JSONReader {
     private var expectation = Expectation.firstValue
     private(set) var frames: [Frame] = []
     private(set) var keys = JSONKeySet()
-    /// The names on the way to where the reader stands, one after the other; frames know where theirs ends.
+    /// The names in the path of the reader's position; each frame has the beginning of its own.
     let path = ByteScratch()
 
     var line = 1
@@ -42,30 +42,30 @@ public struct JSONReader {
     var lineStart = 0
     var tokenOffset = 0
 
-    /// What may come next.
+    /// The tokens that may come next.
     private enum Expectation {
         case firstValue, anotherValue, memberValue, firstElement, nextElement, firstKey, nextKey, nothing
     }
 
-    /// An array or object that is open.
+    /// An open array or object.
     struct Frame {
         var isObject: Bool
-        /// The element that is being read, in an array.
+        /// The index of the current element, in an array.
         var index = -1
-        /// Where in `path` the name of the current member begins.
+        /// The index in `path` of the current member's name.
         var pathStart: Int
-        /// Where in `keys` this object's keys begin.
+        /// The index in `keys` of this object's first key.
         var keysStart: Int
     }
 
-    /// A reader of the source's bytes. A byte order mark at the beginning is passed over.
+    /// Creates a reader of the source's bytes. A byte order mark at the beginning is skipped.
     public init(_ source: any ByteSource, options: Options = Options(), limits: DocumentLimits = .standard) {
         input = ByteInput(source, limits: limits)
         self.limits = limits
         self.options = options
     }
 
-    /// A reader of a document in memory.
+    /// Creates a reader of a document in memory.
     public init(_ data: Data, options: Options = Options(), limits: DocumentLimits = .standard) {
         self.init(MemorySource(data), options: options, limits: limits)
     }
@@ -74,12 +74,12 @@ public struct JSONReader {
     public var bytesRead: Int { input.offset }
     /// The size of the document, where it is known.
     public var byteCount: Int? { input.byteCount }
-    /// The number of arrays and objects that are open.
+    /// The number of open arrays and objects.
     public var depth: Int { frames.count }
 
     // MARK: - Tokens
 
-    /// Reads the next token. After the document's end it is `.end`, again and again.
+    /// Reads the next token. After the end of the document it is always `.end`.
     public mutating func next() throws -> DocumentToken {
         switch expectation {
         case .memberValue:
@@ -116,8 +116,8 @@ public struct JSONReader {
         }
     }
 
-    /// Passes over the rest of the value whose first token was read last: for a beginning all up to its end, for anything
-    /// else nothing.
+    /// Skips the rest of the value whose first token was read last: for an array or object up to its end, for any other
+    /// value nothing.
     public mutating func skipValue(after token: DocumentToken) throws {
         guard token == .beginArray || token == .beginObject else { return }
         let outside = frames.count - 1
@@ -141,9 +141,9 @@ public struct JSONReader {
         path.truncate(to: start)
         path.append(text)
         guard keys.insert(text, from: frames[top].keysStart) else {
-            throw error(.duplicateKey, "The key \"\(string())\" stands twice in one object.")
+            throw error(.duplicateKey, "The key \"\(string())\" occurs twice in one object.")
         }
-        // The colon is read with the key, while the key's text must stay in the window.
+        // The colon is read with the key, and the key's text must stay in the window.
         let window = input.window
         if window.pointee.base[window.pointee.position] == UInt8(ascii: ":") {
             window.pointee.position += 1
@@ -239,7 +239,7 @@ extension JSONReader {
         String(decoding: text, as: UTF8.self)
     }
 
-    /// The number that was read last, where it is an integer of 64 bits, however it is written (`3`, `3.0`, `3e2`).
+    /// The number that was read last, if it is a 64-bit integer, in any notation (`3`, `3.0`, `3e2`).
     public var integer: Int64? { number.integer }
 
     /// The number that was read last as the nearest double, or nil where it is beyond all doubles.
@@ -250,12 +250,12 @@ extension JSONReader {
         return value
     }
 
-    /// The number that was read last as the nearest float, or nil where it is beyond all floats.
+    /// The number that was read last as the nearest float, or nil on overflow.
     public var float: Float? {
         guard let value = Float(string()), value.isFinite else { return nil }
         return value
     }
 
-    /// The number that was read last as a decimal, or nil where a decimal cannot hold it exactly.
+    /// The number that was read last as a decimal, or nil where it is not exact.
     public var decimal: Decimal? { DecimalText.decimal(text) }
 }

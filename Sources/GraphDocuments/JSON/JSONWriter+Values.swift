@@ -1,5 +1,5 @@
 extension JSONWriter {
-    /// Writes an attribute's value: as it is where its type is the declared one, else with a member that says its type.
+    /// Writes an attribute's value: unchanged where it has the declared type, else tagged with its type.
     package mutating func value(_ value: GraphValue, declaredAs attribute: GraphSchema.Attribute?) throws {
         switch value {
         case .null: return try null()
@@ -59,8 +59,8 @@ extension JSONWriter {
         try endObject()
     }
 
-    /// Writes a tree of plain values. A key that begins with `$` gets one more, so that it is not taken for one of ours,
-    /// unless `escapesKeys` says that the tree's maker has seen to it.
+    /// Writes a tree of plain values. A key that begins with `$` gets another `$`, to distinguish it from the tags of
+    /// this library, unless `escapesKeys` is false because the keys are escaped already.
     package mutating func tree(_ value: ReadableValue, escapesKeys: Bool = true) throws {
         switch value {
         case .value(let value): try self.value(value, declaredAs: nil)
@@ -80,7 +80,7 @@ extension JSONWriter {
 }
 
 extension GraphValue {
-    /// Whether JSON tells the value's type by itself.
+    /// Whether JSON represents the value's type.
     fileprivate var isJSON: Bool {
         switch self {
         case .null, .bool, .integer, .string: true

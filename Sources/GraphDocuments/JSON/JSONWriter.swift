@@ -2,14 +2,14 @@ import Foundation
 
 /// Writes JSON token by token into an output.
 ///
-/// Text is escaped as little as JSON allows: `"`, `\` and control characters. The order of calls is the caller's to keep: a
-/// key before each member's value, an end for each beginning. Every call costs time in proportion to what it writes.
+/// Only `"`, `\` and control characters are escaped. The caller is responsible for the order of calls: a key before
+/// each member's value, an end for each beginning. The cost of each call is proportional to its output.
 public struct JSONWriter {
-    /// Where the text goes.
+    /// The output.
     public let output: ByteOutput
     private var needsComma = false
 
-    /// A writer to the output.
+    /// Creates a writer to the output.
     public init(to output: ByteOutput) {
         self.output = output
     }
@@ -25,19 +25,19 @@ public struct JSONWriter {
     /// Closes the innermost array.
     public mutating func endArray() throws { try close(UInt8(ascii: "]")) }
 
-    /// Writes a line break; between elements it comes after the comma.
+    /// Writes a line break; between elements it is written after the comma.
     public mutating func lineBreak() throws {
         try separate()
         try output.write(UInt8(ascii: "\n"))
     }
 
-    /// Begins a document of its own on the next line, as JSON Lines want it.
+    /// Ends a line, so that the next value is a document of its own, as in JSON Lines.
     public mutating func endLine() throws {
         needsComma = false
         try output.write(UInt8(ascii: "\n"))
     }
 
-    /// A member's name as it stands in the text, prepared once and written often.
+    /// A member's name in its JSON form, prepared for repeated writing.
     public struct Key: Sendable {
         fileprivate let bytes: [UInt8]
 
@@ -93,7 +93,7 @@ public struct JSONWriter {
         try value.withUTF8 { try quoted(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes a string given as UTF-8, without making a `String`. Throws `DocumentError` where it is not valid UTF-8.
+    /// Writes a string given as UTF-8, without creating a `String`. Throws `DocumentError` where it is not valid UTF-8.
     public mutating func string(utf8 bytes: UnsafeRawBufferPointer) throws {
         if let index = UTF8Check.firstInvalid(in: bytes) {
             throw DocumentError(.invalidText, "A text to be written is not valid UTF-8 at its byte \(index).")
@@ -125,30 +125,31 @@ public struct JSONWriter {
         needsComma = true
     }
 
-    /// Writes an integer, all digits.
+    /// Writes an integer with all digits.
     public mutating func integer(_ value: Int64) throws {
         try append(IntegerText.longest) { IntegerText.write(value, at: $0) }
     }
 
-    /// Writes a double: the shortest digits that give it back; `"NaN"`, `"Infinity"` or `"-Infinity"` where it is no number.
+    /// Writes a double with the shortest digits that identify it; `"NaN"`, `"Infinity"` or `"-Infinity"` where it is
+    /// not finite.
     public mutating func double(_ value: Double) throws {
         guard value.isFinite else { return try quotedLiteral(FloatingText.word(for: value)) }
         try append(FloatingText.longest) { FloatingText.write(value, at: $0) }
     }
 
-    /// Writes a float: the shortest digits that give it back as a float.
+    /// Writes a float with the shortest digits that identify it.
     public mutating func float(_ value: Float) throws {
         guard value.isFinite else { return try quotedLiteral(FloatingText.word(for: Double(value))) }
         try append(FloatingText.longest) { FloatingText.write(value, at: $0) }
     }
 
-    /// Writes a decimal, all digits: as a string, or where `asNumber` says so as a number.
+    /// Writes a decimal with all digits: as a string, or with `asNumber` as a number.
     public mutating func decimal(_ value: Decimal, asNumber: Bool = false) throws {
         if asNumber, !value.isNaN { return try append(DecimalText.longest) { DecimalText.write(value, at: $0) } }
         try appendQuoted(DecimalText.longest) { DecimalText.write(value, at: $0) }
     }
 
-    /// Writes a date, given in seconds since 2001, as an ISO 8601 string that gives it back to the last bit.
+    /// Writes a date, given in seconds since 2001, as an ISO 8601 string with full precision.
     public mutating func date(_ seconds: Double) throws {
         try appendQuoted(DateText.longest) { DateText.write(seconds, at: $0) }
     }

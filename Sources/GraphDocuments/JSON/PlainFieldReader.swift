@@ -1,22 +1,22 @@
-/// Reads *plain* JSON member by member, and makes neither records nor strings: what `PlainJSONWriter` is to writing.
+/// Reads *plain* JSON member by member, without creating records or strings: the counterpart of `PlainJSONWriter`.
 ///
-/// Takes what is wholly plain: an object of arrays by entity, whose records hold scalars, keys and arrays of keys. Whatever
-/// else a reader of records may make sense of, or complain about, is `Irregular`: who meets that reads the document again
-/// by `JSONDocumentReader`, which has the rules. What is no JSON is an error here as there, with the same place.
+/// Accepts only regular documents: an object of arrays by entity, whose records contain scalars, keys and arrays of
+/// keys. For anything else it throws `Irregular`, and the caller reads the document again with `JSONDocumentReader`,
+/// which implements all rules. Invalid JSON is an error in both, with the same position.
 package struct PlainFieldReader {
-    /// The document holds something that is not plain, or wrong.
+    /// The document contains something irregular or invalid.
     package struct Irregular: Error {
         package init() {}
     }
 
-    /// What comes next.
+    /// The next part of the document.
     package enum Step {
-        /// A record of the entity with that number begins.
+        /// The beginning of a record of the entity with this index.
         case record(entity: Int)
-        /// An attribute of the record, by its place in the schema's entity; `token` is its value.
+        /// An attribute of the record, by its index in the schema's entity; `token` is its value.
         case attribute(Int)
-        /// A relationship, by its place in the schema's entity; `token` is where its value begins, and the rest is for the
-        /// caller to read, by `next()`.
+        /// A relationship, by its index in the schema's entity; `token` is the beginning of its value, and the caller
+        /// reads the rest with `next()`.
         case relationship(Int)
         case endRecord
         case end
@@ -36,10 +36,10 @@ package struct PlainFieldReader {
     private var state = State.start
     /// The token that was read last.
     package private(set) var token = DocumentToken.end
-    /// The records that have begun so far.
+    /// The number of records that have begun so far.
     package private(set) var recordCount = 0
 
-    /// A reader of a document with records of a schema, whose entities are numbered in its order.
+    /// Creates a reader of a document with records of a schema; entities are identified by their index.
     package init(
         _ source: any ByteSource, schema: GraphSchema, options: ReadingOptions, skipsUnknownMembers: Bool
     ) {
@@ -56,7 +56,7 @@ package struct PlainFieldReader {
     package var bytesRead: Int { json.bytesRead }
     package var byteCount: Int? { json.byteCount }
 
-    /// Goes to the next thing. Throws `DocumentError` for what is no JSON, and `Irregular`.
+    /// Reads the next part. Throws `DocumentError` for invalid JSON, and `Irregular`.
     package mutating func step() throws -> Step {
         while true {
             switch state {
@@ -116,7 +116,7 @@ package struct PlainFieldReader {
 
     // MARK: - Values
 
-    /// Goes to the next token of a relationship's value.
+    /// Reads the next token of a relationship's value.
     @discardableResult
     package mutating func next() throws -> DocumentToken {
         token = try json.next()
@@ -125,11 +125,11 @@ package struct PlainFieldReader {
 
     /// The text of the string or number that was read last, as UTF-8. Valid until the next step.
     package var text: UnsafeRawBufferPointer { json.text }
-    /// The number that was read last, where it is an integer of 64 bits.
+    /// The number that was read last, if it is a 64-bit integer.
     package var integer: Int64? { json.integer }
-    /// The number that was read last as the nearest double, or nil where it is beyond all doubles.
+    /// The number that was read last as the nearest double, or nil on overflow.
     package var double: Double? { json.double }
 
-    /// The scalar that was read last, as a value of the declared type where it can be one; see `JSONDocumentReader`.
+    /// The scalar that was read last, converted to the declared type where possible; see `JSONDocumentReader`.
     package mutating func value(as type: GraphValueType) throws -> GraphValue { try json.value(token, as: type) }
 }

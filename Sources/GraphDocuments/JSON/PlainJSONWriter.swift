@@ -2,7 +2,7 @@ import Foundation
 
 /// Writes records as *plain* JSON: arrays by entity, relationships as natural keys, no `$` members. Streams.
 ///
-/// Records come entity by entity, in the layout's order, with ids made from their keys (`RecordID.key`).
+/// Records must come entity by entity, in the layout's order, with ids made from their keys (`RecordID.key`).
 public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private var writer: JSONWriter
     private let layout: PlainLayout
@@ -13,20 +13,20 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private var names = JSONKeyCache()
     public private(set) var recordCount = 0
 
-    /// A writer to the output. Throws `DocumentError` where the layout does not fit the schema.
+    /// Creates a writer to the output. Throws `DocumentError` where the layout does not fit the schema.
     public init(to output: ByteOutput, layout: PlainLayout, schema: GraphSchema) throws {
         writer = JSONWriter(to: output)
         var groups = layout
-        // What has no objects of its own is in a layout for its key alone.
+        // Abstract entities are in a layout only because of their key.
         groups.entities.removeAll { schema.entity($0.name)?.isAbstract == true }
         self.layout = groups
         self.schema = schema
         keys = try PlainKeys(layout, schema: schema)
     }
 
-    /// Begins the document. The plain shape has no place for a header.
+    /// Begins the document. The plain shape has no header.
     public mutating func begin(_ header: DocumentHeader) throws {
-        guard !isBegun else { throw DocumentError(.misuse, "The document is begun already.") }
+        guard !isBegun else { throw DocumentError(.misuse, "The document has already begun.") }
         isBegun = true
         try writer.beginObject()
     }
@@ -39,7 +39,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         while entity < 0 || layout.entities[entity].name != record.entity {
             guard entity + 1 < layout.entities.count else {
                 throw DocumentError(
-                    .misuse, "The layout has no \(record.entity) here: records come in the order of its entities.")
+                    .misuse, "The layout has no \(record.entity) here: records must be in the order of its entities.")
             }
             try openNextGroup()
         }
@@ -66,7 +66,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         isBegun = false
     }
 
-    /// Writes a record; the layout says what of it.
+    /// Writes the parts of a record that the layout contains.
     public mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws { try write(record) }
 
     private mutating func openNextGroup() throws {
@@ -112,7 +112,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         }
         if leaves.count > 1 { try writer.beginArray() }
         for (value, leaf) in zip(values, leaves) {
-            // Numbers and booleans stand as such, everything else as the text that it is.
+            // Numbers and booleans are written as such, everything else as text.
             switch TextValue.anyValue(value, as: leaf.type) {
             case .integer(let number): try writer.integer(number)
             case .double(let number): try writer.double(number)
@@ -130,7 +130,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     }
 }
 
-// Records are written whole: what stands inside one another has no place in the plain shape.
+// Records are written as a whole: the plain shape has no nested objects.
 extension PlainJSONWriter {
     private var misuse: DocumentError { DocumentError(.misuse, "The plain shape is written record by record.") }
     public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws { throw misuse }
@@ -145,8 +145,8 @@ extension PlainJSONWriter {
 }
 
 extension DocumentError {
-    /// A reference to an object that has no natural key.
+    /// The error for a reference to an object without natural key.
     package static func unnamed(_ id: String, _ entity: String) -> DocumentError {
-        DocumentError(.notRepresentable, "The id \(id) is no natural key of \(entity).")
+        DocumentError(.notRepresentable, "The id \(id) is not a natural key of \(entity).")
     }
 }

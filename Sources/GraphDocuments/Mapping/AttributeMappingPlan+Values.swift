@@ -7,14 +7,14 @@ struct MappedValueError: Error, CustomStringConvertible {
 }
 
 extension AttributeMappingPlan {
-    /// The attribute's value of what the document has. Throws `MappedValueError` and what the transformer throws.
+    /// The attribute's value for a value in the document. Throws `MappedValueError` and the errors of the transformer.
     func value(of tree: ReadableValue) throws -> GraphValue {
         var tree = tree
         if let read = functions?.read, tree != .value(.null) {
             if let made = try read(tree) {
                 tree = made
             } else if case .value(let value) = tree, value.fits(attribute.type) {
-                // What is of the right type already needs no transformer, and many make nothing of it.
+                // A value of the right type needs no transformer, and many transformers do not accept it.
                 return value
             } else {
                 return .null
@@ -39,7 +39,7 @@ extension AttributeMappingPlan {
         }
     }
 
-    /// Composites may hold composites, as deep as the model declares them.
+    /// Recursive: composites may contain composites, as deep as the model declares them.
     private func composite(
         _ members: [ReadableValue.Member], _ elements: [GraphSchema.Attribute], level: Int
     ) throws -> [GraphAttribute] {
@@ -55,7 +55,7 @@ extension AttributeMappingPlan {
         }
     }
 
-    /// What the document has for a value of the attribute; nil where nothing is written.
+    /// The document's value for a value of the attribute; nil where nothing is written.
     func tree(of value: GraphValue, style: TreeStyle, decimals: PlainLayout.DecimalForm) throws -> ReadableValue {
         var tree: ReadableValue
         switch value {
@@ -77,7 +77,7 @@ extension ReadableValue {
         guard attribute.type == .transformable else {
             let noun = if case .array = self { "An array" } else { "An object" }
             throw MappedValueError(
-                "\(noun) stands where \(attribute.name) is wanted, which is of type \(attribute.type.name).")
+                "\(noun) was found for \(attribute.name), which is of type \(attribute.type.name).")
         }
         return .transformable(TransformableValue(archive: nil, readable: self))
     }

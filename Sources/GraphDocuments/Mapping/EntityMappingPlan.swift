@@ -1,19 +1,19 @@
-/// What a mapping means for one entity: decided once, run for each record.
+/// The mapping of one entity, compiled.
 final class EntityMappingPlan {
     let entity: GraphSchema.Entity
     let attributes: [AttributeMappingPlan]
     let relationships: [RelationshipMappingPlan]
-    /// The properties that identify an object; nil where nothing says it.
+    /// The properties that identify an object; nil without an identity.
     let identity: [String]?
     let documentKey: String
-    /// The name of the entity that an object of the document is of; nil for this one.
+    /// Determines the entity of an object in the document; nil means this one.
     let choose: ((ReadableValue) throws -> String?)?
-    /// What is written so that a reader can choose.
+    /// The value that is written so that a reader can determine the entity.
     let choiceMark: (path: MappedPath, value: String)?
     let functions: MappedFunctions?
-    /// The members that something is read from.
+    /// The members that are read.
     let members: Set<String>
-    /// What only entities that inherit from this one have: an object found by its key may be of any of them.
+    /// The properties of entities that inherit from this one: an object found by its key may be of any of them.
     private(set) var inheritedAttributes: [AttributeMappingPlan] = []
     private(set) var inheritedRelationships: [RelationshipMappingPlan] = []
     private(set) var allMembers: Set<String> = []
@@ -58,7 +58,7 @@ final class EntityMappingPlan {
         relationshipPositions[name].map { relationships[$0] }
     }
 
-    /// Takes what an entity has that inherits from this one.
+    /// Adds the properties of an entity that inherits from this one.
     func adopt(_ descendant: EntityMappingPlan) {
         for attribute in descendant.attributes
         where self.attribute(attribute.attribute.name) == nil
@@ -76,19 +76,19 @@ final class EntityMappingPlan {
     }
 }
 
-/// What a mapping means for one attribute.
+/// The mapping of one attribute, compiled.
 struct AttributeMappingPlan {
     let attribute: GraphSchema.Attribute
-    /// Where the value may stand; empty where it is not read.
+    /// The paths where the value is read; empty where it is not read.
     let read: [MappedPath]
-    /// Where it is written; nil where it is not.
+    /// The path where it is written; nil where it is not.
     var write: MappedPath?
     let functions: MappedFunctions?
     let dates: MappedDateCoder?
     let defaultValue: GraphValue?
 }
 
-/// What a mapping means for one relationship.
+/// The mapping of one relationship, compiled.
 struct RelationshipMappingPlan {
     let relationship: GraphSchema.Relationship
     let read: [MappedPath]

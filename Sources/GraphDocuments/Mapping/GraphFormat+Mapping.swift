@@ -1,7 +1,7 @@
 import Foundation
 
 extension GraphFormat {
-    /// A reader of a document of somebody else's design, by a mapping. XML of that kind is not read.
+    /// A reader of a document with a foreign format, using a mapping. XML is not supported.
     ///
     /// Throws `DocumentError`.
     public func reader(
@@ -12,11 +12,11 @@ extension GraphFormat {
         case .propertyList, .xmlPropertyList:
             let tokens = try PropertyListDocumentReader.tokens(of: data, options: options)
             return try MappedDocumentReader(tokens, plan: plan, options: options)
-        case .xml: throw DocumentError(.unsupported, "A mapping reads JSON and property lists, no XML.")
+        case .xml: throw DocumentError(.unsupported, "A mapping reads JSON and property lists, not XML.")
         }
     }
 
-    /// A reader of a file of somebody else's design, by a mapping. JSON streams from it. Throws `DocumentError`.
+    /// A reader of a file with a foreign format, using a mapping. JSON is streamed. Throws `DocumentError`.
     public func reader(
         ofFile path: String, plan: MappingPlan, options: ReadingOptions = ReadingOptions()
     ) throws -> any DocumentReader {
@@ -39,8 +39,8 @@ extension GraphFormat {
         return try MappedDocumentReader(reader, plan: plan, options: options)
     }
 
-    /// A writer of documents of somebody else's design, by a mapping: an array of objects, or with `byEntity` an object with
-    /// an array for each entity. XML of that kind is not written.
+    /// A writer of documents with a foreign format, using a mapping: an array of objects, or with `byEntity` an object
+    /// with an array for each entity. XML is not supported.
     ///
     /// Throws `DocumentError`.
     public func graphWriter(to output: ByteOutput, plan: MappingPlan, byEntity: Bool) throws -> any GraphWriter {
@@ -53,12 +53,12 @@ extension GraphFormat {
             try MappedGraphWriter(
                 plan: plan, byEntity: byEntity,
                 to: MappedPropertyList(output, encoding: self == .propertyList ? .binary : .xml, byEntity: byEntity))
-        case .xml: throw DocumentError(.unsupported, "A mapping writes JSON and property lists, no XML.")
+        case .xml: throw DocumentError(.unsupported, "A mapping writes JSON and property lists, not XML.")
         }
     }
 }
 
-/// A reader of Foundation's objects of somebody else's design, by a mapping. Throws `DocumentError`.
+/// A reader of Foundation objects with a foreign format, using a mapping. Throws `DocumentError`.
 public func mappedReader(
     of document: Any, plan: MappingPlan, options: ReadingOptions = ReadingOptions()
 ) throws -> any DocumentReader {

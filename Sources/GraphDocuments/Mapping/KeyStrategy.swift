@@ -1,8 +1,8 @@
-/// What documents call the properties of which a mapping says nothing.
+/// The keys of properties without an explicit mapping.
 public enum KeyStrategy: Sendable {
-    /// As the model does.
+    /// The names in the model.
     case same
-    /// `profile_image_url` for `profileImageURL`. What is not there is looked for under the model's name.
+    /// `profile_image_url` for `profileImageURL`. The model's name is read as an alternative.
     case snakeCase
     /// `profile-image-url` for `profileImageURL`.
     case kebabCase
@@ -10,7 +10,7 @@ public enum KeyStrategy: Sendable {
     case pascalCase
     /// `profileImageURL` for `profile_image_url` or `ProfileImageURL`.
     case camelCase
-    /// What a function makes of the entity's and the property's names: the keys, the best first.
+    /// A function of the entity's and the property's names that returns the keys, in order of preference.
     case custom(@Sendable (_ entity: String, _ property: String) -> [String])
 
     /// The strategy of that name: `same`, `snake_case`, `kebab-case`, `PascalCase`, `camelCase`.
@@ -25,10 +25,10 @@ public enum KeyStrategy: Sendable {
         }
     }
 
-    /// The names that `init(named:)` knows.
+    /// The names for `init(named:)`.
     public static let names = ["same", "snake_case", "kebab-case", "PascalCase", "camelCase"]
 
-    /// The keys of a property, as paths, the best first.
+    /// The keys of a property, as paths, in order of preference.
     public func keys(of property: String, in entity: String) -> [String] {
         switch self {
         case .same: [property]
@@ -50,8 +50,8 @@ public enum KeyStrategy: Sendable {
         return words[0].lowercased() + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The words of a name: `profileImageURLString` has four. A run of capitals is one word, but for the last before a small
-    /// letter.
+    /// The words of a name: `profileImageURLString` has four. A run of capitals is one word, except the last capital
+    /// before a lowercase letter.
     private func words(of name: String) -> [String] {
         var words: [String] = [""]
         let letters = Array(name)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// How a mapping's dates look in documents. The first form is written; all are read, and ISO 8601 always is.
+/// The formats of dates in documents of a mapping. The first format is written; all are read, and ISO 8601 always is.
 public struct MappedDates: Sendable, Hashable {
-    /// The forms: the first is written, all are read.
+    /// The formats: the first is written, all are read.
     public var forms: [Form]
 
-    /// One form of dates.
+    /// One format of dates.
     public enum Form: Sendable, Hashable {
-        /// ISO 8601 with as many digits as give back the very same date.
+        /// ISO 8601 with full precision.
         case iso8601
         /// ISO 8601, rounded to milliseconds.
         case iso8601Milliseconds
@@ -15,18 +15,18 @@ public struct MappedDates: Sendable, Hashable {
         case unix
         /// Milliseconds since 1970.
         case unixMilliseconds
-        /// Seconds since 2001-01-01, as Core Data counts.
+        /// Seconds since 2001-01-01, the reference date of Core Data.
         case reference
-        /// A format of `DateFormatter`, in UTC unless it says its zone.
+        /// A format of `DateFormatter`, in UTC unless it contains a time zone.
         case format(String)
     }
 
-    /// Several forms.
+    /// Creates a list of formats.
     public init(_ forms: [Form]) {
         self.forms = forms
     }
 
-    /// ISO 8601 with as many digits as give back the very same date.
+    /// ISO 8601 with full precision.
     public static let iso8601 = MappedDates([.iso8601])
     /// ISO 8601, rounded to milliseconds.
     public static let iso8601Milliseconds = MappedDates([.iso8601Milliseconds])
@@ -34,7 +34,7 @@ public struct MappedDates: Sendable, Hashable {
     public static let unix = MappedDates([.unix])
     /// Milliseconds since 1970.
     public static let unixMilliseconds = MappedDates([.unixMilliseconds])
-    /// Seconds since 2001-01-01, as Core Data counts.
+    /// Seconds since 2001-01-01, the reference date of Core Data.
     public static let reference = MappedDates([.reference])
 
     /// Formats of `DateFormatter`: the first is written, all are read.
@@ -42,8 +42,8 @@ public struct MappedDates: Sendable, Hashable {
         MappedDates(formats.map { .format($0) })
     }
 
-    /// The forms that a text names: `iso8601`, `iso8601Milliseconds`, `unix`, `unixMilliseconds`, `reference`, and what is none
-    /// of these is a format.
+    /// The formats with a name: `iso8601`, `iso8601Milliseconds`, `unix`, `unixMilliseconds`, `reference`; any other
+    /// text is a format of `DateFormatter`.
     public init(named text: String) {
         switch text {
         case "iso8601": self = .iso8601
@@ -67,7 +67,7 @@ struct MappedDateCoder {
             dates.forms.compactMap { if case .format(let format) = $0 { format } else { nil } })
     }
 
-    /// A date, or nil where the value is none in any form.
+    /// A date, or nil where the value is not a date in any format.
     func read(_ value: GraphValue) -> GraphValue? {
         switch value {
         case .date: return value
@@ -97,8 +97,8 @@ struct MappedDateCoder {
         return nil
     }
 
-    /// To the thousandth, where the seconds are not told more exactly than that: the same number as any reader of ISO 8601
-    /// makes of the same instant.
+    /// Rounded to milliseconds where the input is not more precise, so that the result is the same as that of an ISO
+    /// 8601 reader for the same instant.
     private static func secondsSince2001(unix seconds: Double) -> Double {
         let thousandths = (seconds * 1000).rounded()
         let distance = Date.timeIntervalBetween1970AndReferenceDate
@@ -106,7 +106,7 @@ struct MappedDateCoder {
             ? (thousandths - distance * 1000) / 1000 : seconds - distance
     }
 
-    /// What is written for a date.
+    /// The value written for a date.
     func write(_ seconds: Double) -> GraphValue {
         let unix = seconds + Date.timeIntervalBetween1970AndReferenceDate
         switch forms.first {

@@ -1,22 +1,22 @@
-/// What a mapping has found out about a record besides what it holds.
+/// Additional information of a mapping about a record.
 ///
-/// A class, so that records without a mapping carry no more than an empty place for it. Two are equal where they are the same.
+/// A class, so that records without a mapping contain only an empty reference. Compared by identity.
 public final class MappedDetails: Sendable {
-    /// Whether the record stands at the top of the document.
+    /// Whether the record is at the top level of the document.
     public let isTop: Bool
-    /// The properties that identify the object, where the place in the document says which.
+    /// The properties that identify the object, where they depend on the position in the document.
     public let key: [String]?
-    /// What the ids in the record's relationships say of objects that are named, not described.
+    /// The keys of referenced objects, by the ids in the record's relationships.
     public let references: [RecordID: Reference]
     /// The values that the object gets if it is new.
     public let defaults: [GraphAttribute]
-    /// The relationships that the record gives by keys alone.
+    /// The relationships that the document contains as keys only.
     public let relationshipsByKey: Set<String>
-    /// What could not be read.
+    /// The values that could not be read.
     public let mistakes: [Mistake]
-    /// Whether the document gives nothing of the object but its key.
+    /// Whether the document contains nothing of the object but its key.
     public let isReference: Bool
-    /// What the document calls the properties.
+    /// The keys of the properties in the document.
     let keys: [String: String]
 
     init(
@@ -33,9 +33,9 @@ public final class MappedDetails: Sendable {
         self.keys = keys
     }
 
-    /// Of a record at the top of a document that has no mapping.
+    /// For a record at the top level of a document without a mapping.
     static let top = MappedDetails(isTop: true)
-    /// Of a record inside another, in a document that has no mapping.
+    /// For a nested record in a document without a mapping.
     static let inside = MappedDetails(isTop: false)
 
     private convenience init(isTop: Bool) {
@@ -44,9 +44,9 @@ public final class MappedDetails: Sendable {
             isReference: false, keys: [:])
     }
 
-    /// An object that is named by its key.
+    /// An object that is referenced by its key.
     public struct Reference: Sendable, Hashable {
-        /// The entity that the relationship leads to.
+        /// The destination entity of the relationship.
         public let entity: String
         /// The values of the key.
         public let key: [GraphAttribute]
@@ -54,9 +54,9 @@ public final class MappedDetails: Sendable {
 
     /// A value that cannot be read.
     public struct Mistake: Sendable, Hashable {
-        /// The property; nil where it is about the whole object.
+        /// The property; nil where the error concerns the whole object.
         public let property: String?
-        /// What is wrong, as a sentence.
+        /// A description of the error, in one sentence.
         public let message: String
     }
 }

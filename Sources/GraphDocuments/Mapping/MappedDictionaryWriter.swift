@@ -1,8 +1,9 @@
-/// Writes a graph as dictionaries of Foundation's objects of somebody else's design, by a mapping. Everything is in memory.
+/// Writes a graph as dictionaries of Foundation objects with a foreign format, using a mapping. Everything is in
+/// memory.
 public struct MappedDictionaryWriter: ForwardingGraphWriter {
     var target: MappedGraphWriter<MappedObjects>
 
-    /// A writer of objects in a style; with `byEntity` they stand in an array for each entity.
+    /// Creates a writer of objects in a style; with `byEntity` they are in an array for each entity.
     public init(plan: MappingPlan, style: DictionaryStyle = .native, byEntity: Bool = false) throws {
         target = try MappedGraphWriter(
             plan: plan, byEntity: byEntity, to: MappedObjects(style: style, byEntity: byEntity))

@@ -1,7 +1,7 @@
-/// Reads records from documents of somebody else's design, by a mapping.
+/// Reads records from documents with a foreign format, using a mapping.
 ///
 /// The document is an array of objects, one object, an object with an array for each entity, or any of these under the
-/// mapping's root; with JSON Lines one object a line. Memory holds one object of the top and what stands inside it.
+/// mapping's root; with JSON Lines one object a line. Memory holds one top-level object with its nested objects.
 struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
     var header: DocumentHeader? { nil }
     private var source: Source
@@ -15,7 +15,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
     private var entity: String?
     private var pointer = ""
     private var index = -1
-    /// The records of the object that was read last, in reverse.
+    /// The records of the object that was read last, in reverse order.
     private var ready: [PlacedRecord] = []
     private var recordCount = 0
 
@@ -26,7 +26,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         self.source = source
         self.plan = plan
         rootEntity = options.rootEntity
-        // Trees are values, and to free one takes a call for every level.
+        // Deallocating a tree is recursive, so its depth is limited.
         depthLimit = min(options.limits.depth, 4096)
         recordLimit = options.limits.recordCount
         maker = MappedRecordMaker(plan)
@@ -53,7 +53,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         return ready.removeLast()
     }
 
-    // MARK: - The way to the objects
+    // MARK: - The path to the objects
 
     private mutating func readStart(isLines: Bool) throws {
         if isLines {
@@ -73,7 +73,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
             entity = rootEntity
         case .beginObject: try readFirstMember()
         case .end: throw DocumentError(.truncated, "The document is empty.", at: source.place)
-        default: throw DocumentError(.syntax, "A document begins with an object or an array.", at: source.place)
+        default: throw DocumentError(.syntax, "A document must begin with an object or an array.", at: source.place)
         }
     }
 
@@ -90,7 +90,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         throw DocumentError(.syntax, "The document has no member \"\(name)\".", at: source.place)
     }
 
-    /// An object at the top is an object of the root entity, or holds an array for each entity.
+    /// A top-level object is an object of the root entity, or contains an array for each entity.
     private mutating func readFirstMember() throws {
         let place = source.place
         guard try source.next() == .key else {
@@ -126,10 +126,10 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
 
     private mutating func openGroup(_ key: String) throws {
         guard let plan = plan.entity(documentKey: key) else {
-            throw DocumentError(.unknownEntity, "No entity's objects are called \"\(key)\".", at: source.place)
+            throw DocumentError(.unknownEntity, "No entity has the document key \"\(key)\".", at: source.place)
         }
         guard try source.next() == .beginArray else {
-            throw DocumentError(.syntax, "The objects of \"\(key)\" are no array.", at: source.place)
+            throw DocumentError(.syntax, "The objects of \"\(key)\" are not an array.", at: source.place)
         }
         entity = plan.name
         pointer = (self.plan.root?.steps ?? []).reduce("") { path, step in
@@ -142,7 +142,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
 
     // MARK: - Objects
 
-    /// Reads the next object at the top; false at the end.
+    /// Reads the next top-level object; false at the end.
     private mutating func readObject() throws -> Bool {
         switch state {
         case .finished: return false
@@ -179,7 +179,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
 
     private mutating func take(_ tree: ReadableValue, at place: DocumentPlace) throws {
         guard let entity = entity ?? rootEntity else {
-            throw DocumentError(.unknownEntity, "The document does not say of which entity its objects are.", at: place)
+            throw DocumentError(.unknownEntity, "The entity of the document's objects is unknown.", at: place)
         }
         ready = try maker.records(of: tree, entity: entity, at: place, index: max(index, 0)).reversed()
     }

@@ -1,11 +1,11 @@
-/// What a named transformer does, looked up once.
+/// The functions of a named transformer.
 public struct MappedFunctions {
-    /// From the document's value to the attribute's; nil is null.
+    /// Converts the document's value to the attribute's; nil is null.
     public var read: ((ReadableValue) throws -> ReadableValue?)?
-    /// From the attribute's value to the document's; nil is null.
+    /// Converts the attribute's value to the document's; nil is null.
     public var write: ((ReadableValue) throws -> ReadableValue?)?
 
-    /// Functions for both ways; a missing one leaves values as they are.
+    /// Creates functions for both directions; a missing one leaves values unchanged.
     public init(
         read: ((ReadableValue) throws -> ReadableValue?)?, write: ((ReadableValue) throws -> ReadableValue?)?
     ) {
@@ -14,5 +14,5 @@ public struct MappedFunctions {
     }
 }
 
-/// Finds the functions of a transformer by its name; nil where there is none of that name.
+/// Finds the functions of a transformer by its name; nil where it is unknown.
 public typealias MappedFunctionLookup = (String) -> MappedFunctions?

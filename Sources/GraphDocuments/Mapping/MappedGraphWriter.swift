@@ -1,28 +1,30 @@
-/// Writes a graph as objects of somebody else's design, by a mapping. Each object at the top is built as a tree and handed on.
+/// Writes a graph as objects with a foreign format, using a mapping. Each top-level object is built as a tree and
+/// passed to the sink.
 ///
-/// A relationship that only leads back to the object around it is left out: where the object stands says it.
+/// A relationship whose only member is the enclosing object is omitted: it follows from the nesting.
 struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
     private let plan: MappingPlan
     private let byEntity: Bool
     private(set) var sink: Sink
     private var open: [Object] = []
 
-    /// An object that is being built, and its relationship that is open.
+    /// An object that is being built, with its open relationship.
     private struct Object {
         var id: RecordID?
         var entity: EntityMappingPlan
         var members: [ReadableValue.Member] = []
-        /// What stands for the whole object, where the mapping has `@value`.
+        /// The tree of the whole object, where the mapping has `@value`.
         var value: ReadableValue?
-        /// The key under which the object stands in a keyed relationship.
+        /// The object's key in a keyed relationship.
         var key: String?
         var relationship: RelationshipMappingPlan?
-        /// Whether the open relationship is one that documents do not have.
+        /// Whether documents do not contain the open relationship.
         var isSkipping = false
         var isToMany = false
         var targets: [(key: String?, tree: ReadableValue)] = []
         var hasObjects = false
-        /// The relationship that leads back to the object around this one, and whether something was left out of it.
+        /// The inverse of the relationship that contains this object, and whether the enclosing object was omitted from
+        /// it.
         var wayBack: String?
         var hasLeftOutParent = false
     }
@@ -107,7 +109,7 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         else {
             throw DocumentError(
                 .notRepresentable,
-                "\(relationship.relationship.name) refers to \(id), an object of \(destination) that has no key: embed it, leave the relationship out, or declare an identity."
+                "\(relationship.relationship.name) refers to \(id), whose entity \(destination) has no key: embed it, omit the relationship, or declare an identity."
             )
         }
         let parts = try zip(leaves, values).map { leaf, text in
@@ -127,7 +129,8 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         let targets = open[top].targets
         if open[top].hasLeftOutParent, targets.isEmpty { return }
         let references = open[top].hasObjects ? nil : relationship.writeReferences
-        // An empty relationship says as little of keys as of objects: it stands where objects would.
+        // An empty relationship is written as objects if both forms are possible, because its form cannot be
+        // determined.
         guard let path = targets.isEmpty ? relationship.write ?? references : references ?? relationship.write else {
             return
         }

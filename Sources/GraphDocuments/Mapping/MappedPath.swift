@@ -1,21 +1,21 @@
-/// A key of a mapping, taken apart: the steps to a value.
+/// A parsed key of a mapping: the steps to a value.
 struct MappedPath: Hashable, Sendable {
     let text: String
     let steps: [Step]
 
     enum Step: Hashable, Sendable {
         case member(String)
-        /// An element; negative ones count from the end.
+        /// An element; negative indexes count from the end.
         case index(Int)
     }
 
-    /// The words that stand for where an object is found, not for what it holds.
+    /// The keys that represent an object's position, not its contents.
     enum Place: String { case key = "@key", index = "@index", value = "@value" }
 
-    /// Where the whole path is such a word.
+    /// Set where the whole path is such a key.
     let place: Place?
 
-    /// Nil for what is no path: empty steps, brackets that do not close or hold no number.
+    /// Nil for an invalid path: empty steps, unclosed brackets, or brackets without a number.
     init?(_ text: String) {
         self.text = text
         place = Place(rawValue: text)
@@ -26,7 +26,7 @@ struct MappedPath: Hashable, Sendable {
         var steps: [Step] = []
         var member = ""
         var isEscaped = false
-        /// Whether a member, and not an index, must follow: at the beginning and behind a point.
+        /// Whether a member, and not an index, must follow: at the beginning and after a dot.
         var wantsMember = true
         var rest = Substring(text)
         while let character = rest.popFirst() {
@@ -68,20 +68,20 @@ struct MappedPath: Hashable, Sendable {
         if case .member(let name)? = steps.first { name } else { nil }
     }
 
-    /// Whether a value can be put where the path leads: only through objects, not into arrays.
+    /// Whether a value can be written at the path: it leads only through objects, not into arrays.
     var isWritable: Bool {
         place != nil || steps.allSatisfy { if case .member = $0 { true } else { false } }
     }
 }
 
 extension ReadableValue {
-    /// What stands under a member of an object; nil where there is none. Linear in the number of members.
+    /// The value of a member of an object; nil where it does not exist. Linear in the number of members.
     package func member(_ name: String) -> ReadableValue? {
         guard case .dictionary(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// What stands at the end of a path; nil where a step is missing. Null on the way is a value that the rest is missing in.
+    /// The value at the end of a path; nil where a step is missing. A null on the path is treated as a missing rest.
     func value(at steps: some Sequence<MappedPath.Step>) -> ReadableValue? {
         var current = self
         for step in steps {
@@ -101,8 +101,8 @@ extension ReadableValue {
 }
 
 extension [ReadableValue.Member] {
-    /// Puts a value where a path of members leads, and makes the objects on the way. Where something stands there already,
-    /// objects are merged, and otherwise the first stays.
+    /// Writes a value at a path of members, creating the objects on the path. If there is a value already, objects are
+    /// merged, and otherwise the first value is kept.
     mutating func put(_ value: ReadableValue, at steps: ArraySlice<MappedPath.Step>) {
         guard case .member(let name)? = steps.first else { return }
         let rest = steps.dropFirst()

@@ -1,4 +1,4 @@
-/// What is found in one object of a document, before it is a record.
+/// The values found in one object of a document, before a record is made of them.
 struct MappedRecordDraft {
     var attributes: [GraphAttribute] = []
     var relationships: [GraphRelationship] = []

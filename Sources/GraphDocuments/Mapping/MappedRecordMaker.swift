@@ -1,17 +1,17 @@
-/// Makes records of the objects that stand in a document of somebody else's design.
+/// Makes records of the objects in a document with a foreign format.
 ///
-/// An object inside a relationship becomes a record of its own and comes before the one around it. The list of objects that
-/// wait is kept here: depth costs memory, no stack.
+/// A nested object becomes a record of its own, which comes before that of the enclosing object. Iterative: depth uses
+/// memory, not the stack.
 public struct MappedRecordMaker {
     private let plan: MappingPlan
     private var recordCount = 0
 
-    /// A maker that goes by a plan.
+    /// Creates a maker with a plan.
     public init(_ plan: MappingPlan) {
         self.plan = plan
     }
 
-    /// An object that waits to become a record.
+    /// An object that is not yet a record.
     private struct Pending {
         var tree: ReadableValue
         var entity: EntityMappingPlan
@@ -23,9 +23,9 @@ public struct MappedRecordMaker {
         var isTop = false
     }
 
-    /// The records of an object and of all that stands inside it, that one last. A value that is no object stands for the
-    /// object with that key. Throws `DocumentError` for an entity that the plan does not have; what is wrong with single values
-    /// stands in the records.
+    /// The records of an object and its nested objects, in which the object's own comes last. A value that is not an
+    /// object represents the object with that key. Throws `DocumentError` for an entity that the plan does not have;
+    /// errors of single values are in the records' details.
     public mutating func records(
         of tree: ReadableValue, entity: String, at place: DocumentPlace, index: Int = 0, key: String? = nil
     ) throws -> [PlacedRecord] {
@@ -58,7 +58,7 @@ public struct MappedRecordMaker {
                 if let chosen = plan.entity(name), plan.schema.isEntity(name, kindOf: entity.name) {
                     entity = chosen
                 } else {
-                    draft.note(nil, "\(entity.name) has no entity \"\(name)\" below it.")
+                    draft.note(nil, "\(entity.name) has no sub-entity \"\(name)\".")
                 }
             }
         } catch {
@@ -93,7 +93,7 @@ public struct MappedRecordMaker {
         }
     }
 
-    /// What stands at the first path where something stands.
+    /// The value of the first path that exists.
     private func find(_ paths: [MappedPath], in tree: ReadableValue, _ object: Pending) -> ReadableValue? {
         for path in paths {
             switch path.place {
@@ -197,7 +197,7 @@ public struct MappedRecordMaker {
         default:
             return draft.note(
                 name,
-                relationship.relationship.isToMany ? "\(name) wants an array." : "\(name) wants an object or a key.")
+                relationship.relationship.isToMany ? "\(name) needs an array." : "\(name) needs an object or a key.")
         }
         if !hasObjects { draft.relationshipsByKey.insert(name) }
         draft.add(relationship.relationship, relationship.relationship.isToMany ? .toMany(ids) : .toOne(ids.first))
@@ -209,22 +209,22 @@ public struct MappedRecordMaker {
         identity?.count ?? plan.keyLeaves(of: entity.name)?.count ?? 0
     }
 
-    /// The id of an object that is named by its key.
+    /// The id of an object that is referenced by its key.
     private func reference(
         to entity: EntityMappingPlan, by identity: [String]?, _ tree: ReadableValue, _ draft: inout MappedRecordDraft
     ) throws -> RecordID {
         let leaves: [AttributeMappingPlan]? =
             if let identity { identity.compactMap(entity.attribute) } else { plan.keyLeaves(of: entity.name) }
         guard let leaves, !leaves.isEmpty else {
-            throw MappedValueError("\(entity.name) has no key by which it could be found.")
+            throw MappedValueError("\(entity.name) has no key to find it by.")
         }
         let parts = if case .array(let elements) = tree { elements } else { [tree] }
         guard parts.count == leaves.count else {
-            throw MappedValueError("A reference to \(entity.name) wants \(leaves.count) key values.")
+            throw MappedValueError("A reference to \(entity.name) needs \(leaves.count) key values.")
         }
         let values = try zip(leaves, parts).map { GraphAttribute(name: $0.attribute.name, value: try $0.value(of: $1)) }
         let texts = values.map { TextValue.text(of: $0.value) ?? "" }
-        // A key that leads through relationships is told by the text of its parts; what is one attribute's is told as it is.
+        // A key with relationships is represented by the text of its parts; a key of one attribute by its value.
         if identity == nil,
             entity.identity?.count != leaves.count
                 || entity.identity?.contains(where: { entity.attribute($0) == nil }) == true
@@ -236,14 +236,14 @@ public struct MappedRecordMaker {
         return id
     }
 
-    /// A value at the top that is no object: the record of the object that has this key.
+    /// A top-level value that is not an object: the record of the object with this key.
     private func reference(_ object: Pending) -> PlacedRecord? {
         var draft = MappedRecordDraft()
         if object.tree == .value(.null) { return nil }
         do {
             let id = try reference(to: object.entity, by: object.identity, object.tree, &draft)
             draft.attributes = draft.references[id]?.key ?? []
-            if draft.attributes.isEmpty { draft.note(nil, "An object is wanted here, not a key.") }
+            if draft.attributes.isEmpty { draft.note(nil, "Expected an object, found a key.") }
             draft.references = [:]
         } catch {
             draft.note(nil, "\(error)")

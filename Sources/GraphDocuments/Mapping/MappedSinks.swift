@@ -1,9 +1,9 @@
 import KeyedArchives
 
-/// Takes the objects at the top of a mapped document and writes them in one format.
+/// Writes the top-level objects of a mapped document in one format.
 protocol MappedSink {
     var style: TreeStyle { get }
-    /// `way`: the members that lead to the objects.
+    /// `way`: the members of the path to the objects.
     mutating func begin(_ way: [String]) throws
     mutating func write(_ tree: ReadableValue, group: String?) throws
     mutating func finish() throws
@@ -42,7 +42,7 @@ struct MappedJSON: MappedSink {
         if let group, group != self.group {
             try closeGroup()
             guard closedGroups.insert(group).inserted else {
-                throw DocumentError(.misuse, "The objects of \(group) must come one after the other.")
+                throw DocumentError(.misuse, "The objects of \(group) must be consecutive.")
             }
             try writer.lineBreak()
             try writer.key(group)
@@ -107,7 +107,7 @@ struct MappedPropertyList: MappedSink {
     }
 }
 
-/// Trees that are collected.
+/// Collected trees.
 struct MappedTrees {
     var way: [String] = []
     private let byEntity: Bool
@@ -131,7 +131,7 @@ struct MappedTrees {
     }
 }
 
-/// Foundation's objects.
+/// Foundation objects.
 struct MappedObjects: MappedSink {
     let style: TreeStyle
     private var trees: MappedTrees
@@ -148,7 +148,7 @@ struct MappedObjects: MappedSink {
 }
 
 extension JSONWriter {
-    /// Writes a tree as it is: no key gets a sign before it, no value says its type.
+    /// Writes a tree unchanged: keys are not escaped, values are not tagged with their type.
     fileprivate mutating func plainTree(_ tree: ReadableValue) throws {
         switch tree {
         case .value(.decimal(let decimal)): try self.decimal(decimal, asNumber: true)

@@ -1,4 +1,4 @@
-/// How documents that somebody else has designed say what a model's objects hold: one declaration for reading and writing.
+/// The format of documents that were designed independently of the model: one declaration for reading and writing.
 ///
 ///     var mapping = Mapping(keys: .snakeCase)
 ///     mapping["User"].identity = ["id"]
@@ -6,38 +6,39 @@
 ///     mapping["User"]["birthday"].dates = .format("d/M/yyyy")
 ///     mapping["Shape"].choice = .value(of: "type", ["circle": "Circle", "square": "Square"])
 ///
-/// What nothing is said of is called as the property is, by the mapping's `keys`. A mapping is plain data: what it names is
-/// checked, all at once, when a `MappingPlan` is made of it.
+/// A property without a declaration has the key that the mapping's `keys` gives. A mapping is plain data: its names are
+/// checked, all at once, when a `MappingPlan` is created.
 ///
-/// A key is a path: `a.b` steps into objects, `a[0]` and `a[-1]` into arrays, counted from the front or from the end. `@key` is
-/// the key under which an object stands, in a relationship that is keyed; `@value` what stands there, if that is no object; `@index` its position. A backslash takes `.`, `[`
-/// and `@` their meaning.
+/// A key is a path: `a.b` leads into objects, `a[0]` and `a[-1]` into arrays, counted from the beginning or from the
+/// end. `@key` is the key of an object in a keyed relationship; `@value` is the value there, if it is not an object;
+/// `@index` its position. A backslash escapes `.`, `[` and `@`.
 public struct Mapping: Sendable {
-    /// What is said of single entities, by their names.
+    /// The mappings of single entities, by their names.
     public var entities: [String: EntityMapping] = [:]
-    /// How documents call a property of which nothing is said.
+    /// The keys of properties without a declaration.
     public var keys: KeyStrategy
-    /// How dates are written, and read besides ISO 8601, where a property does not say it. Nil for ISO 8601 to the last bit.
+    /// The format of dates, in addition to ISO 8601 for reading, where a property has none of its own. Nil for ISO 8601
+    /// with full precision.
     public var dates: MappedDates?
     /// How decimals are written. Both forms are read.
     public var decimals: PlainLayout.DecimalForm = .string
-    /// Whether null is written for a property without a value, or nothing.
+    /// Whether null is written for a property without a value; otherwise it is omitted.
     public var writesNulls = true
-    /// The way to the array or object with the records, where it is not the document itself: `response.users`.
+    /// The path to the array or object with the records, where it is not the document itself: `response.users`.
     public var root: String?
 
-    /// A mapping that says nothing of any entity.
+    /// Creates a mapping without declarations.
     public init(keys: KeyStrategy = .same) {
         self.keys = keys
     }
 
-    /// What is said of an entity.
+    /// The mapping of an entity.
     public subscript(entity: String) -> EntityMapping {
         get { entities[entity] ?? EntityMapping() }
         set { entities[entity] = newValue }
     }
 
-    /// This mapping with what another says besides: of single properties the other's word counts.
+    /// This mapping combined with another: declarations of the other take precedence.
     public func merging(_ other: Mapping) -> Mapping {
         var merged = other
         merged.entities = entities.merging(other.entities) { $0.merging($1) }
@@ -45,33 +46,35 @@ public struct Mapping: Sendable {
     }
 }
 
-/// What a mapping says of one entity. Entities that inherit from it follow, unless they say something else.
+/// The mapping of one entity. It also applies to entities that inherit from it, unless they have declarations of their
+/// own.
 public struct EntityMapping: Sendable {
-    /// What is said of single properties, by their names.
+    /// The mappings of single properties, by their names.
     public var properties: [String: PropertyMapping] = [:]
-    /// The properties that identify an object. Nil where the model says it, or nothing does.
+    /// The properties that identify an object. Nil where the model declares them, or there are none.
     public var identity: [String]?
-    /// How the entity of an object is found out from what stands in the document. Nil where it is this one.
+    /// How the entity of an object is determined from the document. Nil where it is this one.
     public var choice: EntityChoice?
-    /// Changes an object of the document before anything is read from it.
+    /// Transforms an object of the document before it is read.
     public var transformer: MappedTransformer?
-    /// How documents call a property of which nothing is said; nil for what the mapping says.
+    /// The keys of properties without a declaration; nil for the mapping's strategy.
     public var keys: KeyStrategy?
-    /// Whether only those properties are mapped that are declared with keys.
+    /// Whether only properties declared with keys are mapped.
     public var isOptIn: Bool?
-    /// What the array of the entity's objects is called in a document that has one for each entity; nil for its own name.
+    /// The key of the array with the entity's objects in a document with one array for each entity; nil for the
+    /// entity's name.
     public var documentKey: String?
 
-    /// Nothing is said.
+    /// Creates a mapping without declarations.
     public init() {}
 
-    /// What is said of a property.
+    /// The mapping of a property.
     public subscript(property: String) -> PropertyMapping {
         get { properties[property] ?? PropertyMapping() }
         set { properties[property] = newValue }
     }
 
-    /// This with what another says besides: the other's word counts.
+    /// This mapping combined with another: declarations of the other take precedence.
     func merging(_ other: EntityMapping) -> EntityMapping {
         var merged = self
         merged.properties.merge(other.properties) { $1 }
@@ -85,12 +88,12 @@ public struct EntityMapping: Sendable {
     }
 }
 
-/// How the entity of an object is found out from its content.
+/// How the entity of an object is determined from its content.
 public enum EntityChoice: Sendable {
-    /// By the value under a key: for each value the entity. What is none of these stays of the declared entity.
+    /// By the value of a key: for each value the entity. Any other value means the declared entity.
     case value(of: String, [String: String])
     /// By a function; nil for the declared entity. Only for reading.
     case function(@Sendable (ReadableValue) -> String?)
-    /// By a registered transformer that makes an entity's name of a dictionary. Only for reading.
+    /// By a registered transformer from a dictionary to an entity's name. Only for reading.
     case named(String)
 }

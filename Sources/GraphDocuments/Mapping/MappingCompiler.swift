@@ -1,4 +1,4 @@
-/// Makes plans of a mapping, and writes down all that is wrong with it.
+/// Compiles a mapping to plans, and collects its errors.
 struct MappingCompiler {
     private let mapping: Mapping
     private let schema: GraphSchema
@@ -26,7 +26,7 @@ struct MappingCompiler {
     mutating func rootPath() -> MappedPath? {
         guard let root = mapping.root else { return nil }
         guard let path = MappedPath(root), path.place == nil, path.isWritable else {
-            note(.wrongPath, "The root \"\(root)\" is no way through objects.", "", nil)
+            note(.wrongPath, "The root \"\(root)\" is not a path of object members.", "", nil)
             return nil
         }
         return path
@@ -34,7 +34,7 @@ struct MappingCompiler {
 
     // MARK: - Names
 
-    /// What is declared for entities and properties that there are not.
+    /// Checks for declarations of unknown entities and properties.
     private mutating func checkNames() {
         for (name, declared) in mapping.entities {
             guard let entity = schema.entity(name) else {
@@ -45,7 +45,7 @@ struct MappingCompiler {
             for property in declared.properties.keys where entity.property(property) == nil {
                 let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
                 let question = NameSuggestion.question(for: property, in: names)
-                note(.unknownProperty, "There is no property \"\(property)\".\(question)", name, property)
+                note(.unknownProperty, "Unknown property \"\(property)\".\(question)", name, property)
             }
             checkIdentity(declared.identity ?? [], of: entity, isWarning: false)
         }
@@ -58,7 +58,7 @@ struct MappingCompiler {
             let question = NameSuggestion.question(for: name, in: entity.attributes.map(\.name))
             note(
                 .unknownProperty,
-                "The identity names \"\(name)\", which is no attribute or to-one relationship.\(question)",
+                "The identity contains \"\(name)\", which is not an attribute or to-one relationship.\(question)",
                 entity.name, nil)
         }
     }
@@ -71,7 +71,7 @@ struct MappingCompiler {
 
     // MARK: - Entities
 
-    /// The entity and what it inherits from, the eldest first.
+    /// The entity and its ancestors, the topmost first.
     private func lineage(of entity: GraphSchema.Entity) -> [GraphSchema.Entity] {
         var lineage = [entity]
         while let parent = lineage[0].parent.flatMap(schema.entity), lineage.count <= schema.entities.count {
@@ -89,7 +89,7 @@ struct MappingCompiler {
             declared = declared.merging(said)
             documentKey = ancestor.name == entity.name ? said.documentKey : nil
         }
-        /// Whether the declaration is this entity's own, so that its mistakes are told once.
+        /// Whether the declaration is this entity's own, so that its errors are reported once.
         let own = mapping.entities[entity.name] ?? EntityMapping()
         var attributes: [AttributeMappingPlan] = []
         for attribute in entity.attributes {
@@ -113,7 +113,7 @@ struct MappingCompiler {
                 relationships.append(plan)
             }
         }
-        settleWriting(&attributes, &relationships, of: entity.name)
+        assignWrittenPaths(&attributes, &relationships, of: entity.name)
         let choice = choice(declared.choice, of: entity, isOwn: own.choice != nil)
         return EntityMappingPlan(
             entity, attributes: attributes, relationships: relationships,
@@ -140,7 +140,7 @@ struct MappingCompiler {
             return (choose, nil, nil)
         case .value(let key, let names)?:
             guard let path = MappedPath(key) else {
-                if isOwn { note(.wrongPath, "\"\(key)\" is no path.", entity.name, nil) }
+                if isOwn { note(.wrongPath, "\"\(key)\" is not a valid path.", entity.name, nil) }
                 return (nil, nil, nil)
             }
             for name in names.values.sorted() where isOwn {
@@ -148,7 +148,7 @@ struct MappingCompiler {
                     let question = NameSuggestion.question(for: name, in: schema.entities.map(\.name))
                     note(
                         .unknownEntity,
-                        "The choice by \"\(key)\" names \"\(name)\", which is none of its entities.\(question)",
+                        "The choice by \"\(key)\" contains \"\(name)\", which is not one of its entities.\(question)",
                         entity.name, nil)
                     continue
                 }
@@ -172,17 +172,17 @@ struct MappingCompiler {
             if let path = MappedPath(key) {
                 paths.append(path)
             } else if isOwn {
-                note(.wrongPath, "\"\(key)\" is no path.", entity, property)
+                note(.wrongPath, "\"\(key)\" is not a valid path.", entity, property)
             }
         }
         return paths
     }
 
-    /// The keys of a property: those that are said, else what the strategy makes of its name.
+    /// The keys of a property: the declared ones, else those of the strategy.
     private func keys(_ said: PropertyMapping, _ declared: EntityMapping, _ name: String, _ entity: String) -> [String]
     {
         guard said.keys.isEmpty else { return said.keys }
-        // A name of the model is a name, whatever signs it has.
+        // A name from the model is not parsed as a path.
         return (declared.keys ?? mapping.keys).keys(of: name, in: entity)
     }
 
@@ -195,13 +195,13 @@ struct MappingCompiler {
         if isOwn {
             if !said.referenceKeys.isEmpty || said.identity != nil || said.isKeyed {
                 note(
-                    .wrongType, "Only relationships have reference keys, an identity, or are keyed.", entity, name)
+                    .wrongType, "Only relationships can have reference keys or an identity, or be keyed.", entity, name)
             }
             if said.dates != nil, attribute.type != .date {
                 note(.wrongType, "Dates are declared for an attribute of type \(attribute.type.name).", entity, name)
             }
             if let value = said.defaultValue, !value.fits(attribute.type), attribute.type != .undefined {
-                note(.wrongType, "The default is no \(attribute.type.name).", entity, name)
+                note(.wrongType, "The default is not a value of type \(attribute.type.name).", entity, name)
             }
         }
         let coder = attribute.type == .date ? (said.dates ?? mapping.dates).map(MappedDateCoder.init) : nil
@@ -222,7 +222,7 @@ struct MappingCompiler {
         let references = self.paths(said.referenceKeys, entity, name, isOwn: isOwn)
         if isOwn {
             if said.dates != nil || said.defaultValue != nil {
-                note(.wrongType, "A relationship has no dates and no default.", entity, name)
+                note(.wrongType, "A relationship cannot have dates or a default.", entity, name)
             }
             if said.isKeyed, !relationship.isToMany {
                 note(.wrongType, "Only a to-many relationship can be keyed.", entity, name)
@@ -232,7 +232,7 @@ struct MappingCompiler {
                     let question = NameSuggestion.question(for: part, in: destination.attributes.map(\.name))
                     note(
                         .unknownProperty,
-                        "Its objects are to be found by \"\(part)\", which \(destination.name) does not have.\(question)",
+                        "Its objects are identified by \"\(part)\", which \(destination.name) lacks.\(question)",
                         entity, name)
                 }
             }
@@ -269,8 +269,9 @@ struct MappingCompiler {
 
     // MARK: - Writing
 
-    /// Leaves each place to one property, the first by name, and finds those that would stand inside another's value.
-    private mutating func settleWriting(
+    /// Assigns each path to one property, the first by name, and reports properties whose path is inside the value of
+    /// another.
+    private mutating func assignWrittenPaths(
         _ attributes: inout [AttributeMappingPlan], _ relationships: inout [RelationshipMappingPlan], of entity: String
     ) {
         var taken: [MappedPath: String] = [:]

@@ -1,8 +1,8 @@
-/// Something in a mapping that does not fit the model, or is none of the known words.
+/// An error or warning in a mapping: a part that does not fit the model, or an invalid directive.
 public struct MappingMistake: Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of mistakes. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
-        /// The word for the kind.
+        /// The name of the kind.
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
@@ -10,32 +10,32 @@ public struct MappingMistake: Sendable, Hashable, CustomStringConvertible {
         public static let unknownEntity = Code(rawValue: "unknownEntity")
         /// A property that the entity does not have.
         public static let unknownProperty = Code(rawValue: "unknownProperty")
-        /// A directive in the user info that is nearly, but not quite, a known one.
+        /// A directive in the user info that is similar to a known one.
         public static let unknownDirective = Code(rawValue: "unknownDirective")
-        /// A directive whose value is none of the known words.
+        /// A directive with an invalid value.
         public static let wrongDirective = Code(rawValue: "wrongDirective")
-        /// A key that is no path.
+        /// An invalid path.
         public static let wrongPath = Code(rawValue: "wrongPath")
         /// A transformer that is not registered.
         public static let unknownTransformer = Code(rawValue: "unknownTransformer")
-        /// A declaration that this kind of property, or this type of attribute, cannot have.
+        /// A declaration that is not allowed for this kind of property or type of attribute.
         public static let wrongType = Code(rawValue: "wrongType")
-        /// Two properties that would be written in one another's place.
+        /// Two properties that would be written at conflicting paths.
         public static let conflictingKeys = Code(rawValue: "conflictingKeys")
     }
 
     /// The kind.
     public var code: Code
-    /// The entity that the declaration is about.
+    /// The entity of the declaration.
     public var entity: String
-    /// The property; nil where it is about the entity.
+    /// The property; nil where the error concerns the entity.
     public var property: String?
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
-    /// Whether the mapping can be used nevertheless, because the library whose words these are goes on as well.
+    /// Whether the mapping can be used nevertheless, because the library of the dialect also ignores the error.
     public var isWarning: Bool
 
-    /// A mistake; `message` is a sentence.
+    /// Creates an error with a description.
     public init(
         _ code: Code, _ message: String, entity: String, property: String? = nil, isWarning: Bool = false
     ) {
@@ -51,12 +51,12 @@ public struct MappingMistake: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A mapping that cannot be used, and all that is wrong with it.
+/// A mapping that cannot be used, with all its errors.
 public struct MappingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The mistakes, sorted by entity and property.
+    /// The errors, sorted by entity and property.
     public var mistakes: [MappingMistake]
 
-    /// An error of these mistakes.
+    /// Creates an error with its list.
     public init(_ mistakes: [MappingMistake]) {
         self.mistakes = mistakes
     }

@@ -1,23 +1,24 @@
-/// A mapping that was checked against a schema, ready to read and write with.
+/// A mapping that was checked against a schema and compiled for reading and writing.
 ///
-/// Makes no use of what cannot be sent elsewhere but the functions of named transformers; make one where it is used.
+/// Not `Sendable`, because of the functions of named transformers; create a plan where it is used.
 public final class MappingPlan {
-    /// The mapping that the plan was made of.
+    /// The mapping of the plan.
     public let mapping: Mapping
-    /// The schema that it was checked against.
+    /// The schema of the plan.
     public let schema: GraphSchema
-    /// What is not as it should be, and does not hinder.
+    /// The warnings about the mapping.
     public let warnings: [MappingMistake]
     private let entities: [String: EntityMappingPlan]
     private let entitiesByDocumentKey: [String: EntityMappingPlan]
     let root: MappedPath?
 
-    /// Checks a mapping and makes it ready. Cost: a step for each property of each entity.
+    /// Checks and compiles a mapping. Cost: a step for each property of each entity.
     ///
-    /// - Parameter identities: For each entity the properties that identify an object, where the mapping does not say it.
+    /// - Parameter identities: For each entity the properties that identify an object, where the mapping does not
+    ///   declare them.
     /// - Parameter functions: Finds transformers by name.
     ///
-    /// Throws `MappingError` with all mistakes.
+    /// Throws `MappingError` with all errors.
     public init(
         _ mapping: Mapping, schema: GraphSchema, identities: [String: [String]] = [:],
         functions: @escaping MappedFunctionLookup = { _ in nil }
@@ -39,7 +40,7 @@ public final class MappingPlan {
         }
         entitiesByDocumentKey = byKey
         for plan in plans.values.sorted(by: { $0.name < $1.name }) {
-            // A chain of parents is no longer than there are entities, unless it is a circle.
+            // The loop is bounded by the number of entities, in case the parents form a cycle.
             var parent = plan.entity.parent
             for _ in schema.entities {
                 guard let name = parent, let ancestor = plans[name] else { break }
@@ -52,10 +53,10 @@ public final class MappingPlan {
     func entity(_ name: String) -> EntityMappingPlan? { entities[name] }
     func entity(documentKey: String) -> EntityMappingPlan? { entitiesByDocumentKey[documentKey] }
 
-    /// The properties that identify an entity's objects, for the mapping or for whoever made the plan.
+    /// The properties that identify an entity's objects, from the mapping or from `identities`.
     public func identity(of entity: String) -> [String]? { entities[entity]?.identity }
 
-    /// Whether documents of the mapping hold a relationship, so that writers need follow it.
+    /// Whether documents of the mapping contain a relationship, so that writers must follow it.
     public func writes(_ relationship: String, of entity: String) -> Bool {
         guard let plan = entities[entity]?.relationship(relationship) else { return false }
         return plan.write != nil || plan.writeReferences != nil
@@ -63,7 +64,7 @@ public final class MappingPlan {
 
     /// The attributes that an entity's key is made of in the end, relationships followed; nil where there is no such key.
     func keyLeaves(of entity: String, generation: Int = 0) -> [AttributeMappingPlan]? {
-        // A key that leads through more entities than there are leads in a circle.
+        // A key that passes more entities than there are contains a cycle.
         guard generation <= entities.count, let plan = entities[entity], let identity = plan.identity, !identity.isEmpty
         else { return nil }
         var leaves: [AttributeMappingPlan] = []

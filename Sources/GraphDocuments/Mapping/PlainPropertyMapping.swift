@@ -1,4 +1,4 @@
-/// What a mapping says of one property of a plain Swift object, made ready: the same rules that attributes of entities have.
+/// The mapping of one property of a plain Swift object, compiled: the same rules as for attributes of entities.
 package struct PlainPropertyMapping {
     private let paths: [MappedPath]
     private let functions: MappedFunctions
@@ -7,11 +7,11 @@ package struct PlainPropertyMapping {
     package let isRead: Bool
     package let isWritten: Bool
 
-    /// Throws `MappingError` for keys that are no paths and transformers that nobody knows.
+    /// Throws `MappingError` for invalid paths and unknown transformers.
     ///
     /// - Parameters:
-    ///   - keys: What documents call a property that has no keys of its own.
-    ///   - dates: How dates look, where the property does not say it.
+    ///   - keys: The keys of a property without declared ones.
+    ///   - dates: The format of dates, where the property has none of its own.
     package init(
         _ mapping: PropertyMapping, of property: String, in type: String, keys: KeyStrategy, dates: MappedDates?,
         transformers: MappedFunctionLookup
@@ -22,7 +22,7 @@ package struct PlainPropertyMapping {
         let names = mapping.keys.isEmpty ? keys.keys(of: property, in: type) : mapping.keys
         paths = try names.map { name in
             guard let path = MappedPath(name), path.place == nil else {
-                throw mistake(.wrongPath, "The key \"\(name)\" is no path to a value.")
+                throw mistake(.wrongPath, "The key \"\(name)\" is not a valid path.")
             }
             return path
         }
@@ -41,10 +41,10 @@ package struct PlainPropertyMapping {
         isWritten = mapping.direction.isWritten
     }
 
-    /// The members at the top that the property may stand under.
+    /// The first members of the property's paths.
     package var firstMembers: [String] { paths.compactMap(\.firstMember) }
 
-    /// The value that a document has, and its path; nil where it has none. `isNew` where defaults count.
+    /// The value in a document, and its path; nil where it has none. With `isNew`, defaults are used.
     package func value(in tree: ReadableValue, isNew: Bool) throws -> (value: ReadableValue, path: String)? {
         for path in paths {
             guard let value = tree.value(at: path.steps) else { continue }
@@ -54,7 +54,7 @@ package struct PlainPropertyMapping {
         return (.value(defaultValue), path.text)
     }
 
-    /// A value in which dates may stand as the mapping has them.
+    /// A value with its dates converted from the mapping's format.
     package func readingDates(_ tree: ReadableValue) -> ReadableValue {
         guard let dates else { return tree }
         switch tree {
@@ -64,7 +64,7 @@ package struct PlainPropertyMapping {
         }
     }
 
-    /// Puts the property's value where it is written.
+    /// Writes the property's value at its path.
     package func put(_ tree: ReadableValue, into members: inout [ReadableValue.Member]) throws {
         guard let path = paths.first else { return }
         let value = writingDates(tree)
@@ -81,14 +81,14 @@ package struct PlainPropertyMapping {
     }
 }
 
-/// How the dates of a value of any type look, which has no declaration of its own.
+/// Converts the dates in values of any type that have no declaration of their own.
 package struct PlainDates {
     private let coder: MappedDateCoder
 
     package init(_ dates: MappedDates) { coder = MappedDateCoder(dates) }
 
-    /// A date; nil where the value is none in any form.
+    /// A date; nil where the value is not a date in any format.
     package func read(_ value: GraphValue) -> GraphValue? { coder.read(value) }
-    /// What is written for a date.
+    /// The value written for a date.
     package func write(_ seconds: Double) -> GraphValue { coder.write(seconds) }
 }

@@ -1,26 +1,27 @@
-/// What a mapping says of one attribute or relationship.
+/// The mapping of one attribute or relationship.
 public struct PropertyMapping: Sendable {
-    /// The keys under which the value may stand, as paths; the first that is there is read, and the first of all is written.
-    /// Empty for what the entity's strategy makes of the name. One key may stand at several properties: each reads the value,
-    /// and the first of them by name writes it.
+    /// The keys of the value, as paths; the first existing one is read, and the first of all is written. Empty for the
+    /// key of the entity's strategy. Several properties may have the same key: each reads the value, and the first of
+    /// them by name writes it.
     public var keys: [String]
-    /// Keys under which not objects stand, but what identifies them: `company_id`. Only of a relationship. Where there are
-    /// some, the first is written when the relationship is a reference.
+    /// Keys whose values identify objects instead of containing them: `company_id`. Only for a relationship. If there
+    /// are any, the first is written when the relationship is a reference.
     public var referenceKeys: [String] = []
-    /// Turns what the document has into the attribute's value, and back.
+    /// Converts the document's value to the attribute's, and back.
     public var transformer: MappedTransformer?
-    /// How the dates of the attribute are written and read; nil for what the mapping says.
+    /// The format of the attribute's dates; nil for the mapping's format.
     public var dates: MappedDates?
-    /// The value that a new object gets where no key is there.
+    /// The value of a new object where no key exists.
     public var defaultValue: GraphValue?
     /// Whether the property is read, written, both or neither.
     public var direction: Direction = .both
-    /// The attributes of the destination by which a relationship finds its objects; nil for what identifies them elsewhere.
+    /// The attributes of the destination by which a relationship finds its objects; nil for the entity's identity.
     public var identity: [String]?
-    /// Whether the objects of a to-many relationship stand in an object, each under a key (`@key`), instead of in an array.
+    /// Whether the objects of a to-many relationship are members of an object, each with a key (`@key`), instead of an
+    /// array.
     public var isKeyed = false
 
-    /// The ways in which a property takes part.
+    /// The directions in which a property is mapped.
     public enum Direction: String, Sendable, Hashable, CaseIterable {
         /// Read and written.
         case both
@@ -35,7 +36,7 @@ public struct PropertyMapping: Sendable {
         package var isWritten: Bool { self == .both || self == .write }
     }
 
-    /// What is said of a property: the keys, the first that is there being read, and what else is named.
+    /// Creates a mapping of a property with its keys, of which the first existing one is read, and other declarations.
     public init(
         _ keys: String..., dates: MappedDates? = nil, transformer: MappedTransformer? = nil,
         defaultValue: GraphValue? = nil, direction: Direction = .both
@@ -48,12 +49,12 @@ public struct PropertyMapping: Sendable {
     }
 }
 
-/// Turns values of documents into values of attributes, and back.
+/// Converts values of documents to values of attributes, and back.
 public enum MappedTransformer: Sendable {
-    /// The registered transformer of that name: `ValueTransformer` in a process with Core Data. Reading takes it forward,
-    /// writing in reverse, where it goes in reverse.
+    /// The registered transformer with that name: a `ValueTransformer` in a process with Core Data. Reading uses it
+    /// forward, writing in reverse, if it supports that.
     case named(String)
-    /// Two functions. A nil function leaves the value as it is; a nil result is null.
+    /// Two functions. A nil function leaves the value unchanged; a nil result is null.
     case functions(
         read: (@Sendable (ReadableValue) throws -> ReadableValue?)?,
         write: (@Sendable (ReadableValue) throws -> ReadableValue?)?)

@@ -1,7 +1,7 @@
 extension TokenSource {
-    /// Reads a value whose first token is given, with all that stands in it. No member means anything but itself here.
+    /// Reads a value whose first token is given, with its nested values. No member has a special meaning.
     ///
-    /// - Parameter first: The name of an object's first member, where it has been read already.
+    /// - Parameter first: The name of an object's first member, if it has been read already.
     mutating func readPlainTree(_ token: DocumentToken, first: String? = nil, depthLimit: Int) throws -> ReadableValue {
         var frames: [TreeFrame] = []
         var token = token
@@ -37,7 +37,7 @@ extension TokenSource {
         }
     }
 
-    /// A scalar as the format alone sees it; a fraction with more digits than a double has is a decimal.
+    /// A scalar with the type of the format alone; a fraction with more digits than a double has is a decimal.
     private mutating func plainValue(_ token: DocumentToken) throws -> GraphValue {
         let value = try self.value(token, as: .undefined)
         guard token == .number, case .double(let double) = value else { return value }

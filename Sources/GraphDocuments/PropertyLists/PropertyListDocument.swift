@@ -3,9 +3,9 @@ import KeyedArchives
 
 /// The two encodings of property lists.
 public enum PropertyListEncoding: Sendable, Hashable {
-    /// Apple's binary form.
+    /// Apple's binary format.
     case binary
-    /// Apple's XML.
+    /// Apple's XML format.
     case xml
 }
 
@@ -18,7 +18,7 @@ public struct PropertyListGraphWriter: ForwardingGraphWriter {
     private let encoding: PropertyListEncoding
     private let output: ByteOutput
 
-    /// A writer to the output. Throws `DocumentError` for other shapes than flat and nested.
+    /// Creates a writer to the output. Throws `DocumentError` for other shapes than flat and nested.
     public init(to output: ByteOutput, encoding: PropertyListEncoding, shape: DocumentShape) throws {
         self.output = output
         self.encoding = encoding
@@ -41,11 +41,11 @@ public struct PropertyListGraphWriter: ForwardingGraphWriter {
 
 /// Reads records from a property list, binary or XML.
 ///
-/// The document is held in memory, so besides the limits given there is one of 1 GiB.
+/// The document is held in memory, so its size is limited to 1 GiB in addition to the given limits.
 public struct PropertyListDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<TreeTokens>
 
-    /// The largest property list that is read, in bytes.
+    /// The maximum size of a property list, in bytes.
     public static let sizeLimit = 1 << 30
 
     /// Reads the document. Throws `DocumentError`.
@@ -58,7 +58,7 @@ public struct PropertyListDocumentReader: DocumentReader {
         TreeTokens(try tree(data, limits: options.limits), byteCount: data.count, limits: options.limits)
     }
 
-    /// The tree of a property list of either encoding. Throws `DocumentError`.
+    /// The tree of a property list in either encoding. Throws `DocumentError`.
     static func tree(_ data: Data, limits: DocumentLimits) throws -> ReadableValue {
         let sizeLimit = min(limits.documentSize, PropertyListDocumentReader.sizeLimit)
         guard data.count <= sizeLimit else {

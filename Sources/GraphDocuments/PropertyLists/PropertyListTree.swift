@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchives
 
 extension ReadableValue {
-    /// The tree, written in the style of property lists, as a property list.
+    /// The tree, in the style of property lists, as a property list.
     var propertyList: PropertyListValue {
         switch self {
         case .array(let values): .array(values.map(\.propertyList))
@@ -20,8 +20,8 @@ extension ReadableValue {
         }
     }
 
-    /// The tree that a property list is. Throws `DocumentError` for what no document holds (references of archives), and
-    /// below `depthLimit` levels.
+    /// The tree of a property list. Throws `DocumentError` for values that documents do not support (references of
+    /// archives), and beyond `depthLimit` levels.
     init(propertyList: PropertyListValue, depthLimit: Int) throws {
         guard depthLimit > 0 else {
             throw DocumentError(.limit, "The property list nests too deeply.", at: DocumentPlace(offset: 0))

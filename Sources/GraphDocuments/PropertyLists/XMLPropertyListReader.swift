@@ -7,11 +7,11 @@ import KeyedArchives
 
 /// Reads Apple's XML property list as a tree.
 ///
-/// Not by `PropertyListSerialization`, which calls itself for every level and so leaves the stack's depth to the document.
+/// `PropertyListSerialization` is not used, because it is recursive and a hostile document could overflow the stack.
 enum XMLPropertyListReader {
     static func tree(_ data: Data, depthLimit: Int) throws -> ReadableValue {
         try XMLProlog.check(data, allowsPlainDocumentType: true)
-        // Off Apple's platforms the parser traps on what is not valid UTF-8.
+        // Outside Apple's platforms the parser traps on invalid UTF-8.
         if let invalid = data.withUnsafeBytes({ UTF8Check.firstInvalid(in: $0) }) {
             throw DocumentError(.invalidText, "The text is not valid UTF-8.", at: DocumentPlace(offset: invalid))
         }
@@ -26,13 +26,13 @@ enum XMLPropertyListReader {
         let succeeded = parser.parse()
         if let error = builder.error { throw error }
         guard succeeded, let tree = builder.root else {
-            throw DocumentError(.truncated, "The property list ends in the middle.")
+            throw DocumentError(.truncated, "The property list is truncated.")
         }
         return tree
     }
 }
 
-/// Puts the tree together as the parser meets elements.
+/// Builds the tree from the parser's events.
 private final class PropertyListBuilder: NSObject, XMLParserDelegate {
     private(set) var root: ReadableValue?
     private(set) var error: DocumentError?
@@ -66,11 +66,11 @@ private final class PropertyListBuilder: NSObject, XMLParserDelegate {
         attributes: [String: String]
     ) {
         guard error == nil else { return }
-        guard text == nil else { return fail(parser, .syntax, "There is an element inside a value.") }
-        guard hasPlist || name == "plist" else { return fail(parser, .syntax, "This is no property list.") }
+        guard text == nil else { return fail(parser, .syntax, "An element is inside a value.") }
+        guard hasPlist || name == "plist" else { return fail(parser, .syntax, "The document is not a property list.") }
         switch name {
         case "plist":
-            if hasPlist { fail(parser, .syntax, "A property list stands inside another.") }
+            if hasPlist { fail(parser, .syntax, "A property list is inside another.") }
             hasPlist = true
         case "dict", "array":
             guard open.count < depthLimit else {
@@ -78,7 +78,7 @@ private final class PropertyListBuilder: NSObject, XMLParserDelegate {
             }
             open.append(Container(isDictionary: name == "dict"))
         case "key", "string", "integer", "real", "date", "data", "true", "false": text = ""
-        default: fail(parser, .syntax, "There is no element <\(name)> in property lists.")
+        default: fail(parser, .syntax, "The element <\(name)> is unknown in property lists.")
         }
     }
 
@@ -101,15 +101,15 @@ private final class PropertyListBuilder: NSObject, XMLParserDelegate {
             add(container.isDictionary ? .dictionary(container.members) : .array(container.values), parser)
         case "key":
             guard let top = open.indices.last, open[top].isDictionary, open[top].key == nil else {
-                return fail(parser, .syntax, "A key stands outside a dictionary, or after another.")
+                return fail(parser, .syntax, "A key is outside a dictionary, or follows another key.")
             }
             guard open[top].keys.insert(content).inserted else {
-                return fail(parser, .duplicateKey, "The key \"\(content)\" stands twice in one dictionary.")
+                return fail(parser, .duplicateKey, "The key \"\(content)\" occurs twice in one dictionary.")
             }
             open[top].key = content
         default:
             guard let value = value(name, content) else {
-                return fail(parser, .wrongType, "This is no <\(name)>: \(content.prefix(40)).")
+                return fail(parser, .wrongType, "The content of <\(name)> is not valid: \(content.prefix(40)).")
             }
             add(.value(value), parser)
         }
@@ -144,7 +144,7 @@ private final class PropertyListBuilder: NSObject, XMLParserDelegate {
         }
     }
 
-    // What `parse()` returns is not to be trusted where the XML is malformed: this is.
+    // For malformed XML the result of `parse()` is not reliable, but this callback is.
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         fail(parser, .syntax, "The XML is malformed (\((parseError as NSError).code)).")
     }

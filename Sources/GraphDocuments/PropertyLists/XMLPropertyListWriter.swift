@@ -2,7 +2,7 @@ import Foundation
 
 /// Writes a tree as Apple's XML property list.
 ///
-/// Text that XML cannot hold is written as `{"$utf8": data}`.
+/// Text that XML cannot represent is written as `{"$utf8": data}`.
 struct XMLPropertyListWriter {
     private let output: ByteOutput
 
@@ -22,7 +22,7 @@ struct XMLPropertyListWriter {
         try output.write(literal: "</plist>\n")
     }
 
-    /// As deep as the tree, whose depth its writer limits.
+    /// Recursive to the depth of the tree, which its writer limits.
     private mutating func value(_ tree: ReadableValue) throws {
         switch tree {
         case .array(let values):
@@ -35,7 +35,7 @@ struct XMLPropertyListWriter {
                 var name = member.name
                 guard name.withUTF8({ XMLText.canHold(UnsafeRawBufferPointer($0)) }) else {
                     throw DocumentError(
-                        .notRepresentable, "The key \"\(XMLText.escaped(name))\" has characters that XML cannot hold.")
+                        .notRepresentable, "The key \"\(XMLText.escaped(name))\" is not valid in XML.")
                 }
                 try element("key", name)
                 try value(member.value)
@@ -52,7 +52,7 @@ struct XMLPropertyListWriter {
         case .double(let value): try element("real", value.description)
         case .data(let value): try element("data", value.base64EncodedString())
         case .date(let seconds):
-            // Whole seconds: the tree's style saw to it.
+            // Whole seconds, which the tree's style ensures.
             try element("date", DateText.text(seconds).dropLast(5) + "Z")
         default:
             var text = TextValue.text(of: value) ?? ""

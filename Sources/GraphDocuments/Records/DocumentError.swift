@@ -1,44 +1,44 @@
-/// Why a document cannot be read or written, and where.
+/// The reason why a document cannot be read or written, and the position.
 public struct DocumentError: Error, Sendable, Hashable {
-    /// What kind of mistake it is.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
-    /// Where, for what was found in a document.
+    /// The position, for an error in a document.
     public var place: DocumentPlace?
 
-    /// An error; `message` is a sentence.
+    /// Creates an error with a description.
     public init(_ code: Code, _ message: String, at place: DocumentPlace? = nil) {
         self.code = code
         self.message = message
         self.place = place
     }
 
-    /// The kinds of mistakes. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
-        /// The word for the kind.
+        /// The name of the kind.
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The text does not follow the format's grammar.
         public static let syntax = Code(rawValue: "syntax")
-        /// The document ends in the middle.
+        /// The document is truncated.
         public static let truncated = Code(rawValue: "truncated")
-        /// Bytes that are no UTF-8, or half a surrogate pair.
+        /// Invalid UTF-8, or an unpaired surrogate.
         public static let invalidText = Code(rawValue: "invalidText")
-        /// One object says the same key twice.
+        /// A duplicate key in one object.
         public static let duplicateKey = Code(rawValue: "duplicateKey")
         /// A limit of `DocumentLimits` is exceeded.
         public static let limit = Code(rawValue: "limit")
-        /// A number that the declared type cannot hold.
+        /// A number outside the range of the declared type.
         public static let outOfRange = Code(rawValue: "outOfRange")
         /// A value that does not fit the declared type.
         public static let wrongType = Code(rawValue: "wrongType")
         /// An entity that the schema does not have.
         public static let unknownEntity = Code(rawValue: "unknownEntity")
-        /// The document is not laid out as its shape says, or of a newer version.
+        /// The document does not have the layout of its shape, or has a newer version.
         public static let unsupported = Code(rawValue: "unsupported")
-        /// A value that the format cannot hold.
+        /// A value that the format cannot represent.
         public static let notRepresentable = Code(rawValue: "notRepresentable")
         /// The file could not be read or written.
         public static let file = Code(rawValue: "file")

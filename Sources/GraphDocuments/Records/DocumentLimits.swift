@@ -1,18 +1,18 @@
-/// How much a reader takes before it refuses a document. Documents may come from anyone.
+/// Limits beyond which a reader rejects a document, for documents from untrusted sources.
 public struct DocumentLimits: Sendable, Hashable {
-    /// The levels of arrays and objects inside each other. 1,024 unless said otherwise.
+    /// The nesting depth of arrays and objects. 1,024 by default.
     public var depth: Int
-    /// The number of records. A thousand million unless said otherwise.
+    /// The number of records. A thousand million by default.
     public var recordCount: Int
-    /// The bytes of one string, as read. 1 GiB unless said otherwise.
+    /// The bytes of one string, as read. 1 GiB by default.
     public var stringLength: Int
-    /// The bytes of one key, as read. 4,096 unless said otherwise.
+    /// The bytes of one key, as read. 4,096 by default.
     public var keyLength: Int
-    /// The bytes of the document. No limit unless said otherwise; a property list, which must be held in memory, is
-    /// limited to 1 GiB besides.
+    /// The bytes of the document. No limit by default; a property list, which must be held in memory, is also limited
+    /// to 1 GiB.
     public var documentSize: Int
 
-    /// Limits; what is not given has its default.
+    /// Creates limits; those not given have their default.
     public init(
         depth: Int = 1024, recordCount: Int = 1_000_000_000, stringLength: Int = 1 << 30, keyLength: Int = 4096,
         documentSize: Int = .max
@@ -24,6 +24,6 @@ public struct DocumentLimits: Sendable, Hashable {
         self.documentSize = documentSize
     }
 
-    /// The limits that are used where none are given.
+    /// The default limits.
     public static let standard = DocumentLimits()
 }

@@ -1,19 +1,19 @@
-/// A place in a document, for messages and for editors to jump to.
+/// A position in a document, for messages and for editors.
 public struct DocumentPlace: Sendable, Hashable {
-    /// The number of bytes before it.
+    /// The byte offset.
     public var offset: Int
-    /// The line, from 1; 0 where the document has no lines (a binary property list, a dictionary).
+    /// The line, starting at 1; 0 where the document has no lines (a binary property list, a dictionary).
     public var line: Int
-    /// The column in bytes, from 1; 0 where the document has no lines.
+    /// The column in bytes, starting at 1; 0 where the document has no lines.
     public var column: Int
-    /// The pointer of the array or object around it.
+    /// The JSON pointer of the enclosing array or object.
     var container: String
-    /// Which element of the container it is in, or -1.
+    /// The index of the element in the container, or -1.
     var index: Int
-    /// The member of that element, or of the container where there is no index.
+    /// The member of that element, or of the container without an index.
     var member: String?
 
-    /// A place; without line and column where there are none.
+    /// Creates a position; without line and column where there are none.
     public init(offset: Int, line: Int = 0, column: Int = 0, pointer: String = "") {
         self.init(offset: offset, line: line, column: column, container: pointer, index: -1, member: nil)
     }
@@ -27,32 +27,32 @@ public struct DocumentPlace: Sendable, Hashable {
         self.member = member
     }
 
-    /// The path to the place as a JSON pointer (RFC 6901) such as `/Note/3/title`; empty for the document as a whole.
-    /// One longer than 512 bytes loses its first steps, for which `…` stands.
+    /// The path of the position as a JSON pointer (RFC 6901) such as `/Note/3/title`; empty for the whole document. In
+    /// a path longer than 512 bytes, `…` replaces the first steps.
     public var pointer: String {
         var text = container
         if index >= 0 { text += "/\(index)" }
         if let member { text += "/" + DocumentPlace.escaped(member) }
         guard text.utf8.count > 512 else { return text }
-        // Half is cut at once, so that a path that grows step by step is not cut at every step.
+        // Half of the path is cut at once, so that a growing path is not cut at every step.
         let bytes = text.utf8
         let middle = bytes.index(bytes.startIndex, offsetBy: bytes.count / 2)
         guard let slash = bytes[middle...].firstIndex(of: UInt8(ascii: "/")) else { return text }
         return "…" + text[slash...]
     }
 
-    /// The array or object that the place is an element of, as the pointer to it; nil where the place is no element of an array.
+    /// The pointer of the array whose element is at the position; nil where it is not an element of an array.
     package var array: String? { index >= 0 && member == nil ? container : nil }
 
-    /// The same place one member further in.
+    /// The position of a member of the value here.
     func member(_ name: String) -> DocumentPlace {
         DocumentPlace(offset: offset, line: line, column: column, container: pointer, index: -1, member: name)
     }
 
-    /// The same place one element further in.
+    /// The position of an element of the value here.
     func element(_ name: String) -> DocumentPlace { member(name) }
 
-    /// A name as a step of a JSON pointer.
+    /// A name escaped as a step of a JSON pointer.
     static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
         return name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")

@@ -1,11 +1,11 @@
-/// A writer that hands on to another whatever it does not write itself.
+/// A writer that forwards all calls that it does not implement to another.
 protocol ForwardingGraphWriter: GraphWriter {
     associatedtype Target: GraphWriter
-    /// The writer that everything goes on to.
+    /// The writer that calls are forwarded to.
     var target: Target { get set }
 }
 
-// Public, because public writers get these methods for a public protocol.
+// Public, because these methods implement a public protocol in public writers.
 extension ForwardingGraphWriter {
     public mutating func begin(_ header: DocumentHeader) throws { try target.begin(header) }
     public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {

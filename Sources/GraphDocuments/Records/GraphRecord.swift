@@ -1,9 +1,8 @@
-/// One object of a graph as a plain value: what is written to documents and read from them.
+/// One object of a graph as a plain value, as it is written to documents and read from them.
 ///
-/// What is not listed is absent, and absent means "leave as it is" to an importer. Null means "clear", an empty to-many
-/// "empty".
+/// An absent property is not changed by an importer. Null clears a property, an empty to-many removes its members.
 public struct GraphRecord: Sendable, Hashable {
-    /// The record's name in its document.
+    /// The record's id in its document.
     public var id: RecordID
     /// The name of the object's own entity, not an ancestor's.
     public var entity: String
@@ -11,10 +10,10 @@ public struct GraphRecord: Sendable, Hashable {
     public var attributes: [GraphAttribute]
     /// Relationships in a stable order: the model's, or the document's.
     public var relationships: [GraphRelationship]
-    /// Whether the record is a tombstone: it says that the object is to be deleted.
+    /// Whether the record is a tombstone, which means that the object is to be deleted.
     public var isDeleted: Bool
 
-    /// A record.
+    /// Creates a record.
     public init(
         id: RecordID, entity: String, attributes: [GraphAttribute] = [], relationships: [GraphRelationship] = [],
         isDeleted: Bool = false
@@ -26,27 +25,27 @@ public struct GraphRecord: Sendable, Hashable {
         self.isDeleted = isDeleted
     }
 
-    /// The value of an attribute, or nil where the record does not mention it. Linear in the number of attributes.
+    /// The value of an attribute, or nil where it is absent. Linear in the number of attributes.
     public func value(of attribute: String) -> GraphValue? {
         attributes.first { $0.name == attribute }?.value
     }
 
-    /// The target of a relationship, or nil where the record does not mention it. Linear in the number of relationships.
+    /// The target of a relationship, or nil where it is absent. Linear in the number of relationships.
     public func target(of relationship: String) -> RelationshipTarget? {
         relationships.first { $0.name == relationship }?.target
     }
 }
 
-/// A relationship of a record: its name and the ids of the records it leads to.
+/// A relationship of a record: its name and the ids of its destinations.
 public struct GraphRelationship: Sendable, Hashable {
     /// The relationship's name.
     public var name: String
-    /// Where it leads.
+    /// The destinations.
     public var target: RelationshipTarget
-    /// Whether the order of a to-many says something. Where it does not, writers expect the ids sorted by who made them.
+    /// Whether the order of a to-many matters. Where it does not, writers expect sorted ids.
     public var isOrdered: Bool
 
-    /// A relationship.
+    /// Creates a relationship.
     public init(name: String, target: RelationshipTarget, isOrdered: Bool = false) {
         self.name = name
         self.target = target
@@ -54,16 +53,16 @@ public struct GraphRelationship: Sendable, Hashable {
     }
 }
 
-/// Where a relationship leads.
+/// The destinations of a relationship.
 public enum RelationshipTarget: Sendable, Hashable {
     /// One record, or none.
     case toOne(RecordID?)
     /// Any number of records.
     case toMany([RecordID])
-    /// A to-many for which the document says null, not an empty list.
+    /// A to-many that is null in the document, not an empty list.
     case nullToMany
 
-    /// The ids that the relationship leads to.
+    /// The ids of the destinations.
     public var ids: [RecordID] {
         switch self {
         case .toOne(let id): id.map { [$0] } ?? []

@@ -1,12 +1,13 @@
-/// What a document needs to know of a model, as plain values: entities, their attributes with types, their relationships.
+/// The part of a model that documents depend on, as plain values: entities, their attributes with types, their
+/// relationships.
 ///
-/// Readers decode by declared type (a string is a date where the schema says so); writers take the order from it.
+/// Readers decode by declared type (a string is a date where the schema declares one); writers use its order.
 public struct GraphSchema: Sendable {
     /// The entities, in the order given.
     public let entities: [Entity]
     private let positions: [String: Int]
 
-    /// A schema of the given entities. Of two with one name, the first counts.
+    /// Creates a schema of the given entities. Of two with the same name, the first is used.
     public init(entities: [Entity]) {
         self.entities = entities
         positions = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -22,10 +23,10 @@ public struct GraphSchema: Sendable {
         positions[name]
     }
 
-    /// Whether the entity is the other or one of its descendants. Costs a step for every generation.
+    /// Whether the entity equals the other or is one of its descendants. Cost: a step for every generation.
     public func isEntity(_ name: String, kindOf ancestor: String) -> Bool {
         var current: String? = name
-        // A parent chain cannot be longer than there are entities, unless it is a cycle.
+        // The loop is bounded by the number of entities, in case the parents form a cycle.
         for _ in 0...entities.count {
             guard let here = current else { return false }
             if here == ancestor { return true }
@@ -41,21 +42,21 @@ extension GraphSchema: Hashable {
 }
 
 extension GraphSchema {
-    /// An entity with all its properties, inherited ones included.
+    /// An entity with all its properties, including inherited ones.
     public struct Entity: Sendable, Hashable {
         /// The entity's name.
         public let name: String
-        /// The entity that it inherits from.
+        /// The name of its parent entity.
         public let parent: String?
-        /// Whether it has no objects of its own.
+        /// Whether it is abstract.
         public let isAbstract: Bool
-        /// Its attributes, inherited ones included, in a stable order.
+        /// Its attributes, including inherited ones, in a stable order.
         public let attributes: [Attribute]
-        /// Its relationships, inherited ones included, in a stable order.
+        /// Its relationships, including inherited ones, in a stable order.
         public let relationships: [Relationship]
         private let properties: [String: Property]
 
-        /// An entity.
+        /// Creates an entity.
         public init(
             name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [Attribute] = [],
             relationships: [Relationship] = []
@@ -83,7 +84,7 @@ extension GraphSchema {
             if case .relationship(let index) = properties[name] { relationships[index] } else { nil }
         }
 
-        /// The place of the property of that name, or nil. Constant time.
+        /// The index of the property of that name, or nil. Constant time.
         package func property(_ name: String) -> Property? {
             properties[name]
         }
@@ -98,7 +99,7 @@ extension GraphSchema {
         }
     }
 
-    /// Where in its entity's lists a property stands.
+    /// The index of a property in its entity's lists.
     package enum Property: Sendable {
         case attribute(Int)
         case relationship(Int)
@@ -108,12 +109,12 @@ extension GraphSchema {
     public struct Attribute: Sendable, Hashable {
         /// The attribute's name.
         public let name: String
-        /// The type that values have.
+        /// The declared type.
         public let type: GraphValueType
-        /// What a composite is made of; empty for every other type.
+        /// The elements of a composite; empty for every other type.
         public let elements: [Attribute]
 
-        /// An attribute.
+        /// Creates an attribute.
         public init(name: String, type: GraphValueType, elements: [Attribute] = []) {
             self.name = name
             self.type = type
@@ -121,20 +122,20 @@ extension GraphSchema {
         }
     }
 
-    /// A relationship, its cardinality and where it leads.
+    /// A relationship with its cardinality and destination.
     public struct Relationship: Sendable, Hashable {
         /// The relationship's name.
         public let name: String
-        /// The entity that it leads to.
+        /// The destination entity.
         public let destination: String
-        /// The relationship that leads back.
+        /// The inverse relationship.
         public let inverse: String?
-        /// Whether it leads to any number of objects.
+        /// Whether it is to-many.
         public let isToMany: Bool
-        /// Whether their order says something.
+        /// Whether it is ordered.
         public let isOrdered: Bool
 
-        /// A relationship.
+        /// Creates a relationship.
         public init(
             name: String, destination: String, inverse: String? = nil, isToMany: Bool = false, isOrdered: Bool = false
         ) {

@@ -1,8 +1,8 @@
 import Foundation
 
 extension GraphValue {
-    /// The value as one of the declared type, where formats with fewer types than models have hold it so: a date in a string, a
-    /// whole double as an integer. As it is where it cannot be one exactly.
+    /// The value converted to the declared type, for formats with fewer types than models: a date in a string, an
+    /// integral double as an integer. Unchanged where the conversion is not exact.
     func read(as type: GraphValueType) -> GraphValue {
         if self.fits(type) { return self }
         switch (self, type) {
@@ -14,7 +14,7 @@ extension GraphValue {
         case (.integer(let number), .decimal): return .decimal(Decimal(number))
         case (.integer(let number), .boolean): return number == 0 || number == 1 ? .bool(number == 1) : self
         case (.bool(let flag), .integer16), (.bool(let flag), .integer32), (.bool(let flag), .integer64):
-            // Foundation's boolean and integer objects turn into each other on the way through some serialisers.
+            // Some serialisers convert between Foundation's boolean and integer objects.
             return .integer(flag ? 1 : 0)
         case (.double(let number), .float): return .float(Float(number))
         case (.float(let number), .double): return .double(Double(number))
@@ -28,10 +28,10 @@ extension GraphValue {
 }
 
 extension GraphValue {
-    /// The text of the value in keys and in formats that write all as text; nil for null and for what is more than one text.
+    /// The text of the value in keys and in text-only formats; nil for null and for values that are not a single text.
     package var documentText: String? { TextValue.text(of: self) }
 
-    /// The value of a type that a text stands for, however the type is usually written; nil where it stands for none.
+    /// Creates the value of a type from a text in any of its usual notations; nil where it is invalid.
     public init?(text: String, as type: GraphValueType) {
         guard let value = TextValue.anyValue(text, as: type) else { return nil }
         self = value

@@ -1,15 +1,15 @@
 import Foundation
 
-/// One attribute's value, with its type, as plain data.
+/// The typed value of one attribute, as plain data.
 ///
-/// Two values are equal when a document could not tell them apart: `-0.0` is not `0.0`, one NaN is as good as another,
-/// and strings compare by their UTF-8 bytes, not by canonical equivalence.
+/// Two values are equal when their documents are equal: `-0.0` differs from `0.0`, all NaNs are equal, and strings
+/// compare by their UTF-8 bytes, not by canonical equivalence.
 public enum GraphValue: Sendable {
     /// No value.
     case null
     /// A boolean.
     case bool(Bool)
-    /// Any integer type; the declared type says how wide.
+    /// Any integer type; the declared type determines the width.
     case integer(Int64)
     /// A number of double precision.
     case double(Double)
@@ -19,19 +19,20 @@ public enum GraphValue: Sendable {
     case decimal(Decimal)
     /// Text.
     case string(String)
-    /// Seconds since 2001-01-01 00:00:00 UTC, Core Data's own epoch. Not a `Date`, because what Core Data stores is this number.
+    /// Seconds since 2001-01-01 00:00:00 UTC, Core Data's reference date. Not a `Date`, because Core Data stores this
+    /// number.
     case date(Double)
     /// Bytes.
     case data(Data)
     /// A UUID.
     case uuid(UUID)
-    /// The text of a URI, exactly as it was given.
+    /// The text of a URI, unchanged.
     case uri(String)
     /// The elements of a composite attribute, in the order the model declares them.
     case composite([GraphAttribute])
-    /// What a transformable attribute holds.
+    /// The value of a transformable attribute.
     case transformable(TransformableValue)
-    /// Bytes that stand in a file beside the document.
+    /// Data in a file beside the document.
     case file(ExternalFile)
 
     /// Whether the value is `null`.
@@ -44,24 +45,24 @@ public enum GraphValue: Sendable {
 public struct GraphAttribute: Sendable, Hashable {
     /// The attribute's or element's name.
     public var name: String
-    /// Its value.
+    /// The value.
     public var value: GraphValue
 
-    /// A named value.
+    /// Creates a named value.
     public init(name: String, value: GraphValue) {
         self.name = name
         self.value = value
     }
 }
 
-/// What a transformable attribute holds: the archive, and where somebody could look inside, what was seen there.
+/// The value of a transformable attribute: the archive, and its readable content, if it could be decoded.
 public struct TransformableValue: Sendable {
-    /// The bytes that the attribute's transformer made. Nil only in a document that was written by hand.
+    /// The output of the attribute's transformer. Nil only in a document that was written by hand.
     public var archive: Data?
-    /// The archive's content as plain values. A courtesy to readers: where there is an archive, the archive counts.
+    /// The archive's content as plain values, for human readers. Ignored where there is an archive.
     public var readable: ReadableValue?
 
-    /// A value.
+    /// Creates a value.
     public init(archive: Data?, readable: ReadableValue? = nil) {
         self.archive = archive
         self.readable = readable
@@ -77,24 +78,25 @@ public indirect enum ReadableValue: Sendable, Hashable {
     /// Members in the order they are written.
     case dictionary([Member])
 
-    /// A key and what stands under it.
+    /// A key and its value.
     public struct Member: Sendable, Hashable {
         /// The key.
         public var name: String
-        /// What stands under it.
+        /// The value.
         public var value: ReadableValue
 
-        /// A member.
+        /// Creates a member.
         public init(name: String, value: ReadableValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The key under which a dictionary that stands for an archived object says the object's class. It is not escaped.
+    /// The key for the class in a dictionary that represents an archived object. It is not escaped.
     public static let classKey = "$class"
 
-    /// Whether somewhere a dictionary stands for an object. Such a tree is there to be read: no archive can be made of it.
+    /// Whether the tree contains a dictionary that represents an object. Such a tree is for reading only: it cannot be
+    /// archived.
     public var showsObjects: Bool {
         switch self {
         case .value: false
@@ -116,7 +118,7 @@ public struct ExternalFile: Sendable, Hashable {
     /// Whether the store refers to the file and the file did not exist: the value is lost, the reference is not.
     public var isMissing = false
 
-    /// A reference to a file.
+    /// Creates a reference to a file.
     public init(path: String, byteCount: Int64? = nil) {
         self.path = path
         self.byteCount = byteCount
@@ -171,7 +173,7 @@ extension GraphValue: Hashable {
 }
 
 extension TransformableValue: Hashable {
-    /// By the archive; by what is readable only where neither has one.
+    /// Compared by the archive; by the readable content only where neither has one.
     public static func == (left: TransformableValue, right: TransformableValue) -> Bool {
         if left.archive == nil, right.archive == nil { return left.readable == right.readable }
         return left.archive == right.archive

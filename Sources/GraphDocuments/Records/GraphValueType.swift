@@ -1,13 +1,12 @@
-/// The type that an attribute is declared with. The raw values are Core Data's own (`NSAttributeType`), so that a model's
-/// types pass through unchanged.
+/// The declared type of an attribute. The raw values are Core Data's own (`NSAttributeType`).
 public enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
-    /// No type is declared: every value carries its own in the document.
+    /// No declared type: every value is tagged with its own in the document.
     case undefined = 0
-    /// A whole number of 16 bits.
+    /// An integer of 16 bits.
     case integer16 = 100
-    /// A whole number of 32 bits.
+    /// An integer of 32 bits.
     case integer32 = 200
-    /// A whole number of 64 bits.
+    /// An integer of 64 bits.
     case integer64 = 300
     /// A decimal number.
     case decimal = 400
@@ -27,14 +26,14 @@ public enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
     case uuid = 1100
     /// A URI.
     case uri = 1200
-    /// A value that a transformer makes bytes of.
+    /// A value that a transformer converts to bytes.
     case transformable = 1800
     /// The ID of a managed object; transient attributes only.
     case objectID = 2000
     /// Several values under one name.
     case composite = 2100
 
-    /// The word that documents and messages use for the type.
+    /// The name of the type in documents and messages.
     public var name: String {
         switch self {
         case .undefined: "undefined"
@@ -56,7 +55,7 @@ public enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The integers that the type holds, or nil where it is no integer type.
+    /// The range of the integer type, or nil for other types.
     public var integerRange: ClosedRange<Int64>? {
         switch self {
         case .integer16: Int64(Int16.min)...Int64(Int16.max)

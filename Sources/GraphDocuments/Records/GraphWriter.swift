@@ -1,19 +1,20 @@
-/// Takes a graph as a sequence of events and writes it in one format. The shapes stand above: flat and lines call it record
-/// by record, nested opens an object inside another's relationship.
+/// Receives a graph as a sequence of calls and writes it in one format. The flat and lines shapes call it record by
+/// record, the nested shape opens an object inside another's relationship.
 ///
 /// The order of calls: `begin`; objects; `finish`. An object is `beginObject`, its attributes, its relationships,
 /// `endObject`. A relationship is `beginRelationship`, any number of `reference` or whole objects (for a to-one at most
 /// one, none being null), `endRelationship`.
 public protocol GraphWriter {
-    /// Writes what stands before the first object.
+    /// Writes the part of the document before the first object.
     mutating func begin(_ header: DocumentHeader) throws
-    /// Opens an object, at the top or inside a relationship.
+    /// Opens an object, at the top level or inside a relationship.
     mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws
-    /// Writes one attribute of the open object. `type` is the declared type: a value of another type carries its own.
+    /// Writes one attribute of the open object. `type` is the declared type: a value of another type is tagged with its
+    /// own.
     mutating func attribute(_ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?) throws
     /// Opens a relationship of the open object.
     mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws
-    /// Writes the id of an object that stands elsewhere in the document.
+    /// Writes the id of an object that is elsewhere in the document.
     mutating func reference(_ id: RecordID) throws
     /// Closes the open relationship.
     mutating func endRelationship() throws
@@ -21,17 +22,17 @@ public protocol GraphWriter {
     mutating func nullRelationship(_ name: String) throws
     /// Closes the open object.
     mutating func endObject() throws
-    /// Writes a whole record, relationships as references.
+    /// Writes a whole record, with relationships as references.
     mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws
-    /// Writes what stands after the last object and hands the document over.
+    /// Writes the part of the document after the last object and completes the document.
     mutating func finish() throws
 }
 
 extension GraphWriter {
-    /// Writes a whole record, relationships as references.
+    /// Writes a whole record, with relationships as references.
     public mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws {
         try beginObject(id: record.id, entity: record.entity, isDeleted: record.isDeleted)
-        // Records mostly have their attributes in the entity's order: the next one is tried before it is looked up.
+        // Records usually have their attributes in the entity's order: the next one is compared before a look-up.
         var next = 0
         for attribute in record.attributes {
             if let entity, next < entity.attributes.count, entity.attributes[next].name == attribute.name {

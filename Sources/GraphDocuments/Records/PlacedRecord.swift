@@ -1,6 +1,6 @@
-/// A record as it stands in a document: with its place, its members' places, and what was not understood.
+/// A record of a document with its position, the positions of its members, and unknown members.
 public struct PlacedRecord: Sendable, Hashable {
-    // In a box, so that handing a record on costs one reference, not one for each part.
+    // Boxed, so that passing a record costs one reference count, not one for each part.
     private var box: Box
 
     /// The record.
@@ -11,9 +11,9 @@ public struct PlacedRecord: Sendable, Hashable {
             yield &box.record
         }
     }
-    /// Where the record begins.
+    /// The position of the record.
     public var place: DocumentPlace { box.place }
-    /// Whether the document gives the id; otherwise the reader made one up, which no other record refers to by name.
+    /// Whether the id is in the document; otherwise the reader has generated one, which no other record refers to.
     public var hasOwnID: Bool { box.hasOwnID }
     /// Whether the document states the id (`$id`), so that no other record may have it. An id that follows from the record's
     /// key may be that of several records of one object.
@@ -22,7 +22,7 @@ public struct PlacedRecord: Sendable, Hashable {
     public var hasOwnEntity: Bool { box.hasOwnEntity }
     /// Members that the schema's entity does not have, in the document's order.
     public var unknownMembers: [UnknownMember] { box.unknownMembers }
-    /// What a mapping has found out besides; nil where documents are read without one.
+    /// Additional information of a mapping; nil without one.
     public var details: MappedDetails? {
         get { box.details }
         set {
@@ -30,12 +30,12 @@ public struct PlacedRecord: Sendable, Hashable {
             box.details = newValue
         }
     }
-    /// Where each attribute's value begins, in the record's order.
+    /// The position of each attribute's value, in the record's order.
     var attributeMarks: [PlaceMark] { box.attributeMarks }
-    /// Where each relationship's value begins, in the record's order.
+    /// The position of each relationship's value, in the record's order.
     var relationshipMarks: [PlaceMark] { box.relationshipMarks }
 
-    // Unchecked because what changes is always the box of one record alone: see `own`.
+    // Unchecked because only a uniquely referenced box is changed: see `own`.
     private final class Box: @unchecked Sendable {
         var record: GraphRecord
         var place: DocumentPlace
@@ -71,7 +71,7 @@ public struct PlacedRecord: Sendable, Hashable {
         }
     }
 
-    /// Makes the box this record's own before it changes.
+    /// Ensures that the box is uniquely referenced before it is changed.
     private mutating func own() {
         if !isKnownUniquelyReferenced(&box) { box = box.copy() }
     }
@@ -100,12 +100,12 @@ public struct PlacedRecord: Sendable, Hashable {
             relationshipMarks: relationshipMarks)
     }
 
-    /// A record that comes from no document.
+    /// Creates a record that is not from a document.
     public init(_ record: GraphRecord) {
         self.init(record: record, place: DocumentPlace(offset: 0), hasOwnID: true)
     }
 
-    /// Where the value of a member stands; the record's own place where the record does not mention it.
+    /// The position of a member's value; the record's own position where it is absent.
     public func place(of member: String) -> DocumentPlace {
         if let key = details?.keys[member] { return place.member(key) }
         var place = place.member(member)
@@ -129,12 +129,12 @@ public struct PlacedRecord: Sendable, Hashable {
     public struct UnknownMember: Sendable, Hashable {
         /// The member's name.
         public var name: String
-        /// The value, as the format alone can tell it; nil for an array or an object.
+        /// The value with the type of the format alone; nil for an array or an object.
         public var value: GraphValue?
-        /// Where it stands.
+        /// The position.
         public var place: DocumentPlace
 
-        /// A member.
+        /// Creates a member.
         public init(name: String, value: GraphValue?, place: DocumentPlace) {
             self.name = name
             self.value = value
@@ -143,7 +143,7 @@ public struct PlacedRecord: Sendable, Hashable {
     }
 }
 
-/// A place without its path.
+/// A position without its path.
 struct PlaceMark: Sendable, Hashable {
     var offset: Int
     var line: Int

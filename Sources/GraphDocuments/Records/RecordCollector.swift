@@ -1,4 +1,4 @@
-/// Puts the events of a flat graph together to records, and hands each on when it is complete.
+/// Collects the calls for a flat graph into records, and passes each on when it is complete.
 package struct RecordCollector: GraphWriter {
     private let body: (GraphRecord) throws -> Void
     private var record: GraphRecord?
@@ -11,7 +11,7 @@ package struct RecordCollector: GraphWriter {
 
     package mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
         guard record == nil, let id else {
-            throw DocumentError(.misuse, "Records are collected from a flat graph with ids.")
+            throw DocumentError(.misuse, "Records can be collected only from a flat graph with ids.")
         }
         record = GraphRecord(id: id, entity: entity, isDeleted: isDeleted)
     }

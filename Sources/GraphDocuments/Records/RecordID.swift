@@ -1,13 +1,13 @@
-/// The name of one record inside one document.
+/// The identifier of one record in its document.
 ///
-/// Three forms are made by us, and told apart by their text: `Note/p12` (entity and primary key of the store), `Tag/=home`
-/// (entity and natural key; parts of a compound key stand apart by commas), `#12` (the number in the walk).
-/// Documents of others may use any text that does not begin with `$`.
+/// This library uses three forms, distinguished by their text: `Note/p12` (entity and primary key in the store),
+/// `Tag/=home` (entity and natural key; parts of a compound key are separated by commas), `#12` (the number in the
+/// walk). Other documents may use any text that does not begin with `$`.
 public struct RecordID: Sendable, Hashable {
-    /// The id as it stands in the document.
+    /// The text of the id in the document.
     public let text: String
 
-    /// An id of any form.
+    /// Creates an id of any form.
     public init(_ text: String) {
         self.text = text
     }
@@ -17,7 +17,7 @@ public struct RecordID: Sendable, Hashable {
         RecordID("\(entity)/p\(primaryKey)")
     }
 
-    /// The id of an object by its natural key: `Tag/=home`. In a part, `,` and `\` are written with a `\` before them.
+    /// The id of an object by its natural key: `Tag/=home`. In a part, `,` and `\` are escaped by a `\`.
     public static func key(entity: String, values: [String]) -> RecordID {
         if values.count == 1, let value = values.first, !value.utf8.contains(where: isSpecial) {
             return RecordID("\(entity)/=\(value)")
@@ -37,12 +37,12 @@ public struct RecordID: Sendable, Hashable {
         return RecordID(text)
     }
 
-    /// The id of the object that the walk met as the `number`th.
+    /// The id of the object with this number in the walk.
     public static func number(_ number: Int) -> RecordID {
         RecordID("#\(number)")
     }
 
-    /// The entity that the id names, where it is of a form that names one.
+    /// The entity in the id, for the forms that contain one.
     public var entity: String? {
         guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), slash > text.startIndex else { return nil }
         let mark = text.utf8.index(after: slash)

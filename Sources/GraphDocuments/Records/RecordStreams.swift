@@ -1,20 +1,20 @@
-/// Takes records one by one and writes them to a document.
+/// Writes records one by one to a document.
 ///
-/// `begin` comes first and once, `finish` last and once; a writer that is dropped before has written no document.
+/// `begin` is called first and once, `finish` last and once; without `finish` no document is written.
 public protocol RecordWriter {
-    /// Writes what stands before the records.
+    /// Writes the part of the document before the records.
     mutating func begin(_ header: DocumentHeader) throws
-    /// Writes one record. Shapes that group by entity expect the records of one entity after each other.
+    /// Writes one record. Shapes that group by entity require the records of one entity to be consecutive.
     mutating func write(_ record: GraphRecord) throws
-    /// Writes what stands after the records and hands the document over.
+    /// Writes the part of the document after the records and completes it.
     mutating func finish() throws
-    /// The records written so far.
+    /// The number of records written so far.
     var recordCount: Int { get }
 }
 
-/// Gives the records of a document one by one.
+/// Reads the records of a document one by one.
 public protocol RecordReader {
-    /// What the document says of itself. Read when the reader is made; nil for a document without a header.
+    /// The header of the document. Read when the reader is created; nil for a document without a header.
     var header: DocumentHeader? { get }
     /// The next record, or nil after the last. Throws `DocumentError`; after an error there are no more records.
     mutating func next() throws -> GraphRecord?
@@ -24,9 +24,9 @@ public protocol RecordReader {
     var byteCount: Int? { get }
 }
 
-/// Gives the records of a document with their places: what an importer reads.
+/// Reads the records of a document with their positions, for an importer.
 public protocol DocumentReader: RecordReader {
-    /// The next record and where it stands, or nil after the last.
+    /// The next record with its position, or nil after the last.
     mutating func nextPlaced() throws -> PlacedRecord?
 }
 

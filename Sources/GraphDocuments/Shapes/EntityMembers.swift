@@ -1,14 +1,14 @@
-/// The members of an entity as a reader looks for them: by their bytes, the likeliest first.
+/// The members of an entity, found by the bytes of their names with a prediction of the next one.
 ///
-/// Records of one entity mostly list their members in one order. What followed a member last time is tried first; only
-/// when that fails is the name looked up.
+/// Records of one entity usually have their members in the same order. The member that followed last time is compared
+/// first; another one is looked up.
 final class EntityMembers {
     let entity: String
     let attributes: [GraphSchema.Attribute]
     let relationships: [GraphSchema.Relationship]
     private let names: [[UInt8]]
     private let positions: [String: Int]
-    /// For each member, plus one for the beginning, the member that came next last time.
+    /// For each member, plus one for the beginning, the member that followed last time.
     private var successors: [Int]
 
     init(_ entity: GraphSchema.Entity) {
@@ -22,7 +22,7 @@ final class EntityMembers {
     }
 
     /// The member whose name the source has just read, or nil: attributes first, then relationships. `previous` is the
-    /// member before it, or -1.
+    /// preceding member, or -1.
     @inline(__always)
     func member(after previous: Int, in source: inout some TokenSource) -> Int? {
         let place = previous < 0 ? names.count : previous

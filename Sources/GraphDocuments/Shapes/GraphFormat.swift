@@ -10,10 +10,10 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     case propertyList = "plist"
     /// A property list in XML.
     case xmlPropertyList = "xmlplist"
-    /// XML of our own; see `XMLDocumentSchema`.
+    /// This library's own XML; see `XMLDocumentSchema`.
     case xml
 
-    /// Whether documents stream, or are held in memory as a whole while they are written and read.
+    /// Whether documents are streamed, or held in memory as a whole while they are written and read.
     public var streams: Bool {
         switch self {
         case .json, .jsonLines, .xml: true
@@ -21,14 +21,14 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// A writer of records, relationships as references: the flat shape, or lines.
+    /// A writer of records, with relationships as references: the flat shape, or lines.
     public func recordWriter(to output: ByteOutput, schema: GraphSchema) throws -> any RecordWriter {
         func writer(_ graph: some GraphWriter) -> any RecordWriter { GraphRecordWriter(graph, schema: schema) }
         return writer(try graphWriter(to: output, shape: self == .jsonLines ? .lines : .flat))
     }
 
-    /// A writer of a graph, which for the nested shape a `NestedWalk` drives. Throws `DocumentError` for a shape that the
-    /// format does not have.
+    /// A writer of a graph, which for the nested shape a `NestedWalk` calls. Throws `DocumentError` for an unsupported
+    /// shape.
     public func graphWriter(to output: ByteOutput, shape: DocumentShape) throws -> any GraphWriter {
         switch self {
         case .json: try JSONGraphWriter(to: output, shape: shape)
@@ -57,7 +57,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// A reader of the document in a file. JSON and XML stream from it. Reads its header. Throws `DocumentError`.
+    /// A reader of the document in a file. JSON and XML are streamed. Reads its header. Throws `DocumentError`.
     public func reader(
         ofFile path: String, schema: GraphSchema, options: ReadingOptions = ReadingOptions()
     ) throws -> any DocumentReader {
@@ -79,7 +79,8 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
         return options
     }
 
-    /// The format that a document's first bytes show, or nil. JSON and JSON Lines look alike: the header tells them apart.
+    /// The format detected from a document's first bytes, or nil. JSON and JSON Lines cannot be distinguished here: the
+    /// header does that.
     public static func detect(_ beginning: Data) -> GraphFormat? {
         if beginning.starts(with: Array("bplist".utf8)) { return .propertyList }
         var rest = beginning[...]
@@ -96,7 +97,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ByteSource {
-    /// Everything that is left. Throws `DocumentError` where that is more than the limit.
+    /// Reads the rest of the source. Throws `DocumentError` where it exceeds the limit.
     public func readAll(atMost limit: Int = .max) throws -> Data {
         var data = Data()
         var piece = [UInt8](repeating: 0, count: 256 * 1024)

@@ -1,4 +1,4 @@
-/// Writes records one by one through any format's `GraphWriter`, relationships as references.
+/// Writes records one by one through any format's `GraphWriter`, with relationships as references.
 public struct GraphRecordWriter<Writer: GraphWriter>: RecordWriter {
     private var writer: Writer
     private let schema: GraphSchema
@@ -7,14 +7,14 @@ public struct GraphRecordWriter<Writer: GraphWriter>: RecordWriter {
 
     private enum State { case new, begun, finished }
 
-    /// A writer of records whose attributes have the schema's types.
+    /// Creates a writer of records whose attributes have the schema's types.
     public init(_ writer: Writer, schema: GraphSchema) {
         self.writer = writer
         self.schema = schema
     }
 
     public mutating func begin(_ header: DocumentHeader) throws {
-        guard state == .new else { throw DocumentError(.misuse, "The document is begun already.") }
+        guard state == .new else { throw DocumentError(.misuse, "The document has already begun.") }
         state = .begun
         try writer.begin(header)
     }

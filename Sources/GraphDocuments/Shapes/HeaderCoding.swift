@@ -1,7 +1,7 @@
 import Foundation
 
 extension DocumentHeader {
-    /// The header as a tree of plain values, which is how every format writes it.
+    /// The header as a tree of plain values, the form for all formats.
     var tree: ReadableValue {
         var members: [ReadableValue.Member] = [
             .init(name: "format", value: .value(.string(format))),
@@ -20,10 +20,10 @@ extension DocumentHeader {
         return .dictionary(members)
     }
 
-    /// The header that the tree stands for. Members that this version does not know are passed over.
+    /// Reads the header from a tree. Unknown members are ignored.
     init(tree: ReadableValue, at place: DocumentPlace?) throws {
         guard case .dictionary(let members) = tree else {
-            throw DocumentError(.syntax, "The header is no object.", at: place)
+            throw DocumentError(.syntax, "The header is not an object.", at: place)
         }
         self.init()
         for member in members {
@@ -59,7 +59,7 @@ extension DocumentHeader {
                 guard case .dictionary(let hashes) = value else { throw wrong("no object") }
                 for hash in hashes {
                     guard case .value(.string(let text)) = hash.value, let data = Data(base64Encoded: text) else {
-                        throw DocumentError(.wrongType, "The hash of \(hash.name) is no Base64.", at: place)
+                        throw DocumentError(.wrongType, "The hash of \(hash.name) is not valid Base64.", at: place)
                     }
                     entityVersionHashes[hash.name] = data
                 }
@@ -70,12 +70,12 @@ extension DocumentHeader {
             }
         }
         guard format == DocumentHeader.formatName else {
-            throw DocumentError(.unsupported, "This is a document of the format \"\(format)\".", at: place)
+            throw DocumentError(.unsupported, "The document has the format \"\(format)\".", at: place)
         }
         guard version <= DocumentHeader.currentVersion else {
             throw DocumentError(
                 .unsupported,
-                "The document is of version \(version); this library reads up to \(DocumentHeader.currentVersion).",
+                "The document has version \(version); this library reads up to \(DocumentHeader.currentVersion).",
                 at: place)
         }
     }

@@ -1,16 +1,16 @@
-/// Lays a graph out as the nested shape: a record in full where it is first met, a reference after that.
+/// Writes a graph in the nested shape: a record in full where it first occurs, a reference after that.
 ///
-/// The walk keeps a stack of its own. Below `depthLimit` a record is referenced, and written in full at the top level later,
-/// so that a chain of any length becomes a document that any reader can take.
+/// Iterative. Beyond `depthLimit` a record is referenced, and written in full at the top level later, so that a chain
+/// of any length becomes a document within the limits of readers.
 public struct NestedWalk {
-    /// The objects inside each other at most; 256 unless said otherwise.
+    /// The maximum nesting depth of objects; 256 by default.
     public var depthLimit: Int
-    /// Whether a relationship's records are written inside it, or only referenced.
+    /// Whether a relationship's records are nested in it, or only referenced.
     public var embeds: (GraphRecord, GraphRelationship) -> Bool
-    /// Called before each record; throws to stop.
+    /// Called before each record; throws to cancel.
     public var willWrite: (RecordID) throws -> Void
 
-    /// A walk that embeds everything, unless said otherwise.
+    /// Creates a walk that embeds everything by default.
     public init(
         depthLimit: Int = 256, embeds: @escaping (GraphRecord, GraphRelationship) -> Bool = { _, _ in true },
         willWrite: @escaping (RecordID) throws -> Void = { _ in }
@@ -20,7 +20,7 @@ public struct NestedWalk {
         self.willWrite = willWrite
     }
 
-    /// A record that is open, and how far it is written.
+    /// An open record, and the progress of writing it.
     private struct Frame {
         var record: GraphRecord
         var relationship = 0
@@ -29,11 +29,11 @@ public struct NestedWalk {
         var isEmbedding = false
     }
 
-    /// Writes the roots and all they lead to, between the writer's `begin` and `finish`, which are the caller's. Returns the
-    /// number of records written.
+    /// Writes the roots and everything reachable from them. The caller calls the writer's `begin` and `finish`. Returns
+    /// the number of records written.
     ///
-    /// `record` gives the record of an id, or nil for one that is not part of the document. It is called once for each.
-    /// Memory grows with the number of ids, and with the depth.
+    /// `record` returns the record of an id, or nil for one that is not part of the document. It is called once for
+    /// each. Memory grows with the number of ids, and with the depth.
     @discardableResult
     public func write(
         _ roots: some Sequence<RecordID>, schema: GraphSchema, to writer: inout some GraphWriter,
@@ -45,7 +45,7 @@ public struct NestedWalk {
         for root in roots {
             count += try writeTop(root, &met, &deferred, schema, &writer, record)
         }
-        // What the limit kept out may lead further down, and defer again.
+        // A deferred record may have nested records beyond the limit, which are deferred again.
         var next = 0
         while next < deferred.count {
             count += try writeTop(deferred[next], &met, &deferred, schema, &writer, record)
@@ -122,7 +122,7 @@ public struct NestedWalk {
 }
 
 extension RelationshipTarget {
-    /// The id at a position, or nil behind the last.
+    /// The id at a position, or nil beyond the last.
     fileprivate func id(at position: Int) -> RecordID? {
         switch self {
         case .toOne(let id): position == 0 ? id : nil

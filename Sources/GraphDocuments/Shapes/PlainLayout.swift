@@ -1,22 +1,22 @@
-/// How the *plain* shape is laid out: arrays by entity, relationships as natural keys, no `$` members. What most servers
-/// send and expect.
+/// The layout of the *plain* shape, which most servers use: arrays by entity, relationships as natural keys, no `$`
+/// members.
 public struct PlainLayout: Sendable, Hashable {
     /// The entities, in the order in which their arrays are written.
     public var entities: [Entity]
-    /// How dates are written.
+    /// The format of dates.
     public var dates: DateForm
-    /// How decimals are written.
+    /// The format of decimals.
     public var decimals: DecimalForm
 
-    /// How dates are written. Any ISO 8601 date is read.
+    /// The format of dates. Any ISO 8601 date is read.
     public enum DateForm: Sendable, Hashable {
         /// `2024-02-29T12:30:00.123Z`, rounded to milliseconds: for readers that take three digits and no more.
         case milliseconds
-        /// With as many digits as give back the very same date.
+        /// With full precision.
         case exact
     }
 
-    /// How decimals are written. Both forms are read.
+    /// The format of decimals. Both are read.
     public enum DecimalForm: Sendable, Hashable {
         /// As text, with all digits.
         case string
@@ -28,15 +28,16 @@ public struct PlainLayout: Sendable, Hashable {
     public struct Entity: Sendable, Hashable {
         /// The entity's name.
         public var name: String
-        /// The attributes and to-one relationships that identify an object; a relationship stands for its target's key.
+        /// The attributes and to-one relationships that identify an object; a relationship represents its destination's
+        /// key.
         public var key: [String]
-        /// The members to write, in order. Nil for all the schema has: attributes, then relationships.
+        /// The members to write, in order. Nil for all in the schema: attributes, then relationships.
         public var members: [String]?
-        /// The entity under whose name keys are known: an ancestor that shares the key, so that a reference to it finds the
+        /// The entity in ids with the key: an ancestor that shares the key, so that a reference to it finds the
         /// descendant.
         public var keyEntity: String
 
-        /// An entity's part; `keyEntity` is the entity itself unless said otherwise.
+        /// Creates an entity's part; `keyEntity` is the entity itself by default.
         public init(name: String, key: [String], members: [String]? = nil, keyEntity: String? = nil) {
             self.name = name
             self.key = key
@@ -53,14 +54,15 @@ public struct PlainLayout: Sendable, Hashable {
     }
 }
 
-/// The keys of a layout, resolved against a schema: each is a list of attributes, relationships followed to their ends.
+/// The keys of a layout, resolved against a schema: each is a list of attributes, with relationships replaced by their
+/// keys.
 struct PlainKeys {
-    /// For each entity the attributes that its key is made of.
+    /// For each entity the attributes of its key.
     let leaves: [String: [GraphSchema.Attribute]]
     let keyEntities: [String: String]
 
-    /// Resolves the layout's keys. Throws `DocumentError` where a key names what the schema does not have, leads through
-    /// itself, or through an entity without a key.
+    /// Resolves the layout's keys. Throws `DocumentError` where a key contains a name that the schema does not have,
+    /// contains a cycle, or leads through an entity without a key.
     init(_ layout: PlainLayout, schema: GraphSchema) throws {
         var layouts: [String: PlainLayout.Entity] = [:]
         for entity in layout.entities { layouts[entity.name] = entity }
@@ -78,11 +80,11 @@ struct PlainKeys {
         of entity: PlainLayout.Entity, in layouts: [String: PlainLayout.Entity], schema: GraphSchema, generation: Int
     ) throws -> [GraphSchema.Attribute] {
         guard let declared = schema.entity(entity.name) else {
-            throw DocumentError(.unknownEntity, "The layout names an entity \(entity.name) that the schema lacks.")
+            throw DocumentError(.unknownEntity, "The layout's entity \(entity.name) is not in the schema.")
         }
-        // A key that leads through more entities than there are leads in a circle.
+        // A key that passes more entities than there are contains a cycle.
         guard generation <= layouts.count else {
-            throw DocumentError(.misuse, "The key of \(entity.name) leads through itself.")
+            throw DocumentError(.misuse, "The key of \(entity.name) contains a cycle.")
         }
         var leaves: [GraphSchema.Attribute] = []
         for member in entity.key {

@@ -1,33 +1,33 @@
 /// An object that is being read.
 struct RecordFrame {
-    /// Whether there is such an object at all.
+    /// Whether there is an open object.
     var isOpen = false
     var place = DocumentPlace(offset: 0)
-    /// The entity's members; nil while the entity is not known.
+    /// The entity's members; nil while the entity is unknown.
     var members: EntityMembers?
     var id: String?
     var isReference = false
     var isDeleted = false
-    /// Whether the entity is given by the object itself.
+    /// Whether the object itself contains its entity.
     var hasOwnEntity = false
     var hasMembers = false
-    /// Whether there is nothing more to read.
+    /// Whether the object has been read completely.
     var isComplete = false
-    /// Whether the schema does not have the entity, and the record is passed over.
+    /// Whether the schema does not have the entity, and the record is skipped.
     var isSkipped = false
-    /// How many records were opened up to this one.
+    /// The number of records opened so far, including this one.
     var number = 0
-    /// The member that was read last, or the place before the first.
+    /// The member that was read last, or the position before the first.
     var previous = -1
     var attributes: [GraphAttribute] = []
     var attributeMarks: [PlaceMark] = []
     var relationships: [GraphRelationship] = []
     var relationshipMarks: [PlaceMark] = []
     var unknownMembers: [PlacedRecord.UnknownMember] = []
-    /// The relationship whose objects are being read, as its position in the entity, or -1; and the ids so far.
+    /// The index of the relationship whose objects are being read, or -1; and the ids so far.
     var relationship = -1
     var ids: [RecordID] = []
-    /// The pointer of that relationship's array, once it is needed, and the element that is being read.
+    /// The pointer of that relationship's array, computed when needed, and the index of the current element.
     var relationshipPointer: String?
     var elementIndex = -1
 }

@@ -1,6 +1,6 @@
 extension TokenRecordReader {
-    /// The place of the token that was read last. Made from its surroundings, because asking the source costs a walk over all
-    /// that is open.
+    /// The position of the token that was read last. Built from the container, because the source would traverse all
+    /// open values.
     mutating func place(in container: String, index: Int = -1, member: String? = nil) -> DocumentPlace {
         let mark = source.mark
         return DocumentPlace(
@@ -36,7 +36,7 @@ extension TokenRecordReader {
         return new
     }
 
-    /// Reads one member of the innermost open object, or its end, which leaves a record in `finished`.
+    /// Reads one member of the innermost open object, or its end, which sets `finished`.
     mutating func readMember() throws {
         if frame.relationship >= 0 { return try readElement() }
         if frame.isComplete { return try closeRecord() }
@@ -46,7 +46,7 @@ extension TokenRecordReader {
             return try closeRecord()
         }
         if frame.isReference {
-            throw DocumentError(.syntax, "Nothing may stand beside `$ref`.", at: source.place)
+            throw DocumentError(.syntax, "`$ref` must be the only member.", at: source.place)
         }
         guard let members = frame.members, let member = members.member(after: frame.previous, in: &source) else {
             return try readReservedMember(source.tokenText())
@@ -67,7 +67,7 @@ extension TokenRecordReader {
         frame.attributes.append(GraphAttribute(name: members.attributes[member].name, value: value))
     }
 
-    /// Reads a member that is not the entity's: one of ours, or an unknown one.
+    /// Reads a member that is not a property of the entity: one of this library's own, or an unknown one.
     private mutating func readReservedMember(_ name: String) throws {
         switch name {
         case RecordMember.id:
@@ -77,12 +77,13 @@ extension TokenRecordReader {
             frame.isReference = true
         case RecordMember.entity:
             guard try source.next() == .string else {
-                throw DocumentError(.wrongType, "`$entity` is no string.", at: source.place)
+                throw DocumentError(.wrongType, "`$entity` is not a string.", at: source.place)
             }
             let entity = source.tokenText()
-            // Writers that do not sort their keys may put it anywhere; by then it must be what was thought anyway.
+            // Writers that do not sort their keys may put it anywhere; after other members it must be the entity
+            // already assumed.
             guard !frame.hasMembers || frame.members?.entity == entity else {
-                throw DocumentError(.syntax, "`$entity` must stand before the record's members.", at: source.place)
+                throw DocumentError(.syntax, "`$entity` must come before the record's members.", at: source.place)
             }
             frame.hasOwnEntity = true
             if frame.members?.entity != entity { frame.members = try entityMembers(entity, at: source.place) }
@@ -100,7 +101,7 @@ extension TokenRecordReader {
 
     private mutating func readUnknownMember(_ name: String) throws {
         if frame.members == nil, !frame.isSkipped {
-            throw DocumentError(.unknownEntity, "The record does not say its entity.", at: source.place)
+            throw DocumentError(.unknownEntity, "The record has no entity.", at: source.place)
         }
         let place = place(in: frame.place.pointer, member: name)
         let token = try source.next()
@@ -116,14 +117,14 @@ extension TokenRecordReader {
     private mutating func readID(named name: String) throws -> String {
         let token = try source.next()
         guard token == .string || token == .number else {
-            throw DocumentError(.wrongType, "`\(name)` is no text.", at: source.place)
+            throw DocumentError(.wrongType, "`\(name)` is not a text.", at: source.place)
         }
         return try checkedID()
     }
 
     private mutating func checkedID() throws -> String {
         let text = source.tokenText()
-        // Ids that the reader makes up begin so, and must not be mistaken for ones that the document gives.
+        // Generated ids begin with `$`, and must not be confused with those in the document.
         guard text.utf8.first != UInt8(ascii: "$") else {
             throw DocumentError(.syntax, "An id may not begin with `$`.", at: source.place)
         }
@@ -139,10 +140,10 @@ extension TokenRecordReader {
         }
         guard let members = frame.members else {
             guard frame.isSkipped else {
-                throw DocumentError(.unknownEntity, "The record does not say its entity.", at: frame.place)
+                throw DocumentError(.unknownEntity, "The record has no entity.", at: frame.place)
             }
             closeFrame()
-            // A to-one relationship that led to what is passed over leads nowhere.
+            // A to-one relationship with a skipped record is empty.
             if isInToOne { closeRelationship() }
             return
         }
@@ -172,13 +173,13 @@ extension TokenRecordReader {
         frame = outerFrames.popLast() ?? RecordFrame()
     }
 
-    /// Whether the innermost open object waits for the one object of a to-one relationship.
+    /// Whether the innermost open object is reading the object of a to-one relationship.
     private var isInToOne: Bool {
         guard frame.relationship >= 0, let members = frame.members else { return false }
         return !members.relationships[frame.relationship].isToMany
     }
 
-    /// Gives the id of an object that has ended to the relationship around it.
+    /// Adds the id of a finished object to the enclosing relationship.
     private mutating func attach(_ id: RecordID) {
         frame.ids.append(id)
         if isInToOne { closeRelationship() }
@@ -211,16 +212,16 @@ extension TokenRecordReader {
             try openRecord(entity: relationship.destination, at: place)
         case .string, .number, .beginArray, .true, .false, .native:
             guard !relationship.isToMany else {
-                throw DocumentError(.wrongType, "\(relationship.name) is to many and wants an array.", at: source.place)
+                throw DocumentError(.wrongType, "\(relationship.name) is to-many and needs an array.", at: source.place)
             }
             let id = try readReference(token, to: relationship.destination)
             frame.relationships.append(GraphRelationship(name: relationship.name, target: .toOne(id)))
         default:
-            throw DocumentError(.wrongType, "\(relationship.name) wants an array of objects or ids.", at: source.place)
+            throw DocumentError(.wrongType, "\(relationship.name) needs an array of objects or ids.", at: source.place)
         }
     }
 
-    /// Reads one element of the to-many relationship that is open, or its end.
+    /// Reads one element of the open to-many relationship, or its end.
     private mutating func readElement() throws {
         guard let relationship = frame.members?.relationships[frame.relationship] else { return }
         let token = try source.next()
@@ -252,13 +253,14 @@ extension TokenRecordReader {
         frame.relationship = -1
     }
 
-    /// Reads a reference that is no object: an id, or in the plain shape a natural key (an array where it has parts).
+    /// Reads a reference that is not an object: an id, or in the plain shape a natural key (an array where it has
+    /// parts).
     private mutating func readReference(_ token: DocumentToken, to destination: String) throws -> RecordID {
         if let keys, let leaves = keys.leaves[destination], !leaves.isEmpty {
             return try readKey(token, of: destination, leaves, keys)
         }
         guard token == .string || token == .number else {
-            throw DocumentError(.wrongType, "A reference to \(destination) is no id.", at: source.place)
+            throw DocumentError(.wrongType, "A reference to \(destination) is not an id.", at: source.place)
         }
         return RecordID(try checkedID())
     }
@@ -283,7 +285,7 @@ extension TokenRecordReader {
 
     private func wrongKey(_ destination: String, _ leaves: [GraphSchema.Attribute]) -> DocumentError {
         DocumentError(
-            .wrongType, "A reference to \(destination) wants \(leaves.count) key values.", at: source.place)
+            .wrongType, "A reference to \(destination) needs \(leaves.count) key values.", at: source.place)
     }
 
     private mutating func readKeyPart(_ token: DocumentToken, _ leaf: GraphSchema.Attribute) throws -> String {
@@ -295,7 +297,7 @@ extension TokenRecordReader {
         }
     }
 
-    /// The id that follows from the open record's own key, in the plain shape. Nil where a part of the key is missing or null.
+    /// The id from the open record's own key, in the plain shape. Nil where a part of the key is missing or null.
     private func keyID(entity: String) -> RecordID? {
         guard let keys, let layout = options.layout?.entities.first(where: { $0.name == entity }) else { return nil }
         var values: [String] = []

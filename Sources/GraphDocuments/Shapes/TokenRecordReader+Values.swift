@@ -4,8 +4,8 @@ extension TokenRecordReader {
         try source.readValue(token, attribute, keepsMismatchedValues: options.keepsMismatchedValues)
     }
 
-    /// Reads a tree of plain values whose first token is given. 64 levels at most, whatever the limits say: trees are
-    /// values, and freeing one takes a call for every level.
+    /// Reads a tree of plain values whose first token is given. 64 levels at most, whatever the limits are:
+    /// deallocating a tree is recursive.
     mutating func readTree(_ token: DocumentToken) throws -> ReadableValue {
         try source.readTree(token)
     }

@@ -1,7 +1,7 @@
-/// Reads records from a document's tokens, whatever the format: flat, nested, lines and plain.
+/// Reads records from a document's tokens, in any format and shape: flat, nested, lines and plain.
 ///
-/// An object inside a relationship becomes a record of its own, and a reference in the record around it. It is handed out
-/// when it ends, so before the record around it. Open objects are kept on a stack of our own: depth costs memory, no stack.
+/// A nested object becomes a record of its own, and a reference in the enclosing record. It is returned when it ends,
+/// so before the enclosing record. Iterative: depth uses memory, not the stack.
 struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     private(set) var header: DocumentHeader?
     var source: Source
@@ -9,16 +9,16 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     let options: ReadingOptions
     let keys: PlainKeys?
     private var state = State.start
-    /// The entity of the objects in the array that is open at the top.
+    /// The entity of the objects in the open top-level array.
     private var groupEntity: String?
-    /// The pointer of that array, and how many of its elements have been read.
+    /// The pointer of that array, and the number of elements read.
     private var groupPointer = ""
     private var groupIndex = -1
-    /// The innermost open object. Apart from those around it, because everything that is read goes into it.
+    /// The innermost open object. Separate from the enclosing ones, because everything that is read is added to it.
     var frame = RecordFrame()
     /// The record that has just ended.
     var finished: PlacedRecord?
-    /// The open objects around it.
+    /// The enclosing open objects.
     var outerFrames: [RecordFrame] = []
     var members: [String: EntityMembers] = [:]
     var recordCount = 0
@@ -27,13 +27,13 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
 
     private enum State {
         case start
-        /// Between the members of the object that is the document.
+        /// Between the members of the top-level object.
         case container
-        /// In an array of objects; `isMember` where a container is around it.
+        /// In an array of objects; `isMember` where it is a member of a container.
         case array(isMember: Bool)
-        /// Between objects that follow each other.
+        /// Between consecutive objects.
         case lines
-        /// In the object that is the document and its only root.
+        /// In the only record, which is the top-level object.
         case onlyRecord
         case finished
     }
@@ -64,7 +64,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 }
             }
         } catch {
-            // After an error nothing more is said: what follows cannot be trusted.
+            // After an error no more records are returned: the rest is unreliable.
             state = .finished
             frame = RecordFrame()
             outerFrames = []
@@ -82,7 +82,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             groupEntity = options.rootEntity
         case .beginObject:
             if options.shape == .lines, options.rootEntity != nil, header == nil {
-                // Whether the first line is a header shows at its first key.
+                // The first key determines whether the first line is a header.
                 return try readFirstKey(isLines: true)
             }
             try readFirstKey(isLines: options.shape == .lines)
@@ -92,14 +92,14 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             }
             state = .finished
         default:
-            throw DocumentError(.syntax, "A document begins with an object or an array.", at: source.place)
+            throw DocumentError(.syntax, "A document must begin with an object or an array.", at: source.place)
         }
     }
 
     private mutating func readFirstKey(isLines: Bool) throws {
         let place = source.place
         guard try source.next() == .key else {
-            // An empty object: a container without anything in it, or an empty record.
+            // An empty object: an empty container, or an empty record.
             if isLines { return try openRecord(entity: options.rootEntity, at: place, isEmpty: true) }
             state = .finished
             return
@@ -112,14 +112,14 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 return
             }
             guard try source.next() == .endObject else {
-                throw DocumentError(.syntax, "The header's line holds nothing but the header.", at: source.place)
+                throw DocumentError(.syntax, "The header's line must contain nothing but the header.", at: source.place)
             }
             state = .lines
             return
         }
         let isGroup = key == RecordMember.objects || schema.entity(key) != nil
         if isLines || RecordMember.ofRecords.contains(key) || (options.rootEntity != nil && !isGroup) {
-            // The object is a record itself, and its first key is read already.
+            // The object is a record itself, and its first key has been read.
             state = isLines ? .lines : .onlyRecord
             try openRecord(entity: options.rootEntity, at: place)
             hasReadKey = true
@@ -148,14 +148,14 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             throw DocumentError(.unknownEntity, "The model has no entity \"\(key)\".", at: source.place)
         }
         guard try source.next() == .beginArray else {
-            throw DocumentError(.syntax, "The records of \"\(key)\" are no array.", at: source.place)
+            throw DocumentError(.syntax, "The records of \"\(key)\" are not an array.", at: source.place)
         }
         groupPointer = "/" + DocumentPlace.escaped(key)
         groupIndex = -1
         state = .array(isMember: true)
     }
 
-    /// Goes on to the next object at the top and opens it; false at the end.
+    /// Opens the next top-level object; false at the end.
     private mutating func openNext() throws -> Bool {
         while true {
             switch state {
@@ -180,7 +180,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 case .endArray:
                     if isMember { state = .container } else { try readEnd() }
                 default:
-                    throw DocumentError(.syntax, "A record is no object here.", at: source.place)
+                    throw DocumentError(.syntax, "A record is not an object.", at: source.place)
                 }
             case .lines:
                 switch try source.next() {
@@ -190,16 +190,16 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 case .end:
                     state = .finished
                 default:
-                    throw DocumentError(.syntax, "A line is no object.", at: source.place)
+                    throw DocumentError(.syntax, "A line is not an object.", at: source.place)
                 }
             }
         }
     }
 
-    /// Makes sure that nothing follows the document.
+    /// Checks that the document has ended.
     private mutating func readEnd() throws {
         guard try source.next() == .end else {
-            throw DocumentError(.syntax, "Something follows the document's end.", at: source.place)
+            throw DocumentError(.syntax, "Unexpected content after the end of the document.", at: source.place)
         }
         state = .finished
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-// Values that say their type, and trees of plain values, wherever they stand in a document.
+// Values that are tagged with their type, and trees of plain values, anywhere in a document.
 extension TokenSource {
     /// Reads an attribute's value whose first token is given.
     mutating func readValue(
@@ -11,7 +11,7 @@ extension TokenSource {
             return try readObject(attribute, keepsMismatchedValues)
         case .beginArray:
             guard attribute.type == .transformable else {
-                throw DocumentError(.wrongType, "An array stands where \(attribute.name) is wanted.", at: place)
+                throw DocumentError(.wrongType, "\(attribute.name) cannot be an array.", at: place)
             }
             return .transformable(TransformableValue(archive: nil, readable: try readTree(token)))
         default:
@@ -30,7 +30,7 @@ extension TokenSource {
         if case .integer(let number) = value, let range = attribute.type.integerRange {
             throw DocumentError(
                 .outOfRange,
-                "\(attribute.name) holds \(range.lowerBound) to \(range.upperBound), not \(number).", at: place)
+                "\(attribute.name) must be from \(range.lowerBound) to \(range.upperBound), not \(number).", at: place)
         }
         let code: DocumentError.Code = token == .number ? .outOfRange : .wrongType
         throw DocumentError(
@@ -38,7 +38,7 @@ extension TokenSource {
         )
     }
 
-    /// Reads an object in the place of a value: a composite, or a value that says its type.
+    /// Reads an object in the position of a value: a composite, or a value that is tagged with its type.
     private mutating func readObject(_ attribute: GraphSchema.Attribute, _ keepsMismatchedValues: Bool) throws
         -> GraphValue
     {
@@ -62,7 +62,7 @@ extension TokenSource {
                     tagged = .transformable(TransformableValue(archive: value.archive, readable: tree))
                 default:
                     guard tagged == nil else {
-                        throw DocumentError(.syntax, "A value says its type twice.", at: place)
+                        throw DocumentError(.syntax, "A value has two types.", at: place)
                     }
                     tagged = try readTagged(tag, token, attribute, keepsMismatchedValues)
                 }
@@ -79,7 +79,7 @@ extension TokenSource {
                 members.append(
                     .init(name: ReadableValue.unescaped(name), value: try readTree(token, level: 1)))
             } else {
-                throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+                throw DocumentError(.wrongType, "\(attribute.name) cannot be an object.", at: place)
             }
         }
         if case .file(let file) = tagged { tagged = .file(file.with(byteCount: size)) }
@@ -88,10 +88,10 @@ extension TokenSource {
         if attribute.type == .transformable {
             return .transformable(TransformableValue(archive: nil, readable: .dictionary(members)))
         }
-        throw DocumentError(.wrongType, "An object stands where \(attribute.name) is wanted.", at: place)
+        throw DocumentError(.wrongType, "\(attribute.name) cannot be an object.", at: place)
     }
 
-    /// Reads the value behind a tag.
+    /// Reads the value of a tag.
     private mutating func readTagged(
         _ tag: ValueTag, _ token: DocumentToken, _ attribute: GraphSchema.Attribute, _ keepsMismatchedValues: Bool
     ) throws
@@ -101,7 +101,8 @@ extension TokenSource {
             guard token == .beginObject else { throw mistagged(tag) }
             let elements = attribute.type == .composite ? attribute.elements : []
             let element = GraphSchema.Attribute(name: tag.rawValue, type: .composite, elements: elements)
-            // Composites inside composites that no schema describes: as deep as the reader's limit lets them, so counted.
+            // Composites inside composites that the schema does not describe nest up to the reader's limit, so their
+            // depth is limited here.
             guard depth < 256 else {
                 throw DocumentError(.limit, "Values nest deeper than 256 levels.", at: place)
             }
@@ -121,11 +122,11 @@ extension TokenSource {
     }
 
     private func mistagged(_ tag: ValueTag) -> DocumentError {
-        DocumentError(.wrongType, "What stands under `\(tag.rawValue)` is none.", at: place)
+        DocumentError(.wrongType, "The value of `\(tag.rawValue)` is not valid.", at: place)
     }
 
-    /// Reads a tree of plain values whose first token is given. `depthLimit` levels at most: trees are values, and freeing one
-    /// takes a call for every level. Keys that got a second `$` lose it, unless `keepsKeys`.
+    /// Reads a tree of plain values whose first token is given. `depthLimit` levels at most: deallocating a tree is
+    /// recursive. Keys with a doubled `$` are unescaped, unless `keepsKeys`.
     mutating func readTree(
         _ token: DocumentToken, level: Int = 0, depthLimit: Int = 64, keepsKeys: Bool = false
     ) throws -> ReadableValue {
@@ -179,7 +180,7 @@ extension ExternalFile {
 }
 
 extension ReadableValue {
-    /// A key as it was before it got its second `$`.
+    /// A key without the `$` that was added by escaping.
     static func unescaped(_ name: String) -> String {
         name.hasPrefix("$$") ? String(name.dropFirst()) : name
     }

@@ -18,27 +18,27 @@ public enum DocumentToken: Sendable, Hashable {
     case `true`
     /// False.
     case `false`
-    /// No value.
+    /// Null.
     case null
-    /// A value that the format has a type of its own for (a date, bytes) or says the type of.
+    /// A value of a type that the format has (a date, bytes), or tagged with its type.
     case native
-    /// The document's end.
+    /// The end of the document.
     case end
 }
 
-/// A document of any format as a sequence of tokens, which is what the readers of shapes are written against.
+/// A document of any format as a sequence of tokens, on which the readers of shapes are based.
 ///
-/// What only looks at a token is `mutating` too, because a large value that is not is copied for every call.
+/// Methods that only examine a token are `mutating` too, because a large value is copied for every call that is not.
 protocol TokenSource {
     mutating func next() throws -> DocumentToken
-    /// Passes over the rest of the value whose first token was read last.
+    /// Skips the rest of the value whose first token was read last.
     mutating func skipValue(after token: DocumentToken) throws
     /// The text of the key, string or number that was read last.
     mutating func tokenText() -> String
-    /// Whether the text of the token that was read last is this.
+    /// Whether the text of the token that was read last equals the given one.
     mutating func textIs(_ text: [UInt8]) -> Bool
-    /// The scalar that was read last, as a value of the declared type where it can be one exactly; otherwise as the value
-    /// that the format alone sees in it.
+    /// The scalar that was read last, converted to the declared type where that is exact; otherwise with the type of
+    /// the format.
     mutating func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue
     var place: DocumentPlace { get }
     var mark: PlaceMark { mutating get }

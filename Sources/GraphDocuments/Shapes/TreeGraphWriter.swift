@@ -3,11 +3,11 @@ struct TreeGraphWriter: GraphWriter {
     let style: TreeStyle
     let shape: DocumentShape
     private var header: ReadableValue?
-    /// The objects at the top, by entity in the flat shape, all under one name in the nested shape.
+    /// The top-level objects, by entity in the flat shape, all under one name in the nested shape.
     private var groups: [(name: String, objects: [ReadableValue])] = []
     private var open: [Object] = []
 
-    /// An object that is being built, and its relationship that is open.
+    /// An object that is being built, with its open relationship.
     private struct Object {
         var members: [ReadableValue.Member] = []
         var relationship: String?
@@ -23,7 +23,7 @@ struct TreeGraphWriter: GraphWriter {
         self.shape = shape
     }
 
-    /// The document as it is so far.
+    /// The document so far.
     var document: ReadableValue {
         var members: [ReadableValue.Member] = []
         if let header { members.append(.init(name: RecordMember.header, value: header)) }
@@ -31,7 +31,7 @@ struct TreeGraphWriter: GraphWriter {
         return .dictionary(members)
     }
 
-    /// The objects at the top, in the order written.
+    /// The top-level objects, in the order written.
     var objects: [ReadableValue] { groups.flatMap(\.objects) }
 
     mutating func begin(_ header: DocumentHeader) throws {
@@ -86,7 +86,7 @@ struct TreeGraphWriter: GraphWriter {
         guard let top = open.indices.last, open[top].relationship != nil,
             open[top].isToMany || open[top].targets.isEmpty
         else {
-            throw DocumentError(.misuse, "An object or a reference stands outside a relationship, or is one too many.")
+            throw DocumentError(.misuse, "An object or reference is not in a relationship, or a to-one has two.")
         }
         return top
     }

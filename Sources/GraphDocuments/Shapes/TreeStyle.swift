@@ -1,22 +1,22 @@
 import Foundation
 
-/// How values look in a tree of dictionaries and arrays.
+/// The representation of values in a tree of dictionaries and arrays.
 public enum DictionaryStyle: Sendable, Hashable, CaseIterable {
     /// Foundation's own types: `Date`, `Data`, `UUID`, `URL`, `Decimal`, `NSNull`.
     case native
-    /// What `JSONSerialization` takes as it is: the same strings and numbers that JSON documents hold.
+    /// The types of `JSONSerialization`: the same strings and numbers as in JSON documents.
     case json
     /// What `PropertyListSerialization` takes as it is: `Date` and `Data`, and `["$nil": true]` for null.
     case propertyList
 }
 
-/// A style, and what the file format behind it cannot do.
+/// A style with the restrictions of a file format.
 struct TreeStyle {
     let style: DictionaryStyle
-    /// Whether dates are told to the second only, as in XML property lists. Others then are text.
+    /// Whether dates have whole seconds only, as in XML property lists. Other dates are written as text.
     var hasWholeSecondsOnly = false
 
-    /// An attribute's value as a tree that holds only what the style has.
+    /// An attribute's value as a tree with the style's types only.
     func tree(_ value: GraphValue, declaredAs attribute: GraphSchema.Attribute?) -> ReadableValue {
         switch value {
         case .null: return null
@@ -32,7 +32,7 @@ struct TreeStyle {
         default: break
         }
         let type = attribute?.type ?? .undefined
-        if value.fits(type) || (type == .undefined && tellsType(of: value)) {
+        if value.fits(type) || (type == .undefined && representsType(of: value)) {
             return plain(value, elements: attribute?.elements ?? [])
         }
         return .dictionary([member(value.tag, plain(value, elements: []))])
@@ -53,11 +53,11 @@ struct TreeStyle {
         }
     }
 
-    /// A tree in the style whose values do not say their types where the style has no word for them: dates in JSON are text.
+    /// A tree in the style whose values are not tagged with their types: dates in JSON are text.
     func bare(_ tree: ReadableValue) -> ReadableValue {
         switch tree {
         case .value(.null): null
-        // By its shortest text, which is the number that was meant.
+        // Converted by its shortest text, which is the intended number.
         case .value(.float(let number)) where style != .native: .value(.double(Double(number.description) ?? .nan))
         case .value(let value): leaf(value)
         case .array(let values): .array(values.map { bare($0) })
@@ -65,7 +65,7 @@ struct TreeStyle {
         }
     }
 
-    /// The style's null.
+    /// The null of the style.
     var null: ReadableValue {
         style == .propertyList ? .dictionary([member(.null, .value(.bool(true)))]) : .value(.null)
     }
@@ -86,7 +86,7 @@ struct TreeStyle {
     private func leaf(_ value: GraphValue) -> ReadableValue {
         switch (value, style) {
         case (.uri(let text), .native):
-            // A URL that would come back as another text is kept as text.
+            // A URL whose text would change is kept as text.
             return .value(URL(string: text)?.absoluteString == text ? value : .string(text))
         case (_, .native), (.bool, _), (.integer, _), (.string, _):
             return .value(value)
@@ -107,14 +107,14 @@ struct TreeStyle {
         }
     }
 
-    /// Whether a date can stand as a property list's own.
+    /// Whether a date can be represented as a property list's date.
     private func holds(date seconds: Double) -> Bool {
         guard seconds.isFinite else { return false }
         return !hasWholeSecondsOnly || DateText.text(seconds).hasSuffix(".000Z")
     }
 
-    /// Whether the style's own types tell the value's type.
-    private func tellsType(of value: GraphValue) -> Bool {
+    /// Whether the style's types represent the value's type.
+    private func representsType(of value: GraphValue) -> Bool {
         switch value {
         case .null, .bool, .integer, .string: true
         case .double(let number): (number.isFinite && (style != .json || value != .double(-0.0))) || style == .native

@@ -6,7 +6,7 @@ struct TreeTokens: TokenSource {
     private var frames: [Frame] = []
     private var leaf = GraphValue.null
     private let depthLimit: Int
-    /// The size of the file the tree was read from, and whether it has been handed on yet.
+    /// The size of the file of the tree.
     let byteCount: Int?
     private var isFinished = false
 
@@ -15,7 +15,7 @@ struct TreeTokens: TokenSource {
         var members: [ReadableValue.Member] = []
         var isDictionary: Bool
         var index = 0
-        /// Whether the name of the member at `index` has been given, and its value comes next.
+        /// Whether the name of the member at `index` has been returned, and its value is next.
         var isAtValue = false
         var count: Int { isDictionary ? members.count : values.count }
     }
@@ -112,7 +112,7 @@ struct TreeTokens: TokenSource {
 
     var mark: PlaceMark { PlaceMark(offset: 0, line: 0, column: 0) }
 
-    /// A tree has no lines: only the path says where.
+    /// A tree has no lines: the position is a path only.
     var place: DocumentPlace {
         var pointer = ""
         for frame in frames.suffix(64) {

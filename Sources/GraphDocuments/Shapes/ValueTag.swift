@@ -1,4 +1,4 @@
-/// The members that say what a value is, where neither the format nor the schema does: `{"$date": "2024-…Z"}`.
+/// The members that contain the type of a value, where neither the format nor the schema does: `{"$date": "2024-…Z"}`.
 enum ValueTag: String, CaseIterable {
     case bool = "$bool"
     case integer = "$integer"
@@ -18,7 +18,7 @@ enum ValueTag: String, CaseIterable {
     case composite = "$composite"
     /// The bytes of a transformable attribute; `$readable` may follow.
     case archive = "$archive"
-    /// What an archive holds, as plain values.
+    /// The content of an archive, as plain values.
     case readable = "$readable"
     /// The path of a file beside the document; `$size` may follow.
     case file = "$file"
@@ -26,10 +26,10 @@ enum ValueTag: String, CaseIterable {
     case missing = "$missing"
     /// A file's size in bytes.
     case size = "$size"
-    /// A string as its UTF-8 in Base64, where the format cannot hold its characters.
+    /// A string as its UTF-8 in Base64, where the format cannot represent its characters.
     case utf8 = "$utf8"
 
-    /// The declared type by which the tagged value is read.
+    /// The declared type with which the tagged value is read.
     var type: GraphValueType {
         switch self {
         case .bool, .null, .formerNull: .boolean
@@ -49,7 +49,7 @@ enum ValueTag: String, CaseIterable {
 }
 
 extension GraphValue {
-    /// The tag for a value that stands where its type is not declared.
+    /// The tag of a value whose type is not declared.
     var tag: ValueTag {
         switch self {
         case .null: .null
@@ -69,7 +69,7 @@ extension GraphValue {
         }
     }
 
-    /// Whether an attribute of the declared type holds the value as it is. Null fits every type.
+    /// Whether an attribute of the declared type has the value unchanged. Null fits every type.
     package func fits(_ type: GraphValueType) -> Bool {
         switch self {
         case .null: true
@@ -90,7 +90,7 @@ extension GraphValue {
     }
 }
 
-/// The members that records have besides their attributes and relationships.
+/// The members of records besides their attributes and relationships.
 enum RecordMember {
     static let header = "$header"
     static let objects = "$objects"
@@ -99,6 +99,6 @@ enum RecordMember {
     static let entity = "$entity"
     static let reference = "$ref"
     static let deleted = "$deleted"
-    /// What only records have, so that an object that begins with it is one.
+    /// The members that only records have: an object that begins with one is a record.
     static let ofRecords: Set<String> = [id, entity, deleted]
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Dates in formats of their own, in the words of `DateFormatter`. Read and written in UTC unless a format says its zone.
+/// Dates in formats of `DateFormatter`. Read and written in UTC unless a format contains a time zone.
 package struct DateFormats {
     private let formatters: [DateFormatter]
 
-    /// What people and servers write, beside ISO 8601 with a zone, which the readers of documents know.
+    /// Common formats besides ISO 8601 with a time zone, which the readers of documents support.
     package static let usual = [
         "yyyy-MM-dd'T'HH:mm:ss.SSSZZZZZ", "yyyy-MM-dd'T'HH:mm:ssZZZZZ", "yyyy-MM-dd'T'HH:mm:ss.SSS",
         "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm:ss Z", "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd",
@@ -23,7 +23,7 @@ package struct DateFormats {
         }
     }
 
-    /// Seconds since 2001, by the first format that fits; nil where none does.
+    /// Seconds since 2001, by the first matching format; nil where none matches.
     package func seconds(_ text: String) -> Double? {
         for formatter in formatters {
             if let date = formatter.date(from: text) { return date.timeIntervalSinceReferenceDate }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Dates as ISO 8601 in UTC, with as many digits as give back the very same number of seconds.
+/// Dates as ISO 8601 in UTC, with full precision.
 ///
-/// `2024-02-29T12:30:00.000Z` has three digits at least. What no calendar can say (years outside 1 to 9999, -0.0, infinities,
-/// instants so near to 2001 that they need more than 12 digits) is written as `@` and the seconds since 2001-01-01 00:00:00
-/// UTC: `@1e-300`.
+/// `2024-02-29T12:30:00.000Z` has three fraction digits at least. Values without a calendar date (years outside 1 to
+/// 9999, -0.0, infinities, instants so close to 2001 that they need more than 12 digits) are written as `@` and the
+/// seconds since 2001-01-01 00:00:00 UTC: `@1e-300`.
 enum DateText {
-    /// The most bytes that a date takes.
+    /// The maximum number of bytes of a date.
     static let longest = 48
 
     /// The days from 0000-03-01 to 2001-01-01 in the proleptic Gregorian calendar.
@@ -31,7 +31,8 @@ enum DateText {
         return writeDigits(of: seconds, at: start)
     }
 
-    /// Writes a date cut to milliseconds to the nearest, as servers expect it. Exact forms are for what has no calendar date.
+    /// Writes a date rounded to milliseconds, as servers expect it. Values without a calendar date are written with
+    /// full precision.
     static func writeMilliseconds(
         _ seconds: Double, at start: UnsafeMutablePointer<UInt8>
     ) -> UnsafeMutablePointer<UInt8> {
@@ -58,8 +59,8 @@ enum DateText {
         return start + 1 + word.utf8CodeUnitCount
     }
 
-    /// The shortest decimal of the seconds has the fraction's digits already, since a whole number of seconds more or less
-    /// changes nothing behind the point.
+    /// The shortest decimal of the seconds already has the digits of the fraction, since adding whole seconds does not
+    /// change them.
     private static func writeDigits(
         of seconds: Double, at start: UnsafeMutablePointer<UInt8>
     ) -> UnsafeMutablePointer<UInt8> {
@@ -137,7 +138,8 @@ enum DateText {
         return start + 21 + decimals
     }
 
-    /// Year, month and day of a day counted from 0000-03-01: a year that begins in March has its leap day last.
+    /// Year, month and day of a day counted from 0000-03-01: in a year that begins in March the leap day is the last
+    /// day.
     private static func civil(daysFromMarch days: Int64) -> (year: Int64, month: UInt64, day: UInt64) {
         let era = (days >= 0 ? days : days - 146_096) / 146_097
         let dayOfEra = days - era * 146_097
@@ -152,8 +154,8 @@ enum DateText {
 
     // MARK: - Reading
 
-    /// The seconds since 2001 that a text stands for, or nil where it is no date. Besides what `write` writes, any ISO 8601
-    /// date and time with a zone (`Z` or `±hh:mm`) is taken, with any number of digits.
+    /// The seconds since 2001 of a text, or nil where it is not a date. Besides the output of `write`, any ISO 8601
+    /// date and time with a zone (`Z` or `±hh:mm`) is accepted, with any number of digits.
     static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         if text.first == UInt8(ascii: "@") {
             let word = String(decoding: text.dropFirst(), as: UTF8.self)
@@ -176,7 +178,7 @@ enum DateText {
             index += 1
             let start = index
             while index < text.count, case let digit = text[index] &- 48, digit < 10 {
-                // Digits beyond the 15th are below what a double of any calendar date can tell apart.
+                // Digits beyond the 15th are below the precision of a double for any calendar date.
                 if decimals < 15 {
                     fraction = fraction * 10 + Int64(digit)
                     decimals += 1
@@ -191,7 +193,7 @@ enum DateText {
         return combine(whole: whole, fraction: fraction, decimals: decimals)
     }
 
-    /// The double nearest to a whole number and a decimal fraction.
+    /// The double nearest to an integer and a decimal fraction.
     private static func combine(whole: Int64, fraction: Int64, decimals: Int) -> Double? {
         var fraction = fraction
         var decimals = decimals
@@ -205,7 +207,7 @@ enum DateText {
         if !overflows, case let parts = product + fraction, parts.magnitude <= 1 << 53 {
             return Double(parts) / Double(scale)
         }
-        // Long fractions go the long way: as a decimal, whole part towards zero.
+        // Long fractions are converted through their text, the integer part towards zero.
         let isNegative = whole < 0
         let upper = isNegative ? -(whole + 1) : whole
         let lower = isNegative ? scale - fraction : fraction
@@ -224,7 +226,7 @@ enum DateText {
         return value
     }
 
-    /// The seconds that the zone is ahead of UTC.
+    /// The offset of the time zone from UTC in seconds.
     private static func zoneOffset(_ text: UnsafeRawBufferPointer, from index: Int) -> Int64? {
         guard index < text.count else { return nil }
         let rest = text.count - index

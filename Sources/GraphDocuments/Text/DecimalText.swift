@@ -1,8 +1,8 @@
 import Foundation
 
-/// Decimals as plain digits, exactly, and back.
+/// Exact conversion between decimals and plain digits.
 enum DecimalText {
-    /// The most bytes that a decimal takes: sign, 38 digits and up to 128 zeros, point.
+    /// The maximum number of bytes of a decimal: sign, 38 digits and up to 128 zeros, point.
     static let longest = 192
 
     /// Writes a decimal without an exponent (`-0.01`, `1200`; `NaN`) and returns the position after it.
@@ -22,7 +22,7 @@ enum DecimalText {
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { digits in
             guard let base = digits.baseAddress else { return out }
             var (count, exponent) = writeDigits(of: value, at: base)
-            // One number has one form: no zeros at the end of the fraction.
+            // One number has one form: without trailing zeros in the fraction.
             while exponent < 0, count > 1, base[count - 1] == UInt8(ascii: "0") {
                 count -= 1
                 exponent += 1
@@ -62,7 +62,7 @@ enum DecimalText {
         }
     }
 
-    /// The decimal that the text stands for, or nil where it is no number or one that a `Decimal` cannot hold exactly.
+    /// The decimal of a text, or nil where it is not a number or not exact as a `Decimal`.
     static func decimal(_ text: UnsafeRawBufferPointer) -> Decimal? {
         if text.elementsEqual("NaN".utf8) { return Decimal.nan }
         guard let scan = NumberScan.scan(text: text) else { return nil }
@@ -82,7 +82,7 @@ enum DecimalText {
         return exact(text)
     }
 
-    /// The way for long numbers: all digits are collected, and what comes out is compared with what went in.
+    /// The conversion of long numbers: all digits are collected, and the result is compared with the input.
     private static func exact(_ text: UnsafeRawBufferPointer) -> Decimal? {
         let string = String(decoding: text, as: UTF8.self)
         guard var significant = Digits(text) else { return nil }
@@ -125,7 +125,7 @@ enum DecimalText {
             }
         }
 
-        /// Takes zeros at the end into the exponent.
+        /// Moves trailing zeros to the exponent.
         mutating func trim() {
             while digits.last == 48 {
                 digits.removeLast()
@@ -141,7 +141,7 @@ enum DecimalText {
 // MARK: - Digits
 
 extension DecimalText {
-    /// Writes the magnitude's digits without a point; returns how many, and the power of ten they are multiplied with.
+    /// Writes the magnitude's digits without a point; returns their number, and the exponent of their power of ten.
     private static func writeDigits(
         of value: Decimal, at start: UnsafeMutablePointer<UInt8>
     ) -> (count: Int, exponent: Int) {
@@ -166,9 +166,9 @@ extension DecimalText {
         return (count, exponent)
     }
 
-    /// How a decimal is laid out in memory: exponent in the first byte, 16-bit words of mantissa from the fifth on, and
-    /// their number in one half of the second byte; nil where it is none of this. Found out by trying, because the digits'
-    /// only public way, the description, costs ten times as much.
+    /// The memory layout of a decimal: exponent in the first byte, 16-bit words of the mantissa from the fifth byte on,
+    /// and their number in one half of the second byte; nil for another layout. Determined by tests, because the only
+    /// public access to the digits, the description, costs ten times as much.
     private static let lengthShift: UInt8? = [0, 4].first { shift in
         guard MemoryLayout<Decimal>.size == 20 else { return false }
         let probes = [
@@ -202,7 +202,7 @@ extension DecimalText {
         }
     }
 
-    /// Writes a number of 128 bits and returns how many digits it has.
+    /// Writes a number of 128 bits and returns its number of digits.
     private static func write(high: UInt64, low: UInt64, at start: UnsafeMutablePointer<UInt8>) -> Int {
         if high == 0 { return IntegerText.write(low, at: start) - start }
         let scale: UInt64 = 10_000_000_000_000_000_000

@@ -1,27 +1,27 @@
-/// Doubles and floats as the shortest digits that give back the same number.
+/// Doubles and floats with the shortest digits that identify them.
 enum FloatingText {
-    /// The most bytes that a double takes.
+    /// The maximum number of bytes of a double.
     static let longest = 32
 
-    /// The word for a number that is none: `NaN`, `Infinity`, `-Infinity`.
+    /// The word for a number that is not finite: `NaN`, `Infinity`, `-Infinity`.
     static func word(for value: Double) -> StaticString {
         if value.isNaN { return "NaN" }
         return value < 0 ? "-Infinity" : "Infinity"
     }
 
-    /// The number that a word stands for, or nil.
+    /// The number of a word, or nil.
     static func number(for word: String) -> Double? {
         switch word {
         case "NaN": .nan
         case "Infinity": .infinity
         case "-Infinity": -.infinity
-        // Only where a format's own zero has no sign.
+        // Only for formats whose zero has no sign.
         case "-0.0": -0.0
         default: nil
         }
     }
 
-    /// Writes a finite double as Swift's own description has it, and returns the position after it.
+    /// Writes a finite double in the form of Swift's description, and returns the position after it.
     static func write(_ value: Double, at start: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
         // Most numbers in databases have a few decimals. If m / 10^k is the number and m has at most 15 digits, then m's
         // digits are the shortest ones: two decimals of 15 digits never share a double.
@@ -37,7 +37,7 @@ enum FloatingText {
         return copy(value.description, to: start)
     }
 
-    /// Writes a finite float as Swift's own description has it, and returns the position after it.
+    /// Writes a finite float in the form of Swift's description, and returns the position after it.
     static func write(_ value: Float, at start: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
         copy(value.description, to: start)
     }

@@ -1,6 +1,6 @@
-/// Integers as decimal digits, written straight into a buffer.
+/// Integers as decimal digits, written directly into a buffer.
 enum IntegerText {
-    /// The most bytes that an integer takes.
+    /// The maximum number of bytes of an integer.
     static let longest = 20
 
     /// Writes an integer and returns the position after it.

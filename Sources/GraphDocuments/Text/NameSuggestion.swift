@@ -1,4 +1,4 @@
-/// Finds what somebody may have meant.
+/// Suggestions for misspelt names.
 public enum NameSuggestion {
     /// The name that is least different from the given one, where that is a slip of the pen rather than another word.
     /// Of equally near ones the first in alphabetical order. Nil for a name of more than 64 characters, which is no slip.
@@ -29,7 +29,7 @@ public enum NameSuggestion {
         nearest(to: name, in: names).map { " Did you mean \"\($0)\"?" } ?? ""
     }
 
-    /// The number of characters to add, drop, replace, or swap with their neighbour.
+    /// The number of characters to insert, delete, replace, or exchange with their neighbour.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var before: [Int] = []
         var last = Array(0...right.count)

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A JSON number taken apart: sign, the first 19 significant digits, and where the decimal point stands.
+/// A parsed JSON number: sign, the first 19 significant digits, and the position of the decimal point.
 struct NumberScan {
     var isNegative = false
-    /// The significant digits as a number, as far as 64 bits hold them.
+    /// The significant digits as a number, as far as they fit 64 bits.
     var digits: UInt64 = 0
-    /// The power of ten that `digits` is multiplied with.
+    /// The exponent of the power of ten by which `digits` is multiplied.
     var exponent = 0
-    /// Whether digits other than zero were left out of `digits`.
+    /// Whether digits other than zero were dropped from `digits`.
     var isTruncated = false
     /// Whether the number is written without fraction and exponent.
     var isInteger = true
 
-    /// The number, where it is an integer of 64 bits, however it is written.
+    /// The number, if it is a 64-bit integer, in any notation.
     var integer: Int64? {
         guard !isTruncated else { return nil }
         var magnitude = digits
@@ -33,7 +33,7 @@ struct NumberScan {
         return Int64(exactly: magnitude)
     }
 
-    /// The nearest double, where that takes one rounding only (Clinger's fast path).
+    /// The nearest double, if that needs one rounding only (Clinger's fast path).
     var fastDouble: Double? {
         guard !isTruncated, digits <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
         let whole = Double(digits)
@@ -41,14 +41,14 @@ struct NumberScan {
         return isNegative ? -value : value
     }
 
-    /// The powers of ten that a double holds exactly.
+    /// The powers of ten that are exact as doubles.
     static let powers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,
     ]
 
-    /// Reads a number from `bytes`, which end with a byte that no number contains. Returns its length, or nil where there is
-    /// no number by JSON's grammar.
+    /// Parses a number in `bytes`, which end with a byte that no number contains. Returns its length, or nil where
+    /// there is no valid JSON number.
     @inline(__always)
     static func scan(_ bytes: UnsafePointer<UInt8>, into result: inout NumberScan) -> Int? {
         var scan = NumberScan()
@@ -75,7 +75,7 @@ struct NumberScan {
             next += 1
             let fraction = next
             while case let digit = next.pointee &- 48, digit < 10 {
-                // Zeros before the first significant digit take no room.
+                // Leading zeros are not stored.
                 if scan.digits > 0 || digit != 0 { count = scan.digits == 0 ? 1 : count + 1 }
                 if count <= 19 {
                     scan.digits = scan.digits &* 10 &+ UInt64(digit)
@@ -105,7 +105,7 @@ struct NumberScan {
         return next - bytes
     }
 
-    /// Reads a number that is the whole of a text. The text is copied, so that it ends with a zero.
+    /// Parses a number that is the whole text. The text is copied, so that it ends with a zero.
     static func scan(text: UnsafeRawBufferPointer) -> NumberScan? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 1) { copy in
             guard let base = copy.baseAddress else { return nil }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Values as text: how JSON strings and XML hold what has no literal of its own.
+/// Values as text: the representation in JSON strings and XML of types without a literal.
 package enum TextValue {
-    /// The value of the declared type that the text stands for, or nil where it stands for none. Numbers and booleans are
-    /// not read from text here, but for the words that stand for what is no number: which types are text differs by format.
+    /// The value of the declared type for a text, or nil where it is not valid. Numbers and booleans are not parsed
+    /// here, except for the words for numbers that are not finite: which types are text depends on the format.
     static func value(_ text: UnsafeRawBufferPointer, as type: GraphValueType) -> GraphValue? {
         switch type {
         case .string: .string(String(decoding: text, as: UTF8.self))
@@ -18,7 +18,7 @@ package enum TextValue {
         }
     }
 
-    /// The same for formats that write every type as text.
+    /// The same for formats with text only.
     static func anyValue(_ text: UnsafeRawBufferPointer, as type: GraphValueType) -> GraphValue? {
         if let value = value(text, as: type) { return value }
         switch type {
@@ -50,7 +50,7 @@ package enum TextValue {
         return text.withUTF8 { anyValue(UnsafeRawBufferPointer($0), as: type) }
     }
 
-    /// The text of a value; nil for what is more than one text (null, composite, transformable, file).
+    /// The text of a value; nil for values that are not a single text (null, composite, transformable, file).
     package static func text(of value: GraphValue) -> String? {
         switch value {
         case .bool(let value): value ? "true" : "false"
@@ -68,8 +68,8 @@ package enum TextValue {
 }
 
 extension GraphValue {
-    /// The value that documents write as this text, for types that JSON has no word for: dates, data, UUIDs, URIs, decimals,
-    /// numbers that are none. Nil where the text is none of the type's.
+    /// Creates a value from its text in documents, for types that JSON does not have: dates, data, UUIDs, URIs,
+    /// decimals, numbers that are not finite. Nil where the text is not valid for the type.
     package init?(documentText text: String, as type: GraphValueType) {
         var text = text
         guard type != .string, let value = text.withUTF8({ TextValue.value(UnsafeRawBufferPointer($0), as: type) })

@@ -1,6 +1,6 @@
 import Foundation
 
-/// UUIDs in their usual form, upper case as Foundation writes them, either case as read.
+/// UUIDs in their usual form, written in upper case as Foundation does, read in either case.
 enum UUIDText {
     static let length = 36
 
@@ -24,7 +24,7 @@ enum UUIDText {
         return out
     }
 
-    /// The UUID that a text stands for, or nil.
+    /// The UUID of a text, or nil.
     static func uuid(_ text: UnsafeRawBufferPointer) -> UUID? {
         guard text.count == length else { return nil }
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -1,19 +1,21 @@
 import Foundation
 import KeyedArchives
 
-/// One tree of plain values as a document of its own, in any format: what a plain Swift object becomes.
+/// One tree of plain values as a document of its own, in any format: the form of a plain Swift object.
 ///
-/// Keys stand as they are, so whoever makes trees of others' keys sees to it that none is taken for such a member (see `escapedKey`).
+/// Keys are not escaped: the caller must ensure that no key of foreign data is confused with a tag (see `escapedKey`).
 /// The document is in memory as a whole.
 public enum TreeDocument {
-    /// The levels of arrays and dictionaries inside each other at most, where no lower limit is given. Trees are values, and
-    /// freeing one takes a call for every level.
+    /// The maximum nesting depth of arrays and dictionaries, where no lower limit is given. Deallocating a tree is
+    /// recursive.
     public static let depthLimit = 256
 
-    /// Writes a tree. With `tagsTypes` every value says its type where the format has no word for it, by a member such as
-    /// `$date`; otherwise it stands there as text, and the reader must know the type. In JSON Lines an array's elements stand one on a line, and anything else on the only line.
+    /// Writes a tree. With `tagsTypes` every value of a type that the format does not have is tagged by a member such
+    /// as `$date`; otherwise it is written as text, and the reader must have the type. In JSON Lines the elements of an
+    /// array are one to a line, and any other value is on the only line.
     ///
-    /// Throws `DocumentError` for a tree that nests deeper than `depthLimit`, and for text that the format cannot hold.
+    /// Throws `DocumentError` for a tree that nests deeper than `depthLimit`, and for text that the format cannot
+    /// represent.
     public static func write(
         _ tree: ReadableValue, as format: GraphFormat, tagsTypes: Bool = true, to output: ByteOutput
     ) throws {
@@ -57,7 +59,7 @@ public enum TreeDocument {
         return sink.data
     }
 
-    /// The tree as Foundation's objects in one of the styles; see `write` for `tagsTypes`.
+    /// The tree as Foundation objects in one of the styles; see `write` for `tagsTypes`.
     public static func foundationObject(
         _ tree: ReadableValue, style: DictionaryStyle, tagsTypes: Bool = true
     ) -> Any {
@@ -65,14 +67,14 @@ public enum TreeDocument {
         return (tagsTypes ? style.tree(tree, escapesKeys: false) : style.bare(tree)).foundationObject
     }
 
-    /// Reads the tree of a document; nil as format finds it out by the document's beginning.
+    /// Reads the tree of a document; with nil the format is detected by the document's beginning.
     ///
-    /// Throws `DocumentError`. The limit of depth is that of `limits`, or `depthLimit` where that is lower.
+    /// Throws `DocumentError`. The depth limit is the lower one of `limits` and `depthLimit`.
     public static func read(
         _ data: Data, as format: GraphFormat? = nil, options: ReadingOptions = ReadingOptions()
     ) throws -> ReadableValue {
         guard let format = format ?? GraphFormat.detect(data) else {
-            throw DocumentError(.syntax, "The document is of no format that is known here.")
+            throw DocumentError(.syntax, "The format of the document is unknown.")
         }
         let depthLimit = min(options.limits.depth, depthLimit)
         switch format {
@@ -96,7 +98,7 @@ public enum TreeDocument {
         }
     }
 
-    /// The tree that Foundation's objects make, of any style. Throws `DocumentError` for an object that no value is.
+    /// The tree of Foundation objects, of any style. Throws `DocumentError` for an object of an unsupported type.
     public static func read(
         foundationObject object: Any, limits: DocumentLimits = .standard
     ) throws -> ReadableValue {
@@ -105,12 +107,12 @@ public enum TreeDocument {
         return try only(&tokens, depthLimit)
     }
 
-    /// A key of others, such that it is not taken for a member that says a type, a name or a reference.
+    /// Escapes a key of foreign data, so that it is not confused with a tag, an id or a reference.
     public static func escapedKey(_ key: String) -> String {
         key.hasPrefix("$") && key != ReadableValue.classKey ? "$" + key : key
     }
 
-    /// The key that `escapedKey` was given.
+    /// Reverts `escapedKey`.
     public static func unescapedKey(_ key: String) -> String { ReadableValue.unescaped(key) }
 
     private static func only(_ source: inout some TokenSource, _ depthLimit: Int) throws -> ReadableValue {
@@ -118,7 +120,7 @@ public enum TreeDocument {
         guard token != .end else { throw DocumentError(.truncated, "The document is empty.", at: source.place) }
         let tree = try source.readTree(token, depthLimit: depthLimit, keepsKeys: true)
         guard try source.next() == .end else {
-            throw DocumentError(.syntax, "Something follows the document's end.", at: source.place)
+            throw DocumentError(.syntax, "Unexpected content after the end of the document.", at: source.place)
         }
         return tree
     }
@@ -133,7 +135,7 @@ public enum TreeDocument {
 }
 
 extension ReadableValue {
-    /// Whether there are more than `limit` levels of arrays and dictionaries inside each other. Without recursion.
+    /// Whether there are more than `limit` nested levels of arrays and dictionaries. Iterative.
     func isDeeper(than limit: Int) -> Bool {
         var level = [self]
         for _ in 0...limit {

@@ -1,28 +1,29 @@
 import Foundation
 import KeyedArchives
 
-/// A source's bytes as the stream that `XMLParser` reads, which is made sure to be UTF-8 without a document type.
+/// A source's bytes as the stream for `XMLParser`, checked to be UTF-8 without a document type.
 ///
-/// Off Apple's platforms the parser traps on an attribute that is not valid UTF-8, so it never gets to see one.
+/// Outside Apple's platforms the parser traps on an attribute that is not valid UTF-8, so invalid bytes are not passed
+/// to it.
 final class XMLByteStream: InputStream {
     private let source: any ByteSource
     private let sizeLimit: Int
-    /// Bytes that have been checked, and how many of them have been handed on.
+    /// Checked bytes, and the number of them that have been passed on.
     private var checked: [UInt8] = []
     private var position = 0
-    /// The beginning of a character whose other bytes are still to come.
+    /// The beginning of a character whose other bytes are in the next chunk.
     private var incomplete: [UInt8] = []
     private var offset = 0
     private var line = 1
     private var isAtEnd = false
     private var instructions = XMLInstructionScan()
-    /// What is wrong with the bytes, which the parser is told as their end.
+    /// The error in the bytes, after which the parser sees the end of the stream.
     private(set) var error: DocumentError?
 
     private static let pieceSize = 64 * 1024
 
-    /// A stream of the source's bytes. Reads the first piece; throws `DocumentError` where the document begins with what is
-    /// not allowed.
+    /// Creates a stream of the source's bytes. Reads the first chunk; throws `DocumentError` where the document's
+    /// beginning is not allowed.
     init(_ source: any ByteSource, limits: DocumentLimits) throws {
         self.source = source
         sizeLimit = limits.documentSize
@@ -50,7 +51,7 @@ final class XMLByteStream: InputStream {
         return count
     }
 
-    /// Reads and checks the next piece; leaves nothing at the end, or where something is wrong.
+    /// Reads and checks the next chunk; leaves nothing at the end, or after an error.
     private func fill() {
         position = 0
         checked = incomplete
@@ -85,7 +86,7 @@ final class XMLByteStream: InputStream {
         }
     }
 
-    /// A place in the piece that is being checked.
+    /// A position in the chunk that is being checked.
     private func place(_ index: Int) -> DocumentPlace {
         let before = checked[..<index]
         let column = before.reversed().firstIndex(of: 0x0A).map { before.endIndex - $0.base } ?? index

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Reads records from our XML. Streams; memory grows with depth, not with length. Documents with a document type, or in
-/// another encoding than UTF-8, are refused.
+/// Reads records from this library's XML. Streams; memory grows with depth, not with length. Documents with a document
+/// type, or in another encoding than UTF-8, are rejected.
 public struct XMLDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<XMLTokens>
 
-    /// Reads the header. The source is read on a thread of its own, so nothing else may use it. Throws `DocumentError`.
+    /// Reads the header. The source is read on a separate thread, so nothing else may use it. Throws `DocumentError`.
     public init(_ source: any ByteSource, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         if let byteCount = source.byteCount, byteCount > options.limits.documentSize {
             throw DocumentError(
@@ -34,7 +34,7 @@ public struct XMLDocumentReader: DocumentReader {
     public mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
 }
 
-/// The tokens of an XML document. Its parser tells lines and columns, but no bytes.
+/// The tokens of an XML document. Its parser reports lines and columns, but no byte offsets.
 struct XMLTokens: TokenSource {
     private let owner: XMLTokenStreamOwner
     private var batch: ArraySlice<XMLToken> = []
@@ -50,7 +50,7 @@ struct XMLTokens: TokenSource {
         self.limits = limits
     }
 
-    /// Known at the end only.
+    /// Known only at the end.
     var bytesRead: Int { isFinished ? byteCount ?? 0 : 0 }
 
     mutating func next() throws -> DocumentToken {

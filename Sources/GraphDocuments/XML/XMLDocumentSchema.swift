@@ -13,7 +13,7 @@ public enum XMLDocumentSchema {
         # A graph: records.
         graph = element graph { header?, object* }
 
-        # What has changed between two states of a graph. Each change is a tree: "insert", "update" or "delete" with the id,
+        # The changes between two states of a graph. Each change is a tree: "insert", "update" or "delete" with the id,
         # "entity", "attributes" and "relationships".
         changes = element changes { header?, element change { tree }* }
 
@@ -66,7 +66,7 @@ public enum XMLDocumentSchema {
             | element dictionary { element entry { attribute key { text }?, tree }* }
             | element value { content }
 
-        # Dates are ISO 8601 in UTC, or "@" and the seconds since 2001-01-01 where no calendar date says them.
+        # Dates are ISO 8601 in UTC, or "@" and the seconds since 2001-01-01 where they have no calendar date.
         # Numbers that are none are "NaN", "Infinity", "-Infinity".
         """#
 }

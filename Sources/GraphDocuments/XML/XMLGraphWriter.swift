@@ -1,13 +1,13 @@
-/// Writes a graph as XML of our own, flat or nested, by the schema that `XMLDocumentSchema.text` publishes. Streams.
+/// Writes a graph as this library's XML, flat or nested, with the schema `XMLDocumentSchema.text`. Streams.
 ///
-/// Text that XML cannot hold (control characters) stands in an element with `escaped="true"`, as `\uXXXX`.
+/// Text that XML cannot represent (control characters) is in an element with `escaped="true"`, as `\uXXXX`.
 public struct XMLGraphWriter: GraphWriter {
     private let output: ByteOutput
     private let values: XMLTreeWriter
     private let shape: DocumentShape
     private var depth = 0
 
-    /// A writer to the output. Throws `DocumentError` for other shapes than flat and nested.
+    /// Creates a writer to the output. Throws `DocumentError` for other shapes than flat and nested.
     public init(to output: ByteOutput, shape: DocumentShape) throws {
         guard shape == .flat || shape == .nested else {
             throw DocumentError(.misuse, "XML documents are flat or nested, not \(shape.rawValue).")

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Looks at what stands before an XML document's first element, where a document type could bring entities along.
+/// Checks the part of an XML document before its first element, where a document type could declare entities.
 ///
-/// `XMLParser` would resolve them silently. Nothing of ours has a document type; Apple's property lists have one that only
-/// names itself.
+/// `XMLParser` would resolve them silently. This library's documents have no document type; Apple's property lists have
+/// one without declarations.
 enum XMLProlog {
     /// Throws `DocumentError` where the document is not UTF-8, or declares a document type that is not allowed.
     static func check(_ bytes: Data, allowsPlainDocumentType: Bool) throws {
@@ -63,7 +63,7 @@ enum XMLProlog {
             return true
         }
 
-        /// Passes over everything up to and with the text; returns what stood before it, or nil where it is not there.
+        /// Skips everything up to and including the text; returns the part before it, or nil where it is not found.
         mutating func skip(past text: String) -> String? {
             let rest = bytes.dropFirst(position)
             guard let range = rest.range(of: Data(text.utf8)) else { return nil }

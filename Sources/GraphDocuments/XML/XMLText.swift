@@ -1,6 +1,6 @@
 /// Text inside XML.
 enum XMLText {
-    /// Whether XML 1.0 can hold the text at all: control characters and two others it cannot, not even escaped.
+    /// Whether XML 1.0 can represent the text at all: it excludes control characters and two others, even escaped.
     static func canHold(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -15,8 +15,8 @@ enum XMLText {
         return true
     }
 
-    /// Writes text as an element's content, or as the value of an XML attribute. Line ends that a parser would change are
-    /// written as numbers.
+    /// Writes text as an element's content, or as the value of an XML attribute. Line ends that a parser would
+    /// normalise are written as character references.
     static func write(_ text: String, to output: ByteOutput, inAttribute: Bool = false) throws {
         var text = text
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0), to: output, inAttribute: inAttribute) }
@@ -43,7 +43,7 @@ enum XMLText {
         try output.write(UnsafeRawBufferPointer(rebasing: bytes[start...]))
     }
 
-    /// The text with what XML cannot hold written as `\uXXXX`, and `\` doubled.
+    /// The text with characters that XML cannot represent written as `\uXXXX`, and `\` doubled.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -59,7 +59,7 @@ enum XMLText {
         return result
     }
 
-    /// The text that `escaped` was made from, or nil where it is no such text.
+    /// Reverts `escaped`, or returns nil for an invalid escape.
     static func unescaped(_ text: String) -> String? {
         var result: [UInt8] = []
         var bytes = Array(text.utf8)[...]

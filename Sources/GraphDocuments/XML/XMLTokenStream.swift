@@ -12,11 +12,12 @@ struct XMLToken: Sendable {
     var column = 0
 }
 
-/// Runs `XMLParser`, which calls back, on a thread of its own, and hands its tokens over when they are asked for.
+/// Runs `XMLParser`, which uses callbacks, on a separate thread, and returns its tokens on request.
 ///
-/// A few thousand tokens wait at most: the parser pauses until they are taken, so memory does not grow with the document.
+/// A few thousand tokens are buffered at most: the parser is paused until they are consumed, so memory does not grow
+/// with the document.
 ///
-/// `@unchecked Sendable` because everything that changes is touched under `condition` only.
+/// `@unchecked Sendable` because all mutable state is accessed under `condition` only.
 final class XMLTokenStream: @unchecked Sendable {
     private let condition = NSCondition()
     private var batches: [[XMLToken]] = []
@@ -48,12 +49,12 @@ final class XMLTokenStream: @unchecked Sendable {
         thread.start()
     }
 
-    /// Takes a stream to another thread. `@unchecked Sendable` because from then on only that thread uses it.
+    /// Passes a stream to another thread. `@unchecked Sendable` because from then on only that thread uses it.
     private struct Handover: @unchecked Sendable {
         let bytes: XMLByteStream
     }
 
-    /// Takes the next tokens; nil after the last. Throws what was wrong, after the tokens before it.
+    /// Returns the next tokens; nil after the last. An error is thrown after the tokens before it.
     func next() throws -> [XMLToken]? {
         condition.lock()
         defer { condition.unlock() }
@@ -66,7 +67,7 @@ final class XMLTokenStream: @unchecked Sendable {
         return nil
     }
 
-    /// Lets the parser stop.
+    /// Cancels parsing.
     func cancel() {
         condition.lock()
         isCancelled = true
@@ -74,7 +75,7 @@ final class XMLTokenStream: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Adds tokens, when there is room for them; false where nobody wants them any more.
+    /// Adds tokens, when there is room for them; false after cancellation.
     private func append(_ batch: [XMLToken]) -> Bool {
         condition.lock()
         defer { condition.unlock() }
@@ -93,7 +94,8 @@ final class XMLTokenStream: @unchecked Sendable {
     }
 }
 
-/// Cancels the stream when the last reader lets go of it: the stream itself is held by its thread while that works.
+/// Cancels the stream when the last reader is deallocated: the stream itself is retained by its thread while it is
+/// running.
 final class XMLTokenStreamOwner {
     let stream: XMLTokenStream
 

@@ -4,7 +4,7 @@ import Foundation
     import FoundationXML
 #endif
 
-/// Turns the parser's calls into the tokens that the same document would have in JSON.
+/// Converts the parser's callbacks to the tokens of the same document in JSON.
 final class XMLTokenizer: NSObject, XMLParserDelegate {
     private(set) var error: DocumentError?
     /// Whether the document's last element has ended.
@@ -15,15 +15,15 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
     private var open: [Element] = []
     private var text: String?
     private var isEscaped = false
-    /// Whether the first object, or change, has begun.
+    /// Whether the first object or change has begun.
     private var hasObjects = false
-    /// Whether the document is one tree, whose keys are handed on as they are.
+    /// Whether the document is one tree, whose keys are passed on unchanged.
     private var isTree = false
 
-    /// An element that is open, and what its end brings.
+    /// An open element, and the effect of its end.
     private enum Element {
         case graph, changes, change, tree, header, object, array, dictionary, entry, readable
-        /// An attribute, member or value: its text, and how many objects to close after it.
+        /// An attribute, member or value: its text, and the number of objects to close after it.
         case scalar(closing: Int)
         case composite(closing: Int)
         case transformable
@@ -31,7 +31,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         case toOne(isEmpty: Bool)
         case toMany
         case reference
-        /// An element that stands for null, and holds nothing.
+        /// An element for null, without content.
         case null
     }
 
@@ -40,7 +40,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         self.deliver = deliver
     }
 
-    /// Hands on what has collected.
+    /// Delivers the collected tokens.
     func flush() {
         guard !batch.isEmpty else { return }
         _ = deliver(batch)
@@ -59,7 +59,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         batch.append(XMLToken(token: token, text: text, line: parser.lineNumber, column: parser.columnNumber))
         guard batch.count >= 1024 else { return }
         if !deliver(batch) {
-            error = error ?? DocumentError(.misuse, "Reading was given up.")
+            error = error ?? DocumentError(.misuse, "Reading was cancelled.")
             parser.abortParsing()
         }
         batch = []
@@ -72,7 +72,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         attributes: [String: String]
     ) {
         guard error == nil else { return }
-        guard text == nil else { return fail(parser, .syntax, "There is an element <\(name)> inside a value.") }
+        guard text == nil else { return fail(parser, .syntax, "The element <\(name)> is inside a value.") }
         guard open.count < depthLimit else {
             return fail(parser, .limit, "The document nests deeper than \(depthLimit) levels.")
         }
@@ -124,12 +124,12 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
             beginValue(parser, attributes, isTree: true)
         case ("entry", .dictionary):
             guard let key = XMLText.unescaped(attributes["key"] ?? "") else {
-                return fail(parser, .syntax, "A key has an escape that is none.")
+                return fail(parser, .syntax, "A key has an invalid escape.")
             }
             emit(parser, .key, isTree ? key : TreeDocument.escapedKey(key))
             open.append(.entry)
         default:
-            fail(parser, .syntax, "An element <\(name)> may not stand here.")
+            fail(parser, .syntax, "The element <\(name)> is not allowed here.")
         }
     }
 
@@ -141,7 +141,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         }
     }
 
-    /// Opens the array of the document's objects or changes, with the first.
+    /// Opens the array of the document's objects or changes, at the first of them.
     private func beginObjects(_ parser: XMLParser, _ key: String) {
         guard !hasObjects else { return }
         hasObjects = true
@@ -201,7 +201,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
             emit(parser, .beginObject)
             open.append(.transformable)
         case "composite":
-            // A tag and the elements under it, which is right for a declared composite, too.
+            // A tag with the elements, which is also accepted for a declared composite.
             emit(parser, .beginObject)
             emit(parser, .key, ValueTag.composite.rawValue)
             emit(parser, .beginObject)
@@ -217,7 +217,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
             text = ""
         default:
             guard ValueTag(rawValue: "$" + type) != nil else {
-                return fail(parser, .unsupported, "There is no type \"\(type)\".")
+                return fail(parser, .unsupported, "The type \"\(type)\" is unknown.")
             }
             emit(parser, .beginObject)
             emit(parser, .key, "$" + type)
@@ -249,7 +249,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         text = nil
         if isEscaped {
             guard let unescaped = XMLText.unescaped(content) else {
-                return fail(parser, .syntax, "The text has an escape that is none.")
+                return fail(parser, .syntax, "The text has an invalid escape.")
             }
             content = unescaped
             isEscaped = false
@@ -273,7 +273,7 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         text?.append(String(decoding: block, as: UTF8.self))
     }
 
-    // What `parse()` returns is not to be trusted where the XML is malformed: this is.
+    // For malformed XML the result of `parse()` is not reliable, but this callback is.
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         guard error == nil else { return }
         let isTruncated = isComplete == false && open.isEmpty == false && (parseError as NSError).code == 5

@@ -1,4 +1,5 @@
-/// Writes trees of plain values in our XML: the header and readable archives of graph documents, documents of trees.
+/// Writes trees of plain values in this library's XML: the header and readable archives of graph documents, and
+/// documents of trees.
 struct XMLTreeWriter {
     let output: ByteOutput
 
@@ -20,7 +21,7 @@ struct XMLTreeWriter {
         try output.write(literal: ">\n")
     }
 
-    /// Writes a tree. As deep as the tree, whose depth its writer limits.
+    /// Writes a tree. Recursive to the depth of the tree, which its writer limits.
     func tree(_ value: ReadableValue) throws {
         switch value {
         case .array(let values):
@@ -31,7 +32,8 @@ struct XMLTreeWriter {
             try output.write(literal: "<dictionary>")
             for member in members {
                 try output.write(literal: "<entry")
-                // A key may be any text, and an XML attribute may not: escaped always, as it is rarely needed.
+                // A key may be any text, unlike an XML attribute, so keys are always escaped, which is rarely
+                // necessary.
                 try attribute("key", XMLText.escaped(member.name))
                 try output.write(UInt8(ascii: ">"))
                 try tree(member.value)
@@ -43,7 +45,7 @@ struct XMLTreeWriter {
         }
     }
 
-    /// Writes a named value. Composites may hold composites: as deep as the value.
+    /// Writes a named value. Recursive for composites, to the depth of the value.
     func element(
         _ element: StaticString, named name: String, _ value: GraphValue, declaredAs declared: GraphSchema.Attribute?
     ) throws {
@@ -105,7 +107,7 @@ struct XMLTreeWriter {
         }
     }
 
-    /// Closes a start tag and writes text, escaped where XML cannot hold it.
+    /// Closes a start tag and writes text, escaped where XML cannot represent it.
     private func text(_ value: String) throws {
         var value = value
         try value.withUTF8 { bytes in
@@ -128,7 +130,7 @@ struct XMLTreeWriter {
             guard XMLText.canHold(bytes) else {
                 throw DocumentError(
                     .notRepresentable,
-                    "The \(name) \"\(XMLText.escaped(String(decoding: bytes, as: UTF8.self)))\" has characters that XML cannot hold."
+                    "The \(name) \"\(XMLText.escaped(String(decoding: bytes, as: UTF8.self)))\" is not valid in XML."
                 )
             }
             try output.write(UInt8(ascii: " "))

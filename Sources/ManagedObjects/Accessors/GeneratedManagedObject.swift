@@ -1,8 +1,9 @@
 /// A class whose properties were generated, in an extension, from a model.
 ///
-/// What is generated cannot override ``NSManagedObject/registerKeyPaths()``: Swift lets no extension do so. So the
-/// uppermost class of a model conforms to this, and speaks for those below it.
+/// A generated extension cannot override ``NSManagedObject/registerKeyPaths()``, because Swift does not allow overrides
+/// in extensions. So the topmost class of a model conforms to this protocol, and registers the key paths of its
+/// subclasses too.
 public protocol GeneratedManagedObject: NSManagedObject {
-    /// Calls ``KeyPathRegistry/register(_:as:)`` for every generated property of the class and of those below it.
+    /// Calls ``KeyPathRegistry/register(_:as:)`` for every generated property of the class and of its subclasses.
     static func registerGeneratedKeyPaths()
 }

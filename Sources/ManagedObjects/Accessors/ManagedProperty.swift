@@ -1,6 +1,6 @@
 import Foundation
 
-/// A typed way to one property of managed objects: what generated classes and the macro `@Managed` stand on.
+/// Typed access to one property of managed objects, used by generated classes and the macro `@Managed`.
 ///
 /// ```swift
 /// private static let titleProperty = ManagedProperty<String?>("title")
@@ -10,26 +10,26 @@ import Foundation
 /// }
 /// ```
 ///
-/// It knows its property by a number, so that reading and writing look up no string and box no value. Which types there
-/// are says ``ManagedPropertyValue``; any other type goes through key-value coding: transformable and composite
-/// attributes, fetched properties.
+/// It identifies its property by a number, so that reading and writing look up no string and box no value.
+/// ``ManagedPropertyValue`` lists the supported types; any other type uses key-value coding: transformable and
+/// composite attributes, fetched properties.
 public struct ManagedProperty<Value>: Sendable {
     @usableFromInline let name: PropertyName
 
-    /// - Parameter name: The name that the property has in the model.
+    /// - Parameter name: The name of the property in the model.
     public init(_ name: String) {
         self.name = PropertyName(name)
     }
 }
 
-// `@inlinable`, because an accessor is called for every value of every object: the caller's compiler then calls the
-// reader of the very type, and makes no generic value.
+// `@inlinable`, because an accessor is called for every value of every object: the caller's module can then specialise
+// it for the concrete type.
 extension ManagedProperty where Value: ManagedPropertyValue {
-    /// The value of an object. Realises a fault, as key-value coding does. A value that is missing where the type
-    /// leaves no room for it is zero or empty; a missing related object stops the program.
+    /// The value of an object. Realises a fault, as key-value coding does. A missing value of a type that is not
+    /// optional is zero or empty; a missing related object stops the program.
     ///
-    /// Setting marks the object changed, calls `willChangeValue(forKey:)` and `didChangeValue(forKey:)`, and keeps the
-    /// inverse of a relationship right.
+    /// Setting marks the object as changed, calls `willChangeValue(forKey:)` and `didChangeValue(forKey:)`, and updates
+    /// the inverse of a relationship.
     @inlinable
     public subscript(object: NSManagedObject) -> Value {
         get { Value.managedValue(of: name, in: object) }
@@ -38,16 +38,16 @@ extension ManagedProperty where Value: ManagedPropertyValue {
 }
 
 extension ManagedProperty {
-    /// The value of an object, by way of key-value coding, for types that are no ``ManagedPropertyValue``.
+    /// The value of an object by key-value coding, for types that do not conform to ``ManagedPropertyValue``.
     ///
-    /// A stored value of another type stops the program with a sentence, as Core Data's own accessors do.
+    /// A stored value of another type stops the program with a message, as Core Data's own accessors do.
     public subscript(object: NSManagedObject) -> Value {
         get {
             let value = object.value(forKey: name.string)
             if let typed = value as? Value { return typed }
             preconditionFailure(
-                "\(object.entity.name ?? "").\(name.string) was expected to hold \(Value.self), "
-                    + "and holds \(value.map { String(describing: type(of: $0)) } ?? "nil").")
+                "\(object.entity.name ?? "").\(name.string) was expected to be \(Value.self), "
+                    + "but is \(value.map { String(describing: type(of: $0)) } ?? "nil").")
         }
         nonmutating set {
             let isNil = (newValue as? (any OptionalValue))?.isNil ?? false
@@ -56,7 +56,7 @@ extension ManagedProperty {
     }
 }
 
-/// Tells nil in a value of unknown type.
+/// Detects nil in a value of unknown type.
 private protocol OptionalValue {
     var isNil: Bool { get }
 }
@@ -73,7 +73,7 @@ extension ManagedProperty {
         object.addMember(member, at: object.toManyIndex(of: name))
     }
 
-    /// Takes a member out of a relationship.
+    /// Removes a member from a relationship.
     public func remove(_ member: NSManagedObject, from object: NSManagedObject) {
         object.removeMember(member, at: object.toManyIndex(of: name))
     }
@@ -83,7 +83,7 @@ extension ManagedProperty {
         for member in members.managedObjects { add(member, to: object) }
     }
 
-    /// Takes members out of a relationship.
+    /// Removes members from a relationship.
     public func remove(_ members: NSSet, from object: NSManagedObject) {
         for member in members.managedObjects { remove(member, from: object) }
     }
@@ -93,27 +93,27 @@ extension ManagedProperty {
         for member in members.managedObjects { add(member, to: object) }
     }
 
-    /// Takes members out of an ordered relationship.
+    /// Removes members from an ordered relationship.
     public func remove(_ members: NSOrderedSet, from object: NSManagedObject) {
         for member in members.managedObjects { remove(member, from: object) }
     }
 
-    /// Inserts an object into an ordered relationship, at a position from 0.
+    /// Inserts an object into an ordered relationship, at a zero-based position.
     public func insert(_ member: NSManagedObject, into object: NSManagedObject, at position: Int) {
         object.addMember(member, at: object.toManyIndex(of: name), position: position)
     }
 
-    /// Inserts objects so that each has the position beside it once all are in.
+    /// Inserts objects so that each has its position after all are inserted.
     public func insert(_ members: [NSManagedObject], into object: NSManagedObject, at positions: NSIndexSet) {
         for (member, position) in zip(members, positions as IndexSet) { insert(member, into: object, at: position) }
     }
 
-    /// Takes the member at a position out of an ordered relationship.
+    /// Removes the member at a position from an ordered relationship.
     public func remove(at position: Int, from object: NSManagedObject) {
         remove(at: NSIndexSet(index: position), from: object)
     }
 
-    /// Takes the members at positions out of an ordered relationship.
+    /// Removes the members at positions from an ordered relationship.
     public func remove(at positions: NSIndexSet, from object: NSManagedObject) {
         let members = object.members(at: object.toManyIndex(of: name))
         for position in positions as IndexSet where members.indices.contains(position) {
@@ -121,12 +121,12 @@ extension ManagedProperty {
         }
     }
 
-    /// Puts another member in the place of one of an ordered relationship.
+    /// Replaces the member at a position of an ordered relationship.
     public func replace(at position: Int, in object: NSManagedObject, with member: NSManagedObject) {
         replace(at: NSIndexSet(index: position), in: object, with: [member])
     }
 
-    /// Puts other members in the places of some of an ordered relationship.
+    /// Replaces the members at positions of an ordered relationship.
     public func replace(at positions: NSIndexSet, in object: NSManagedObject, with members: [NSManagedObject]) {
         let index = object.toManyIndex(of: name)
         var all = object.members(at: index)
@@ -138,7 +138,7 @@ extension ManagedProperty {
 }
 
 extension NSManagedObject {
-    /// Puts objects in place of all members; one of another entity is a programmer's error.
+    /// Replaces all members. An object of a wrong entity is a programmer error.
     final func setMembersOrStop(_ objects: [NSManagedObject], at index: Int) {
         do {
             try setMembers(objects, at: index)

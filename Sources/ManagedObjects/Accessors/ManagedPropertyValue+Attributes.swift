@@ -1,7 +1,7 @@
 import Foundation
 
-// Attributes of each type, straight from the row or from the object's own values. What does not fit (a slot of another
-// kind) goes through key-value coding, which says what was expected.
+// Attributes of each type, directly from the row or from the object's own values. A slot of another kind is accessed by
+// key-value coding, which reports the expected type.
 
 extension NSManagedObject {
     @inline(__always)
@@ -38,7 +38,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets a slot of certain kinds, or by key-value coding where the slot is of another kind.
+    /// Sets a slot of certain kinds, or uses key-value coding where the slot is of another kind.
     @inline(__always)
     final func set(
         _ value: @autoclosure () -> Value, of name: PropertyName, where isAccepted: (EntityLayout.Slot.Kind) -> Bool,
@@ -223,7 +223,7 @@ extension UUID: ManagedSlotValue {
         object.set(value.map { .uuid($0) } ?? .null, of: name, where: { $0 == .uuid }, else: value)
     }
 
-    /// The UUID of zeros.
+    /// The UUID with all bits zero.
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> UUID {
         UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     }
@@ -278,7 +278,7 @@ extension NSNumber: ManagedSlotValue {
 }
 
 extension NSManagedObject {
-    /// The value of a slot that a box holds.
+    /// The value in the box of a slot.
     fileprivate final func boxedValue(_ name: PropertyName) -> Any? {
         guard let slot = readSlot(of: name) else { return value(forKey: name.string) }
         if case .object(let box) = slotValue(slot) { return box.value }

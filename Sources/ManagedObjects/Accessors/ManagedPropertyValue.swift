@@ -2,23 +2,24 @@ import Foundation
 
 /// A type that a ``ManagedProperty`` reads and writes without key-value coding.
 ///
-/// These are: `Bool`, the integers that Core Data has and `Int`, `Double`, `Float`, `Decimal`, `NSDecimalNumber`,
-/// `NSNumber`, `String`, `Date`, `Data`, `UUID`, `URL`, and managed objects; all of them optional too; for to-many
-/// relationships `NSSet`, `NSOrderedSet`, sets and arrays of managed objects.
+/// These are: `Bool`, the integers of Core Data and `Int`, `Double`, `Float`, `Decimal`, `NSDecimalNumber`, `NSNumber`,
+/// `String`, `Date`, `Data`, `UUID`, `URL`, and managed objects, and optionals of these; for to-many relationships
+/// `NSSet`, `NSOrderedSet`, sets and arrays of managed objects.
 public protocol ManagedPropertyValue {
-    /// The value of an object's property; without one, what the type has for nothing. No statement, but for a fault.
+    /// The value of an object's property, or the type's empty value where it is missing. No statement, except for a
+    /// fault.
     static func managedValue(of name: PropertyName, in object: NSManagedObject) -> Self
     /// Sets the value of an object's property.
     static func setManagedValue(_ value: Self, of name: PropertyName, in object: NSManagedObject)
 }
 
-/// A type whose values an attribute or a to-one relationship holds: it may be missing.
+/// A type of values of an attribute or a to-one relationship, which may be missing.
 public protocol ManagedSlotValue: ManagedPropertyValue {
-    /// The value of an object's property, or nil. No statement, but for a fault.
+    /// The value of an object's property, or nil. No statement, except for a fault.
     static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self?
     /// Sets the value of an object's property, or clears it.
     static func setManagedValueIfAny(_ value: Self?, of name: PropertyName, in object: NSManagedObject)
-    /// What is read where there is no value and the property's type is not optional.
+    /// The value of a missing property whose type is not optional.
     static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self
 }
 
@@ -63,7 +64,7 @@ extension NSManagedObject: ManagedSlotValue {
         if let value, let destination = object.layout.slots[slot].destination,
             !value.layout.isKind(of: destination)
         {
-            // Says what was expected.
+            // Reports the expected type.
             return object.setValue(value, forKey: name.string)
         }
         object.setReference(slot: slot, to: value)
@@ -106,13 +107,13 @@ extension NSOrderedSet: ManagedSlotValue {
     }
 }
 
-// `@inlinable`, because the caller's compiler then makes arrays and sets of the very class.
+// `@inlinable`, so that the caller's module creates arrays and sets of the concrete class.
 extension Array: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedObject {
-    /// The members in order; in no particular one where the relationship is not ordered.
+    /// The members in order; the order is undefined where the relationship is not ordered.
     @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> [Element]? {
         let members = object.members(of: name)
-        // Members that are all of the class, as they should be, are the array itself.
+        // If all members are of the class, the array itself is returned.
         if members.areAll(Element.self) { return unsafeBitCast(members, to: [Element].self) }
         return members.compactMap { $0 as? Element }
     }
@@ -132,7 +133,7 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
         let members = object.members(of: name)
         if members.isEmpty { return [] }
         guard members.areAll(Element.self) else { return Set(members.lazy.compactMap { $0 as? Element }) }
-        // Roomy, as members that meet each other in the table are dear to compare.
+        // With spare capacity, because comparing members that collide in the table is expensive.
         var typed = Set<Element>(minimumCapacity: members.count * 2)
         for member in members { typed.insert(unsafeDowncast(member, to: Element.self)) }
         return typed
@@ -150,7 +151,7 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
 }
 
 extension [NSManagedObject] {
-    /// Whether all objects are of a class. A class is looked at once for objects that follow each other.
+    /// Whether all objects are of a class. Consecutive objects of the same class are checked once.
     @inlinable
     func areAll<Member>(_ type: Member.Type) -> Bool {
         var seen: ObjectIdentifier?
@@ -165,7 +166,7 @@ extension [NSManagedObject] {
 }
 
 extension NSManagedObject {
-    /// A property whose declared type leaves no room for nil holds none: a programmer's error.
+    /// Stops the program at a nil value of a property whose declared type is not optional, which is a programmer error.
     final func stopAtMissingValue(of name: PropertyName) -> Never {
         preconditionFailure("\(entity.name ?? "").\(name.string) is nil. Declare its type optional.")
     }

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// The places of an entity's properties by the number of their name: what typed accessors look into.
+/// The places of an entity's properties by the number of their name, for typed accessors.
 ///
-/// Read by any thread without a lock: a table is never changed, only replaced by a larger one when a name has come that
-/// it does not know. Replaced tables stay until the layout goes, since somebody may be reading them; there are few.
+/// Any thread reads it without a lock: a table is never changed, only replaced by a larger one when a new name is
+/// looked up. Replaced tables are kept until the layout is deallocated, since another thread may be reading them; there
+/// are few.
 final class PlaceTable: @unchecked Sendable {  // because tables are immutable and published atomically
-    /// A slot from 0; to-many relationships from -2 downwards; -1 for what is neither.
+    /// A slot from 0; to-many relationships from -2 downwards; -1 for other properties.
     typealias Code = Int32
     static let none: Code = -1
 
-    /// A number of names, then their codes.
+    /// The number of names, followed by their codes.
     typealias Current = Atomic<UnsafeMutablePointer<Code>?>
-    /// Unsafe because objects look here for each property that is read: the way over this table would count a reference.
+    /// Unsafe because objects read it for each property: access through this table would count a reference.
     let current: UnsafeMutablePointer<Current>
     private let made = Mutex<[UInt]>([])
 
@@ -63,7 +64,7 @@ extension NSManagedObject {
         layout.placeTable.codeInNewTable(of: name, in: layout)
     }
 
-    /// The slot of an attribute or to-one relationship; nil for anything else.
+    /// The slot of an attribute or to-one relationship; nil for any other property.
     @inline(__always)
     final func slot(of name: PropertyName) -> Int? {
         let code = placeCode(of: name)

@@ -2,12 +2,12 @@ import Synchronization
 
 /// A property's name as a small number, so that an accessor finds its place without hashing a string.
 ///
-/// Equal names have equal numbers for the life of the process, whatever entity they belong to. Cost of making one: a lock
-/// and a look-up; accessors make theirs once.
+/// Equal names have equal numbers for the life of the process, whatever entity they belong to. Cost of creating one: a
+/// lock and a look-up; accessors create theirs once.
 public struct PropertyName: Sendable, Hashable {
     let number: Int
 
-    /// The number of a name.
+    /// The number of a name, which is assigned on first use.
     public init(_ name: String) {
         number = Self.names.withLock { names in
             if let number = names.numbers[name] { return number }
@@ -17,10 +17,10 @@ public struct PropertyName: Sendable, Hashable {
         }
     }
 
-    /// The name itself. Cost: a lock.
+    /// The name. Cost: a lock.
     var string: String { Self.names.withLock { $0.strings[number] } }
 
-    /// Every name there is, by number.
+    /// All names, by number.
     static var all: [String] { names.withLock { $0.strings } }
 
     private struct Names {

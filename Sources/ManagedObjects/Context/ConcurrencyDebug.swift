@@ -3,9 +3,9 @@ import Foundation
 /// Whether contexts and objects check that they are used on their queue.
 ///
 /// Off unless the program is started with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, has an environment
-/// variable of that name, or has set the user default, before Core Data is used first. A use on another queue then stops
-/// the program with a sentence. Cost: one comparison with a constant where a context is called, where an object is read or
-/// written by key, and where it is first changed.
+/// variable of that name, or has set the user default, before Core Data is used first. Use on another queue then stops
+/// the program with a message. Cost: one comparison with a constant in each method of a context, each access to an
+/// object by key, and at an object's first change.
 enum ConcurrencyDebug {
     static let name = "com.apple.CoreData.ConcurrencyDebug"
 
@@ -26,7 +26,7 @@ enum ConcurrencyDebug {
 }
 
 extension NSManagedObjectContext {
-    /// Stops the program where the context is used on a queue that is not its own, if that is checked.
+    /// Stops the program where the context is used on a wrong queue, if checking is enabled.
     @inline(__always)
     final func checkQueue() {
         if ConcurrencyDebug.isEnabled { requireQueue() }

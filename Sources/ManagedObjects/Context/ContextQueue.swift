@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The queue that a context's work is done on.
+/// The queue on which a context's work is executed.
 final class ContextQueue: Sendable {
     let type: NSManagedObjectContextConcurrencyType
     private let queue: DispatchQueue?

@@ -1,29 +1,29 @@
 import Foundation
 
-/// Values of transformable attributes that a context has handed out, and that their holders may change in place.
+/// Values of transformable attributes that a context has handed out, and that may be changed in place.
 ///
-/// Values of value types cannot be changed so and are not here. The others are compared when somebody asks what has
-/// changed, at the end of an event and before a save: by the bytes that the transformer makes of them. A value that
-/// nobody holds any more is compared once and let go.
+/// Values of value types cannot be changed in place and are not included. The others are compared when changes are
+/// queried, at the end of an event and before a save, by the bytes that the transformer encodes. A value without other
+/// references is compared once more and then removed.
 struct InPlaceValues {
     /// A value that was handed out.
     struct Watched {
-        /// The object's value, as users hold it.
+        /// The object's value, as handed out.
         var box: ObjectValue
-        /// What the transformer makes of it when it is as the box says; nil until somebody looks.
+        /// The encoding of the unchanged value; nil until the first comparison.
         var bytes: Data?
     }
 
     private struct Entry {
-        /// Held, since nobody else may hold an object whose only change is not noticed yet.
+        /// Retained, since an object with an undetected change may have no other reference.
         var object: NSManagedObject?
-        /// The object while a sweep finds out whether anybody else holds it.
+        /// The object during a sweep, which checks for other references.
         weak var loosened: NSManagedObject?
         var values: [Int: Watched]
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// True while changes are being noticed: what is called meanwhile shall not begin again.
+    /// True while changes are being detected, to prevent recursion.
     var isNoticing = false
 
     var isEmpty: Bool { entries.isEmpty }
@@ -36,7 +36,7 @@ struct InPlaceValues {
         entries[ObjectIdentifier(object)]?.values ?? [:]
     }
 
-    /// Watches a value of an object; nil no longer.
+    /// Watches a value of an object; nil stops watching.
     mutating func set(_ watched: Watched?, of object: NSManagedObject, slot: Int) {
         let id = ObjectIdentifier(object)
         if let watched {
@@ -48,7 +48,7 @@ struct InPlaceValues {
         }
     }
 
-    /// Watches nothing of an object any more.
+    /// Stops watching all values of an object.
     mutating func forget(_ object: NSManagedObject) {
         entries[ObjectIdentifier(object)] = nil
         object.state.remove(.watched)
@@ -61,7 +61,7 @@ struct InPlaceValues {
 
     // MARK: - Sweeping
 
-    /// Holds objects weakly, but for those with changes that were not noticed yet.
+    /// Makes references to objects weak, except to those with undetected changes.
     mutating func loosen() {
         for (id, entry) in entries {
             guard let object = entry.object, !Self.isChanged(entry.values, of: object) else { continue }
@@ -80,7 +80,7 @@ struct InPlaceValues {
         }
     }
 
-    /// Holds again what is left of the objects that were held weakly.
+    /// Makes the references strong again, and removes the entries of deallocated objects.
     mutating func tighten() {
         for (id, entry) in entries where entry.object == nil {
             entries[id]?.object = entry.loosened
@@ -90,14 +90,14 @@ struct InPlaceValues {
 }
 
 extension NSManagedObjectContext {
-    /// Notices what was changed in place: marks the objects changed, and records the change for undo. Cost: one
-    /// encoding for each value that was handed out and may still be held by somebody.
+    /// Detects in-place changes: marks the objects as changed, and records the changes for undo. Cost: one encoding for
+    /// each watched value.
     final func noticeInPlaceChanges() {
         guard !inPlaceValues.isEmpty, !inPlaceValues.isNoticing else { return }
         for object in inPlaceValues.objects { noticeInPlaceChanges(of: object) }
     }
 
-    /// Notices what was changed in place in one object.
+    /// Detects the in-place changes of one object.
     final func noticeInPlaceChanges(of object: NSManagedObject) {
         guard !inPlaceValues.isNoticing else { return }
         guard object.context === self, !object.state.contains(.deleted), !object.isFaultInternally else {
@@ -114,13 +114,13 @@ extension NSManagedObjectContext {
         guard object.holds(watched.box, slot: slot), let attribute = object.layout.slots[slot].attribute else {
             return inPlaceValues.set(nil, of: object, slot: slot)
         }
-        // What cannot be encoded is an error of the next save, which names it.
+        // A value that cannot be encoded is an error of the next save, which names it.
         guard let bytes = try? TransformableCoding.bytes(of: watched.box.value, attribute: attribute) else { return }
         var watched = watched
         guard let before = watched.bytes else {
             watched.bytes = bytes
             if watched.box.encoded == nil, object.values != nil {
-                // From here on the bytes tell what the value was.
+                // From here on the bytes represent the value before the change.
                 watched.box = ObjectValue(watched.box.value, encoded: bytes)
                 object.values?[slot] = .object(watched.box)
             }
@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Puts what the value was in its place, then sets the changed one as if its user had.
+    /// Restores the value before the change, then sets the changed one like a setter.
     private func change(
         _ watched: InPlaceValues.Watched, to bytes: Data, of object: NSManagedObject, slot: Int,
         attribute: NSAttributeDescription
@@ -155,7 +155,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// The value of a transformable slot as users get it: the same instance each time where it may be changed in place.
+    /// The value of a transformable slot for the public API: the same instance each time where it can be changed in
+    /// place.
     final func transformableValue(_ slot: Int) -> Any? {
         if values == nil, let box = watchedBox(slot) { return box.value }
         guard case .object(let box) = slotValue(slot), !(box.value is UndecodableValue) else { return nil }
@@ -163,12 +164,12 @@ extension NSManagedObject {
         return box.value
     }
 
-    /// Watches a value that a user holds from now on, where it can be changed in place and the attribute wants it.
+    /// Watches a value that is handed out, if it can be changed in place and the attribute detects that.
     final func watch(_ box: ObjectValue, slot: Int) {
         guard let context, layout.inPlaceSlots.contains(slot), watchedBox(slot) !== box,
             ChangeableValue.isChangeable(box.value), let attribute = layout.slots[slot].attribute
         else { return }
-        // The bytes of a value that its user brings are asked for when the event ends.
+        // The bytes of a value that was just set are encoded at the end of the event.
         let bytes = box.encoded == nil ? nil : try? TransformableCoding.bytes(of: box.value, attribute: attribute)
         if box.encoded != nil, bytes == nil { return }
         context.inPlaceValues.set(InPlaceValues.Watched(box: box, bytes: bytes), of: self, slot: slot)
@@ -179,25 +180,26 @@ extension NSManagedObject {
         return context?.inPlaceValues.values(of: self)[slot]?.box
     }
 
-    /// Whether a watched value still is the object's.
+    /// Whether a watched value still is the object's value.
     final func holds(_ box: ObjectValue, slot: Int) -> Bool {
         guard let own = values ?? (page == nil ? committed : nil) else { return page != nil }
         if case .object(let held) = own[slot] { return held === box }
         return false
     }
 
-    /// Values with those that were handed out in place of the ones that the row holds.
+    /// Replaces values of the row by those that were handed out.
     final func overlayWatched(_ values: inout ContiguousArray<Value>) {
         for (slot, watched) in context?.inPlaceValues.values(of: self) ?? [:] { values[slot] = .object(watched.box) }
     }
 
-    /// Notices changes in place before somebody asks what has changed.
+    /// Detects in-place changes before changes are queried.
     @inline(__always)
     final func noticeInPlaceChanges() {
         if state.contains(.watched) { context?.noticeInPlaceChanges(of: self) }
     }
 
-    /// Values for another holder: none of them can be changed in place from here. What cannot be encoded stays.
+    /// Copies of the values, which are independent of in-place changes of the originals. A value that cannot be encoded
+    /// is not copied.
     final func isolated(_ values: ContiguousArray<Value>) -> ContiguousArray<Value> {
         guard !layout.transformableSlots.isEmpty else { return values }
         var values = values

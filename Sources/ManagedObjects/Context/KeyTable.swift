@@ -1,4 +1,5 @@
-/// The registered objects of one hierarchy of entities, by the number of their key: open addressing with linear probing.
+/// The registered objects of one entity hierarchy, by the number of their key: a hash table with open addressing and
+/// linear probing.
 struct KeyTable {
     private struct Entry {
         var number: Int64 = 0
@@ -11,7 +12,7 @@ struct KeyTable {
     private(set) var count = 0
     private var looseFaults = BatchGrowth(aloneLimit: 3, batchLimit: 256)
 
-    // The number is compared before the object is touched: every touch counts a reference.
+    // The number is compared before the object is accessed, because every access retains it.
 
     @inline(__always)
     func object(store: UInt16, number: Int64) -> NSManagedObject? {
@@ -28,7 +29,7 @@ struct KeyTable {
         return nil
     }
 
-    /// How far from an object others are looked for.
+    /// The maximum number of slots to search for loose faults.
     private static let looseFaultReach = 4096
 
     mutating func looseFaults(around key: ObjectKey, epoch: Int) -> [ObjectKey] {
@@ -75,19 +76,19 @@ struct KeyTable {
         return nil
     }
 
-    /// What has become of an object that a sweep has looked at.
+    /// The result of sweeping an object.
     enum SweepOutcome {
         case released, kept
-        /// It has been met again, or goes by another key.
+        /// It was looked up again, or has another key.
         case settled
     }
 
-    /// Lets go of an object that nobody else holds, unless it is to be kept.
+    /// Releases an object that has no other references, unless it is to be kept.
     mutating func sweep(
         store: UInt16, number: Int64, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
     ) -> SweepOutcome {
         guard let slot = slot(store: store, number: number) else { return .settled }
-        // Asked before the object is taken out, which counts a reference.
+        // Checked before the object is read from the table, which retains it.
         let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
         guard let object = entries[slot].object, !object.state.contains(.metAgain) else { return .settled }
         guard isUnreferenced, !isKept(object) else { return .kept }
@@ -96,9 +97,9 @@ struct KeyTable {
         return .released
     }
 
-    /// Hands over the objects in the order of their keys, and forgets them.
+    /// Moves the objects, sorted by key, to an array and empties the table.
     mutating func takeAll(into objects: inout [NSManagedObject]) {
-        // Moved out of the table as bits, so that no object is touched before its turn comes.
+        // Moved out of the table as bits, so that no object is accessed early.
         typealias Bits = (number: Int64, object: UnsafeRawPointer?)
         var taken: ContiguousArray<Bits> = []
         taken.reserveCapacity(count)
@@ -143,7 +144,7 @@ struct KeyTable {
         rehash(capacity: capacity)
     }
 
-    /// Makes room for more objects.
+    /// Reserves capacity for more objects.
     mutating func reserve(_ additional: Int) {
         guard (count + additional) * 4 > entries.count * 3 else { return }
         var capacity = max(16, entries.count * 2)
@@ -151,9 +152,9 @@ struct KeyTable {
         rehash(capacity: capacity)
     }
 
-    /// Puts the objects into a table of another size: moved, so that no reference is counted.
+    /// Moves the objects to a table of another size, without retaining them.
     private mutating func rehash(capacity: Int) {
-        // One by one, as each copy of an entry would count a reference.
+        // Initialised one by one, because copying an entry would retain.
         var old = ContiguousArray<Entry>(unsafeUninitializedCapacity: capacity) { buffer, count in
             for index in 0..<capacity { buffer.initializeElement(at: index, to: Entry()) }
             count = capacity
@@ -172,7 +173,7 @@ struct KeyTable {
         }
     }
 
-    /// Empties a slot and moves up what was probed past it.
+    /// Empties a slot and moves back the entries that were probed past it.
     private mutating func close(_ emptied: Int) {
         var hole = emptied
         entries[hole].object = nil

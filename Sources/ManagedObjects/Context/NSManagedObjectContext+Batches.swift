@@ -1,8 +1,8 @@
-// Fetches whose rows come batch by batch: see `FetchBatches`.
+// Fetches whose rows are read batch by batch: see `FetchBatches`.
 
 extension NSManagedObjectContext {
-    /// The objects of a request whose rows are read later; nil where the rows must be looked at now, because what is
-    /// unsaved may change what is found or where it stands.
+    /// The objects of a request whose rows are read later; nil where the rows must be read now, because unsaved changes
+    /// may affect the result or its order.
     final func objectsInBatches(
         _ specification: FetchSpecification, entity: NSEntityDescription, store: any RowStore, seesChanges: Bool
     ) throws -> [NSManagedObject]? {
@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
             refreshing: specification.shouldRefreshRefetchedObjects)
     }
 
-    /// The objects of batches: faults, unless they are here already.
+    /// The objects of the batches: faults, unless already registered.
     final func objects(_ fetched: FetchBatches, refreshing: Bool = false) -> [NSManagedObject] {
         let origin = RowPage(fetched: fetched, layout: fetched.entity.layout)
         return fetched.keys.enumerated().map { position, key in
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether what is unsaved may be found, or is looked at by the predicate or in sorting.
+    /// Whether unsaved changes may match the request, or affect its predicate or its order.
     final func changesMayMatter(to specification: FetchSpecification, entity: NSEntityDescription) -> Bool {
         specification.predicate != nil
             || specification.sortDescriptors?.contains { $0.key?.contains(".") == true } == true
@@ -67,13 +67,14 @@ extension NSManagedObjectContext {
         prefetch(fetched.keyPathsForPrefetching, of: read)
     }
 
-    /// Notes that a child's object takes its values; objects of former batches let go of theirs.
+    /// Records that an object of a batch was realised with values of a parent context; unused objects of the former
+    /// batch become faults.
     final func noteReading(_ object: NSManagedObject, _ fetched: FetchBatches, origin: RowPage) {
         let batch = fetched.batch(of: Int(object.row))
         if let former = fetched.beginReading(batch: batch) { letGo(batch: former, of: fetched, origin: origin) }
     }
 
-    /// Turns the objects of a batch into faults again, but for those that are changed, watched or held by somebody.
+    /// Turns the objects of a batch into faults again, except those that are changed, watched or referenced.
     private func letGo(batch: Int, of fetched: FetchBatches, origin: RowPage) {
         for position in fetched.positions(inBatch: batch) {
             guard let unused = unusedObject(for: fetched.keys[position]) else { continue }
@@ -85,13 +86,13 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An object that holds nothing but what the store has, and that nobody uses.
+    /// An object without unsaved changes and without references other than those of results.
     private func unusedObject(for key: ObjectKey) -> Unmanaged<NSManagedObject>? {
         guard let object = clearObject(for: key), ReferenceCount.isInResultsOnly(object) else { return nil }
         return object
     }
 
-    /// An object that holds nothing but what the store has.
+    /// An object without unsaved changes.
     @inline(never)
     private func clearObject(for key: ObjectKey) -> Unmanaged<NSManagedObject>? {
         guard let object = registry.object(for: key), object.values == nil,
@@ -103,7 +104,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Makes the object a fault whose row comes with those of its batch.
+    /// Makes the object a fault whose row is read with its batch.
     fileprivate final func await(_ origin: RowPage, position: Int) {
         page = origin
         row = Int32(truncatingIfNeeded: position)

@@ -1,9 +1,10 @@
 import Foundation
 
-// Tracking: which objects have changed, since the last save and in the current event.
+// Tracking: which objects have changed since the last save and in the current event.
 
 extension NSManagedObject {
-    /// Called before any change of the object's values or relationships: the context has to know of the first in an event.
+    /// Called before any change of the object's values or relationships. Informs the context of the first change in an
+    /// event.
     @inline(__always)
     final func recordChange() {
         if state.isSuperset(of: [.updated, .changedInEvent]) { return }
@@ -18,7 +19,7 @@ extension NSManagedObjectContext {
     final func recordChange(of object: NSManagedObject) {
         checkQueue()
         object.realise()
-        // There is no row that a change could be written to.
+        // An inaccessible object has no row to write a change to.
         if object.state.contains(.inaccessible) { return }
         noteChange(of: object)
         if !object.state.contains(.changedInEvent) {
@@ -29,7 +30,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Marks an object changed, outside of any event: what a merge does is no step of undo.
+    /// Marks an object as changed outside of any event: the changes of a merge cannot be undone.
     final func noteChange(of object: NSManagedObject) {
         guard !object.state.contains(.updated) else { return }
         object.state.insert(.updated)
@@ -43,7 +44,7 @@ extension NSManagedObjectContext {
         changed.append(object)
     }
 
-    /// Takes a new object in: gives it a temporary key and its initial values.
+    /// Registers a new object with a temporary key and its initial values.
     final func insertNew(_ object: NSManagedObject) {
         checkQueue()
         guard object.context == nil || object.context === self else {
@@ -98,8 +99,8 @@ extension NSManagedObjectContext {
         return Set(changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) })
     }
 
-    /// True when there is something to save. Cost: none, but for one comparison for each transformable value that was
-    /// handed out and can be changed in place.
+    /// True when there is something to save. Cost: one comparison for each transformable value that was handed out and
+    /// can be changed in place.
     public var hasChanges: Bool {
         checkQueue()
         noticeInPlaceChanges()
@@ -108,7 +109,7 @@ extension NSManagedObjectContext {
 
     // MARK: - The end of an event
 
-    /// Applies delete rules, tells observers what has changed, and closes the undo group's event.
+    /// Applies delete rules, posts the change notification, and ends the event for undo.
     public func processPendingChanges() {
         checkQueue()
         guard !isProcessing else { return }
@@ -131,7 +132,7 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, userInfo)
     }
 
-    /// Forgets every unsaved change and every object.
+    /// Discards every unsaved change and every object.
     public func reset() {
         checkQueue()
         removeAllObjects()
@@ -154,7 +155,7 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: objects])
     }
 
-    /// Forgets what has changed, without touching the objects.
+    /// Clears the lists of changes, without changing the objects.
     final func clearChanges() {
         changed = []
         changedInEvent = []
@@ -210,7 +211,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Objects that a notification tells of, by what has happened to them.
+/// The objects of a notification, by the kind of change.
 struct ObjectChanges {
     var inserted: ContiguousArray<NSManagedObject> = []
     var updated: ContiguousArray<NSManagedObject> = []
@@ -229,9 +230,9 @@ struct ObjectChanges {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
-    /// The changes as a notification tells them: a set of objects for each kind.
+    /// The user info of a notification: a set of objects for each kind.
     ///
-    /// - Parameter earlier: Other changes, and how they were told: a set of the same objects is not made again.
+    /// - Parameter earlier: Other changes, with their user info: a set of the same objects is reused.
     func userInfo(
         sharing earlier: (changes: ObjectChanges, userInfo: [AnyHashable: Any])? = nil
     ) -> [AnyHashable: Any] {
@@ -253,10 +254,10 @@ struct ObjectChanges {
 }
 
 extension ContiguousArray<NSManagedObject> {
-    /// Whether the very objects stand here that stand in another array, in the same order.
+    /// Whether another array contains the identical objects in the same order.
     fileprivate func hasSameObjects(as other: Self) -> Bool {
         guard count == other.count else { return false }
-        // As bytes, so that no reference is counted.
+        // Compared as bytes, so that no reference is counted.
         return withUnsafeBytes { own in
             other.withUnsafeBytes { other in
                 guard let first = own.baseAddress, let second = other.baseAddress else { return true }
@@ -267,8 +268,8 @@ extension ContiguousArray<NSManagedObject> {
 }
 
 extension Sequence where Element: Hashable {
-    /// The elements as a set with much room: elements of Foundation's classes are dear to compare, and in a roomy table few
-    /// meet each other.
+    /// The elements as a set with spare capacity: comparing elements of Foundation's classes is expensive, and a larger
+    /// table has fewer collisions.
     var roomySet: Set<Element> {
         var set = Set<Element>(minimumCapacity: underestimatedCount * 2)
         for element in self { set.insert(element) }

@@ -1,9 +1,11 @@
 import Foundation
 
-// Deletion: marked at once, carried on along delete rules at the end of the event, written by the next save.
+// Deletion: objects are marked immediately, delete rules applied at the end of the event, and rows deleted by the next
+// save.
 
 extension NSManagedObjectContext {
-    /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed.
+    /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed, or
+    /// immediately without ``propagatesDeletesAtEndOfEvent``.
     public func delete(_ object: NSManagedObject) {
         checkQueue()
         guard object.context === self, !object.state.contains(.deleted) else { return }
@@ -14,7 +16,7 @@ extension NSManagedObjectContext {
     private func markDeleted(_ object: NSManagedObject) {
         object.prepareForDeletion()
         recordChange(of: object)
-        // There is no row that could be deleted.
+        // An inaccessible object has no row to delete.
         guard !object.state.contains(.inaccessible) else { return }
         if object.state.contains(.inserted) {
             insertedCount -= 1
@@ -36,8 +38,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Applies delete rules to everything marked, and to what that marks in turn: a work list, so that a chain of any
-    /// length can be deleted.
+    /// Applies delete rules to all marked objects, and to those marked in the process. Uses a work list, so that a
+    /// chain of any length can be deleted.
     final func propagateDeletions() {
         while !pendingDeletions.isEmpty {
             let objects = pendingDeletions
@@ -60,7 +62,7 @@ extension NSManagedObjectContext {
                 let target = object.relatedObject(slot: slot)
             else { continue }
             if description.isHidden {
-                // The owner of a one-way to-many loses a member, whatever its own rule says.
+                // The owner of a one-way to-many loses a member, whatever its own delete rule is.
                 object.setReference(slot: slot, to: nil)
                 continue
             }
@@ -78,7 +80,7 @@ extension NSManagedObjectContext {
         case .nullifyDeleteRule:
             disconnect(members)
         default:
-            // No action leaves the other side as it is; deny is found by validation before the save.
+            // "No action" leaves the other side unchanged; "deny" is checked by the validation before the save.
             break
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension NSPersistentStoreResult {
-    /// What several stores answer to one batch request, as one answer.
+    /// The results of several stores for one batch request, combined into one.
     fileprivate static func joined(_ results: [NSPersistentStoreResult]) -> NSPersistentStoreResult? {
         guard results.count > 1 else { return results.first }
         func joined(_ answers: [Any?]) -> Any {
@@ -24,13 +24,13 @@ extension NSManagedObjectContext {
     /// the store without making objects. Objects that the context has are not told: merge or refresh them. Each store that has
     /// the entity carries a batch update or deletion out in a transaction of its own; a batch insertion is for the first.
     ///
-    /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) where no store can carry the request out.
+    /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) where no store supports the request.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()
         if let request = request as? any AsynchronousFetching {
             let result = request.begin(in: self)
-            // Unsafe because the result is completed on the context's queue, where its block is called too.
+            // Unsafe because the result is completed on the context's queue, which also calls its block.
             nonisolated(unsafe) let completing = result
             perform { completing.complete() }
             return result
@@ -48,13 +48,13 @@ extension NSManagedObjectContext {
         for case let store as any BatchStore in rowStores {
             guard let result = try store.executeBatch(request, for: self) else { continue }
             results.append(result)
-            // New rows go to one store.
+            // New rows are inserted into one store.
             if request is NSBatchInsertRequest { break }
         }
         if let result = NSPersistentStoreResult.joined(results) { return result }
         throw CocoaError(
             .persistentStoreUnsupportedRequestType,
-            userInfo: [NSLocalizedDescriptionKey: "No store carries out a \(type(of: request))."])
+            userInfo: [NSLocalizedDescriptionKey: "No store supports a \(type(of: request))."])
     }
 
     /// The results of any fetch request, whatever their type.

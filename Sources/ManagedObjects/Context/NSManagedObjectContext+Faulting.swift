@@ -1,16 +1,16 @@
 import Foundation
 
-// How rows and members arrive when an object is asked for them.
+// Reading the rows and members of faults.
 
 extension NSManagedObjectContext {
-    /// Realises an object whose values somebody reads. An object without a row becomes a deleted one without values, or
-    /// stops the program, as `shouldDeleteInaccessibleFaults` says.
+    /// Realises a fault whose values are needed. If it has no row, `shouldDeleteInaccessibleFaults` determines whether
+    /// it becomes a deleted object without values or the program stops.
     final func fire(_ object: NSManagedObject) {
         checkQueue()
         do {
             if try realise(object) { return }
         } catch {
-            // No programmer's error: the store cannot be read. Nobody here can throw, so the object is as one without a row.
+            // The store cannot be read. This function cannot throw, so the object is treated as one without a row.
             report("could not fulfill a fault for \(object.objectID): \(error)")
         }
         let handled = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         FileHandle.standardError.write(Data("CoreData: error: \(sentence)\n".utf8))
     }
 
-    /// Whether an object whose row is gone may be treated as a deleted one.
+    /// Whether an object without a row may be treated as a deleted one.
     public func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool {
@@ -42,9 +42,9 @@ extension NSManagedObjectContext {
         object.state = [.gone]
     }
 
-    /// Gives a fault its row: no statement where it has been read already, else one for a batch of faults.
+    /// Gives a fault its row: without a statement where the row is already read, else with one for a batch of faults.
     ///
-    /// - Returns: False when there is no such row.
+    /// - Returns: False when the row does not exist.
     final func realise(_ object: NSManagedObject) throws -> Bool {
         guard object.isFaultInternally else { return true }
         if object.page == nil || object.originSlot >= 0 {
@@ -56,26 +56,26 @@ extension NSManagedObjectContext {
         } else if stalenessInterval >= 0, let page = object.page, isStale(page) {
             guard try findRow(of: object) else { return false }
         }
-        // A batch may have been realised together.
+        // The fault may have been realised with its batch.
         guard object.isFaultInternally else { return true }
         object.state.insert(.realised)
         object.awakeFromFetch()
         return true
     }
 
-    /// Realises an object whose row has just been read, however soon rows are stale.
+    /// Realises an object whose row has just been read, regardless of the staleness interval.
     final func realiseAsRead(_ object: NSManagedObject) {
         guard object.isFaultInternally, object.page != nil, object.originSlot < 0 else { return object.realise() }
         object.state.insert(.realised)
         object.awakeFromFetch()
     }
 
-    /// Whether rows were read longer ago than the context allows.
+    /// Whether rows are older than the context's staleness interval allows.
     private func isStale(_ page: RowPage) -> Bool {
         oldestReading.map { page.readAt < $0 } ?? false
     }
 
-    /// When a row must have been read at the earliest; nil where age does not count.
+    /// The earliest permitted time of reading; nil where the age does not matter.
     private var oldestReading: ContinuousClock.Instant? {
         stalenessInterval < 0 ? nil : ContinuousClock.now - .seconds(stalenessInterval)
     }
@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
         }
         for page in pages { rowsAhead.add(page) }
         for key in keys.dropFirst() {
-            // Loose faults find their rows at once, so that they are not read again with the next.
+            // Other loose faults of the batch adopt their rows now, so that they are not read again.
             guard let other = registry.object(for: key), other.page == nil, other.isFaultInternally,
                 let (page, row) = rowsAhead.row(for: key)
             else { continue }
@@ -110,7 +110,7 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// A child takes the values that its parent has now, unsaved ones too.
+    /// A child context copies the current values of its parent, including unsaved ones.
     private func findValues(of object: NSManagedObject, in parent: NSManagedObjectContext) throws -> Bool {
         let key = object.key
         let found = try ask(parent) { parent throws -> (ContiguousArray<Value>, Int64)? in
@@ -128,7 +128,8 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// The rows of objects of one hierarchy: of the object's entity, or of others too where keys say so.
+    /// The rows of objects of one entity hierarchy: of the object's entity, or of the whole hierarchy where the keys
+    /// need it.
     final func rows(_ keys: [ObjectKey], like object: NSManagedObject, from store: any RowStore) throws -> [RowPage] {
         let isOfOneEntity = keys.allSatisfy { $0.entity == object.key.entity }
         return try store.rows(
@@ -136,8 +137,8 @@ extension NSManagedObjectContext {
             generation: pinnedGenerations?.generation(of: store))
     }
 
-    /// What to read together with an object: targets of the rows that follow the one it was reached from, rows that follow
-    /// its own in a page that is stale, or other faults of its hierarchy that came from nowhere.
+    /// The keys to read together with an object: destinations of the rows that follow its origin, rows that follow its
+    /// own in a stale page, or other faults of its hierarchy without an origin.
     private func faultBatch(around object: NSManagedObject) -> [ObjectKey] {
         guard stalenessInterval != 0 else { return [object.key] }
         guard let page = object.page else {
@@ -169,7 +170,7 @@ extension NSManagedObjectContext {
         return keys
     }
 
-    /// Rows of a stale page that are read again at once.
+    /// The number of rows of a stale page that are read again together.
     private static let staleBatch = 256
 
     private func batches(of page: RowPage) -> RelationshipBatches {
@@ -181,7 +182,7 @@ extension NSManagedObjectContext {
 
     // MARK: - Members of to-many relationships
 
-    /// Loads the members of a to-many relationship: for the object, and for rows that follow it in its page.
+    /// Loads the members of a to-many relationship for the object, and for the rows that follow it in its page.
     final func loadMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) {
         if let run = knownRun(of: object, at: index) { return state.load(run) }
         do {
@@ -192,14 +193,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Where the members of a to-many relationship lie in a batch, which is loaded if need be; nil for an object whose
-    /// members come by themselves, or cannot be read.
+    /// The members of a to-many relationship as part of a batch, which is loaded if necessary; nil for an object whose
+    /// members are loaded individually, or cannot be read.
     final func loadedRun(of object: NSManagedObject, at index: Int) -> MemberBatch.Run? {
         if let run = knownRun(of: object, at: index) { return run }
         return object.layout.toMany[index].isPersistent ? try? findRun(of: object, at: index) : nil
     }
 
-    /// Where the members lie that came with another object's.
+    /// The members, if they were loaded together with those of another object.
     @inline(__always)
     private func knownRun(of object: NSManagedObject, at index: Int) -> MemberBatch.Run? {
         guard object.originSlot < 0, let loaded = object.page?.loaded, loaded.isValid(in: epoch) else { return nil }
@@ -219,7 +220,7 @@ extension NSManagedObjectContext {
         if let run = batch.run(row: 0) { state.load(run) }
     }
 
-    /// Loads the members for an object that has its row in a page, and for rows that follow it there.
+    /// Loads the members for an object with a row in a page, and for the rows that follow it.
     private func findRun(of object: NSManagedObject, at index: Int) throws -> MemberBatch.Run? {
         guard parentContext == nil, let page = object.page, object.originSlot < 0, !object.key.isTemporary,
             let store = rowStore(number: object.key.store)
@@ -249,8 +250,8 @@ extension NSManagedObjectContext {
         return MemberBatch(rows: rows, result: result, firstPage: firstPage)
     }
 
-    /// Reads rows again that came with members and have gone since: of these, and where a loop comes by many, of the members of
-    /// the next owners. Where that fails, each fault that fires tells.
+    /// Reads rows of members again that are no longer among the rows read ahead: those of this owner, and if a loop
+    /// accesses many owners, those of the following ones. Errors are ignored: each fault that fires reports its own.
     final func readRowsAgain(of run: MemberBatch.Run) {
         guard stalenessInterval != 0, run.count > 0, rowStore(number: run.key(0).store)?.readsRowsTogether != false
         else { return }
@@ -267,14 +268,14 @@ extension NSManagedObjectContext {
 
     // MARK: - Refreshing
 
-    /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps what is unsaved.
+    /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps unsaved changes.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
         guard object.context === self, !object.key.isTemporary else { return }
         forgetRowsAhead()
         object.noticeInPlaceChanges()
         if object.hasChanges {
-            // Without merging nothing of the changes stays, on the other side of relationships either.
+            // Without merging, all changes are discarded, including those on the other side of relationships.
             rebase([object], policy: flag ? .mergeByPropertyObjectTrumpMergePolicyType : .rollbackMergePolicyType)
             if !flag, !object.hasChanges { turnIntoFault(object) }
         } else if flag, !object.isFaultInternally {
@@ -297,12 +298,12 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: objects.roomySet])
     }
 
-    /// Drops what an object holds; unsaved changes are lost.
+    /// Discards the values of an object, including unsaved changes.
     final func turnIntoFault(_ object: NSManagedObject) {
         guard !object.state.contains(.inserted) else { return }
-        // What waits for its batch goes on waiting.
+        // A fault that waits for its batch stays one.
         guard !object.isFaultInternally || object.hasChanges || object.page.map({ $0.fetched == nil }) == true else {
-            // A fault may have been asked for its members all the same.
+            // The members of a fault may be loaded already.
             object.toMany = []
             return
         }
@@ -324,7 +325,7 @@ extension NSManagedObjectContext {
         object.didTurnIntoFault()
     }
 
-    /// Lets go of what an object holds that has no changes to save. Transient values that are unsaved stay.
+    /// Discards the values of an object that has no changes to save. Unsaved transient values are kept.
     final func letGo(of object: NSManagedObject) {
         guard object.state.contains(.listed) else { return turnIntoFault(object) }
         let values = object.values
@@ -340,29 +341,29 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Lets go of what an object holds, where it has no changes, so that its row is read again.
+    /// Turns an object without changes into a fault, so that its row is read again.
     final func readAgainUnlessChanged(_ object: NSManagedObject) {
         guard !object.hasChanges, !object.key.isTemporary, object.context === self else { return }
         forgetRowsAhead()
         turnIntoFault(object)
     }
 
-    /// Forgets rows that were read before anybody asked for them.
+    /// Discards rows that were read ahead.
     final func forgetRowsAhead() {
         rowsAhead.removeAll()
         epoch += 1
     }
 
-    /// Reads rows again, for objects to take their values from: one statement for each hierarchy of entities.
+    /// Reads rows again, from which objects then get their values: one statement for each entity hierarchy.
     ///
-    /// - Parameter isReadAhead: Whether a loop is likely to ask for one row after another.
-    /// - Returns: The keys of those that are there.
+    /// - Parameter isReadAhead: Whether a loop is likely to access the rows one after another.
+    /// - Returns: The keys of the existing rows.
     @discardableResult
     final func readAgain(_ keys: some Collection<ObjectKey>, isReadAhead: Bool = false) throws -> Set<ObjectKey> {
         if let parentContext {
             let wanted = Array(keys)
             let there = ask(parentContext) { parent in wanted.filter { parent.hasObject($0) } }
-            // By the names that they have now that the parent has been asked.
+            // Translated to permanent keys that the parent may have assigned.
             return Set(there.map { $0.isTemporary ? aliases[$0.number] ?? $0 : $0 })
         }
         var there: Set<ObjectKey> = []
@@ -384,7 +385,7 @@ extension NSManagedObjectContext {
         return there
     }
 
-    /// Whether there is an object with a key, unsaved ones included.
+    /// Whether an object with a key exists, saved or unsaved.
     private func hasObject(_ key: ObjectKey) -> Bool {
         let object = object(for: key)
         guard object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return false }

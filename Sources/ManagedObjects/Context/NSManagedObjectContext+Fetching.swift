@@ -1,11 +1,11 @@
 import Foundation
 import PredicateLanguage
 
-// Fetching: the store's rows become objects, and what is unsaved here is seen as if it were stored.
+// Fetching: rows of the store become objects, and unsaved changes are applied as if they were stored.
 
 extension NSManagedObjectContext {
-    /// The objects, IDs, dictionaries or counts that a request asks for: one statement for each store, and one for each
-    /// key path to prefetch.
+    /// The objects, IDs, dictionaries or counts that a request describes: one statement for each store, and at most two
+    /// for each step of a key path to prefetch.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         checkQueue()
         let specification = request.specification
@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
             ])
     }
 
-    /// How many objects a fetch of the request would give: one statement for each store.
+    /// The number of objects that a fetch of the request would return: one statement for each store.
     public func count<T>(for request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
         var specification = request.specification
@@ -48,10 +48,10 @@ extension NSManagedObjectContext {
         return try fetchResults(specification).count
     }
 
-    /// Objects as those of a class; nil where one is of another.
+    /// The objects cast to a class; nil where one is of another class.
     private static func cast<T>(_ objects: [NSManagedObject], to type: T.Type) -> [T]? {
         guard objects.areAll(type) else { return nil }
-        // An array of references, all of which have just been seen to be of the class.
+        // An array of references, all of which have just been checked to be of the class.
         return unsafeBitCast(objects, to: [T].self)
     }
 
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
         }.map { $0.rows.answering(self) }
     }
 
-    /// Whether a store's configuration has the entity or one that inherits from it.
+    /// Whether a store's configuration contains the entity or one that inherits from it.
     private static func holds(
         _ store: NSPersistentStore, _ entity: NSEntityDescription, _ coordinator: NSPersistentStoreCoordinator
     ) -> Bool {
@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
         var query = specification.rowQuery(entity: entity)
         if asksObjects { query.predicate = nil }
         if finishesHere {
-            // What is unsaved may come before or behind any row, so offset and limit are applied here.
+            // Unsaved objects may sort before or after any row, so offset and limit are applied here.
             query.offset = 0
             query.limit = 0
         }
@@ -156,7 +156,7 @@ extension NSManagedObjectContext {
         return found
     }
 
-    /// The IDs alone, where nothing unsaved can make a difference: no object is made, and no value read.
+    /// The IDs alone, where unsaved changes cannot affect the result: no object is created, and no value read.
     private func objectIDs(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [Any] {
         let stores = try fetchedStores(specification, entity: entity)
         guard parentContext == nil, stores.count == 1, let store = stores.first, !asksObjects(specification, stores),
@@ -167,14 +167,14 @@ extension NSManagedObjectContext {
         return keys.map { objectID(for: $0) }
     }
 
-    /// Whether the predicate holds a program's own code, which expects objects, and the stores are such that Core Data asks
-    /// it: those in memory. SQLite refuses it.
+    /// Whether the predicate contains a block or other code that takes objects, and all stores evaluate it in memory,
+    /// as in Core Data. SQLite stores reject it.
     private func asksObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
         !stores.isEmpty && stores.allSatisfy { $0 is MemoryStore || $0 is NSAtomicStore }
             && specification.predicate?.asksCode == true
     }
 
-    /// Makes objects of rows: the loop that every fetch runs once a row.
+    /// Creates objects from rows: the inner loop of every fetch.
     private func materialize(
         _ result: RowResult, specification: FetchSpecification, into objects: inout [NSManagedObject]
     ) {
@@ -229,7 +229,7 @@ extension NSManagedObjectContext {
 
     // MARK: - What is unsaved
 
-    /// Whether unsaved changes may make a difference to what the store finds.
+    /// Whether unsaved changes may affect the result.
     private func needsPendingChanges(_ specification: FetchSpecification) -> Bool {
         specification.includesPendingChanges && hasChanges && specification.resultType != .dictionaryResultType
     }
@@ -244,7 +244,7 @@ extension NSManagedObjectContext {
                 ? object.entity.isKindOf(entity: entity) : object.entity === entity
             return isOfEntity && !object.state.contains(.deleted) && predicate?.evaluate(with: object) != false
         }
-        // A predicate may look through relationships at what has changed elsewhere, so every object found is asked again.
+        // A predicate may depend on related objects that have changed, so every object found is evaluated again.
         found.removeAll { $0.state.contains(.deleted) || (predicate != nil && !belongs($0)) }
         var present = Set(found.map(ObjectIdentifier.init))
         for object in changed where object.hasChanges && belongs(object) {
@@ -282,7 +282,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// One store answers itself; what several have is grouped, counted and sorted here.
+    /// One store evaluates the query itself; the values of several stores are grouped, counted and sorted here.
     private func values(_ query: ValueQuery, from stores: [any RowStore]) throws -> [[Any?]] {
         if stores.count == 1 {
             return try stores[0].values(matching: query, generation: pinnedGenerations?.generation(of: stores[0]))
@@ -306,8 +306,8 @@ extension NSManagedObjectContext {
 
     // MARK: - Prefetching
 
-    /// Loads relationships of fetched objects ahead of need: two statements for each step of a key path, at most. Objects
-    /// that do not have the relationship are left out.
+    /// Loads relationships of fetched objects in advance: at most two statements for each step of a key path. Objects
+    /// that do not have the relationship are skipped.
     final func prefetch(_ keyPaths: [String], of objects: [NSManagedObject]) {
         for keyPath in keyPaths {
             var reached = objects
@@ -332,9 +332,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Checks key paths whose relationships are to be loaded ahead of need.
+    /// Checks the key paths to prefetch.
     ///
-    /// - Throws: `CocoaError.coreData` for a step that neither the entity reached nor one that inherits from it has.
+    /// - Throws: `CocoaError.coreData` for a step that is not a relationship of the entity or of one that inherits from
+    ///   it.
     final func requireRelationships(_ keyPaths: [String], of entity: NSEntityDescription) throws {
         for keyPath in keyPaths {
             var reached = [entity]
@@ -346,13 +347,13 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The objects of a fetched property, fetched anew each time.
+    /// The objects of a fetched property, fetched again each time.
     final func fetchedValue(of property: NSFetchedPropertyDescription, source: NSManagedObject) -> [Any] {
         guard let request = property.fetchRequest else { return [] }
         var specification = request.specification
         let variables: [String: Any] = ["FETCH_SOURCE": source, "FETCHED_PROPERTY": property]
         if let node = specification.predicate?.withSubstitutionVariables(variables).node {
-            // What the source holds is read now: a store knows rows, not the object that asks.
+            // Key paths of the source are evaluated now: a store evaluates rows, not the source object.
             let read = node.mapExpressions { expression in
                 guard case .keyPath(.constant, _) = expression,
                     let value = try? ExpressionEvaluator(expression).value(for: nil)

@@ -2,13 +2,14 @@
     import Foundation
 
     extension NSManagedObjectContext {
-        /// Stops the program where the context's bookkeeping is wrong. Cost: a look at every object.
+        /// Stops the program where the context's internal state is inconsistent. Cost: a step for every object.
         final func checkInvariants() {
             let broken = brokenInvariants()
-            precondition(broken.isEmpty, "A context is not as it should be:\n" + broken.joined(separator: "\n"))
+            precondition(broken.isEmpty, "The state of a context is inconsistent:\n" + broken.joined(separator: "\n"))
         }
 
-        /// What is wrong with the context's bookkeeping; empty when nothing is. Cost: a look at every object.
+        /// The inconsistencies of the context's internal state; empty when there are none. Cost: a step for every
+        /// object.
         final func brokenInvariants() -> [String] {
             var broken: [String] = []
             let objects = registry.objects
@@ -42,7 +43,7 @@
             {
                 for member in object.members(at: index)
                 where !refers(member, to: object, by: object.layout.links.toMany[index]) {
-                    broken.append("\(place.name) holds \(member.objectID), which does not refer back")
+                    broken.append("\(place.name) contains \(member.objectID), which does not refer back")
                 }
             }
             for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {

@@ -1,12 +1,12 @@
 import Foundation
 
-// A child context saves into its parent: its changes become the parent's unsaved ones.
+// A child context saves into its parent: its changes become unsaved changes of the parent.
 
 extension NSManagedObjectContext {
-    // MARK: - Asking the parent
+    // MARK: - Queries to the parent
 
-    /// Asks the parent on its queue, and takes along what it has come to call objects that are known here: so that nothing it
-    /// tells becomes a second object of the same row.
+    /// Queries the parent on its queue, and adopts the permanent keys that the parent has assigned since, so that no
+    /// row gets a second object here.
     final func ask<Answer>(
         _ parent: NSManagedObjectContext, _ question: (NSManagedObjectContext) throws -> Answer
     ) rethrows -> Answer {
@@ -39,16 +39,17 @@ extension NSManagedObjectContext {
     final func saveToParent() throws {
         guard let parentContext else { return }
         let changes = ContiguousArray(changed.lazy.filter(\.hasChanges))
-        // Unsafe because the child waits: both contexts are held by this thread alone until the parent's queue is done.
+        // Unsafe because the child waits: this thread has exclusive access to both contexts until the parent's queue is
+        // done.
         nonisolated(unsafe) let objects = changes
         parentContext.queue.sync { parentContext.takeChanges(of: objects) }
         adoptSavedByParent(changes)
     }
 
-    /// Makes a child's changes this context's own.
+    /// Applies a child's changes to this context.
     ///
-    /// Each relationship is changed on both sides and against what this context has now: others may have changed it since the
-    /// child has read it, and whoever gives way to the child's change need not have changed there.
+    /// Each relationship is changed on both sides and against its current state here: it may have changed since the
+    /// child read it, and objects that lose a reference need not have changed in the child.
     private func takeChanges(of objects: ContiguousArray<NSManagedObject>) {
         for object in objects where object.state.contains(.inserted) && !object.state.contains(.deleted) {
             takeInserted(object)
@@ -58,16 +59,18 @@ extension NSManagedObjectContext {
             return counterpart(of: object.key).map { (object, $0) }
         }
         for (object, own) in pairs { takeValues(of: object, into: own) }
-        // Who lets go comes first, so that nobody is taken from one who has let go.
+        // References that become nil are set first, so that no object is taken from an owner that has already released
+        // it.
         for (object, own) in pairs { takeReferences(of: object, into: own) { $0 == nil } }
         for (object, own) in pairs { takeReferences(of: object, into: own) { $0 != nil } }
         for (object, own) in pairs { takeMembers(of: object, into: own) }
-        // What has left an object in the child before it was deleted there has left it here: delete rules do not follow it.
+        // Objects that left a deleted object in the child before its deletion have left it here too, so delete rules do
+        // not apply to them.
         for (object, own) in pairs where object.state.contains(.deleted) { delete(own) }
         processPendingChanges()
     }
 
-    /// This context's object with a child's key; nil where it is there no more.
+    /// This context's object for a child's key; nil where it no longer exists.
     private func counterpart(of key: ObjectKey) -> NSManagedObject? {
         let own = object(for: key)
         guard own.state.isDisjoint(with: [.deleted, .inaccessible]) else { return nil }
@@ -109,13 +112,13 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Takes the members that no reference of theirs tells of, and the order that members were put in.
+    /// Applies member changes that no reference of the members represents, and the order of members.
     private func takeMembers(of object: NSManagedObject, into own: NSManagedObject) {
         for (index, state) in object.toMany.enumerated() {
             guard let state, state.isChanged else { continue }
             own.state.insert(.relationshipChanged)
             if case .slot = object.layout.links.toMany[index].inverse {
-                // References have told.
+                // The members' references were applied before.
             } else {
                 let (added, removed) = state.differences()
                 for member in removed.compactMap({ counterpart(of: $0) }) { own.removeMember(member, at: index) }

@@ -6,13 +6,13 @@ extension Notification.Name {
         "NSObjectsChangedInManagingContextNotification")
     /// Posted before a save, by the context that is about to be saved.
     public static let NSManagedObjectContextWillSave = Notification.Name("NSManagedObjectContextWillSaveNotification")
-    /// A context has saved; tells its objects, for ``NSManagedObjectContext/mergeChanges(fromContextDidSave:)``.
+    /// Posted after a save, with the objects, for ``NSManagedObjectContext/mergeChanges(fromContextDidSave:)``.
     public static let NSManagedObjectContextDidSave = Notification.Name(
         "NSManagingContextDidSaveChangesNotification")
-    /// A context has saved; tells object IDs.
+    /// Posted after a save, with object IDs.
     public static let NSManagedObjectContextDidSaveObjectIDs = Notification.Name(
         "NSManagedObjectContextDidSaveObjectIDsNotification")
-    /// Posted after changes known by their IDs were merged.
+    /// Posted after changes given as object IDs were merged.
     public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name(
         "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 }
@@ -20,21 +20,21 @@ extension Notification.Name {
 extension NSManagedObjectContext {
     /// Posted before a save.
     public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
-    /// Posted after a save, with the objects that it was about.
+    /// Posted after a save, with the saved objects.
     public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
-    /// Posted at the end of an event, with the objects that have changed.
+    /// Posted at the end of an event, with the changed objects.
     public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
-    /// Posted after a save, with the IDs of the objects that it was about.
+    /// Posted after a save, with the IDs of the saved objects.
     public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
-    /// Posted after changes known by their IDs were merged.
+    /// Posted after changes given as object IDs were merged.
     public static let didMergeChangesObjectIDsNotification =
         Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
 
     /// Keys of the notifications' user info.
     public enum NotificationKey: String, Sendable {
-        /// The context that the notification is about.
+        /// The context that posts the notification.
         case sourceContext = "managedObjectContext"
-        /// The generation of the store that the context now looks at.
+        /// The context's current query generation.
         case queryGeneration = "newQueryGeneration"
         /// Whether all objects have become invalid.
         case invalidatedAllObjects = "invalidatedAll"
@@ -90,5 +90,5 @@ public let NSDeletedObjectIDsKey = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
 /// In user info: the IDs of the objects that have become invalid, as a set.
 public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
-/// In user info: the generation of the store that the context now looks at.
+/// In user info: the context's current query generation.
 public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"

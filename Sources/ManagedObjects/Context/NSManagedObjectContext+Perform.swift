@@ -1,7 +1,7 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Runs a block on the context's queue, after what has been given to it before. Returns at once.
+    /// Runs a block on the context's queue, after all blocks submitted before. Returns immediately.
     public func perform(_ block: @escaping () -> Void) {
         queue.async { [self] in
             Self.$current.withValue(self) {
@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block on the context's queue and waits for it; at once where the caller is on the queue already.
+    /// Runs a block on the context's queue and waits for it. If the caller is on the queue, the block runs immediately.
     public func performAndWait(_ block: () -> Void) {
         queue.sync {
             Self.$current.withValue(self) { block() }
@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block on the context's queue, waits for it, and gives its result.
+    /// Runs a block on the context's queue, waits for it, and returns its result.
     public func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
         try queue.sync { () throws(E) -> T in
             let result = try asCurrent(block)
@@ -28,14 +28,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block on the context's queue and gives its result.
+    /// Runs a block on the context's queue and returns its result.
     public func perform<T, E: Error>(
         schedule: NSManagedObjectContext.ScheduledTaskType = .immediate, _ block: @escaping () throws(E) -> T
     ) async throws(E) -> T {
         if schedule == .immediate, queue.type != .mainQueueConcurrencyType, queue.isCurrent {
             return try block()
         }
-        // Unsafe because Core Data's signature asks for no Sendable result: the caller has waited for it.
+        // Unsafe because Core Data's signature does not require a Sendable result: the caller has waited for it.
         nonisolated(unsafe) var result: Result<T, E>?
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             nonisolated(unsafe) let block = block
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
     @TaskLocal static var current: NSManagedObjectContext?
 
     private func asCurrent<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-        // By way of a result, because a task-local value's scope takes no typed error.
+        // The result is wrapped, because the scope of a task-local value has no typed errors.
         try Self.$current.withValue(self) { () -> Result<T, E> in Result(catching: block) }.get()
     }
 

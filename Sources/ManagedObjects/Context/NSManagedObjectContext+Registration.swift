@@ -1,15 +1,15 @@
 import Foundation
 
-// The identity map: from keys to objects, making them where need be.
+// The identity map: from keys to objects, which are created if necessary.
 
 extension NSManagedObjectContext {
-    /// The object with a key: the registered one, else a new fault.
+    /// The registered object with a key, else a new fault.
     final func object(for key: ObjectKey) -> NSManagedObject {
         if let object = metObject(for: key) { return object }
         return makeFault(key.isTemporary ? aliases[key.number] ?? key : key)
     }
 
-    /// The object with a key, told from which row and slot it is reached.
+    /// The object with a key, with the row and slot from which it was reached.
     final func object(for key: ObjectKey, reachedFrom page: RowPage, row: Int32, slot: Int) -> NSManagedObject {
         if let object = metObject(for: key) { return object }
         let fault = makeFault(key)
@@ -27,10 +27,10 @@ extension NSManagedObjectContext {
         return state.members.keys.map { object(for: $0) }
     }
 
-    /// The members that came with a batch, as objects: the loop of everyone who goes from object to object.
+    /// The members of a batch, as objects. The inner loop of traversing relationships.
     final func members(of run: MemberBatch.Run) -> [NSManagedObject] {
         let count = run.count
-        // The empty array is one for all threads, and would be written to.
+        // The empty array is shared by all threads, and would be written to.
         if count == 0 { return [] }
         var hasReadAgain = false
         return [NSManagedObject](unsafeUninitializedCapacity: count) { members, made in
@@ -56,7 +56,8 @@ extension NSManagedObjectContext {
         return nil
     }
 
-    /// Makes an object of a member whose row is not where it came. The rows of all are read again, once, if it is nowhere.
+    /// Creates an object for a member whose row is not at its recorded position. If the row is not found elsewhere, the
+    /// rows of all members are read again, once.
     private func makeFault(
         _ key: ObjectKey, of run: MemberBatch.Run, _ hasReadAgain: inout Bool
     ) -> NSManagedObject {
@@ -67,7 +68,7 @@ extension NSManagedObjectContext {
         return makeFault(key)
     }
 
-    /// The registered object with a key, which has now been met again.
+    /// The registered object with a key, marked as looked up again.
     @inline(__always)
     private func metObject(for key: ObjectKey) -> NSManagedObject? {
         guard let object = registeredObject(for: key) else { return nil }
@@ -75,7 +76,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// Makes and registers a fault; its row is at hand where it has been read ahead.
+    /// Creates and registers a fault, with its row if that was read ahead.
     private func makeFault(_ key: ObjectKey) -> NSManagedObject {
         if let (page, row) = rowsAhead.row(for: key) { return makeObject(page.layout, key: key, page: page, row: row) }
         return makeObject(layout(of: key), key: key, isYoung: true)
@@ -87,14 +88,14 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// Prepares for rows of an entity that become objects one after the other: objects that nobody holds are let go before,
-    /// if that is due, and not while the new ones, which somebody holds, come in.
+    /// Prepares for creating objects of many rows: if a sweep is due it runs now, not while the new objects, which have
+    /// references, are created.
     final func prepareToRegister(_ count: Int, of layout: EntityLayout) {
         if registry.isSweepDue(before: count), !retainsRegisteredObjects { sweep() }
         registry.reserve(count, entity: layout.index)
     }
 
-    /// Makes and registers an object of the entity's class, without values; young where nobody is known to hold it.
+    /// Creates and registers an object of the entity's class, without values; young where no other reference is known.
     final func makeObject(_ layout: EntityLayout, key: ObjectKey, isYoung: Bool = false) -> NSManagedObject {
         if registry.isSweepDue || registry.isSmallSweepDue, !retainsRegisteredObjects { sweepAsDue() }
         let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
@@ -104,7 +105,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// Lets an object take its values from a row; it stays a fault until it is asked for one.
+    /// Sets the row of an object, which stays a fault until it is realised.
     final func adopt(_ page: RowPage, row: Int, by object: NSManagedObject) {
         object.adopt(page, row: row)
         object.version = page.version(ofRow: row)
@@ -124,7 +125,7 @@ extension NSManagedObjectContext {
         return NSManagedObjectID(key: key, entity: entity(of: key), storeIdentifier: nil, coordinator: nil)
     }
 
-    /// The key of an object that this context's objects shall refer to; inserts it where it has no context yet.
+    /// The key of an object that objects of this context will refer to; inserts the object if it has no context yet.
     final func key(adopting object: NSManagedObject) -> ObjectKey {
         if object.context === self, object.key.number != 0 { return object.key }
         if object.context == nil, object.key.number == 0 || object.key.isTemporary { insertNew(object) }
@@ -136,7 +137,8 @@ extension NSManagedObjectContext {
 
     private func sweepAsDue() {
         if registry.isSweepDue { return sweep() }
-        // To see who holds values that change in place takes a step for each of them.
+        // With watched values a small sweep would cost a step for each of them, so the young objects are left to the
+        // next full sweep.
         guard inPlaceValues.isEmpty else { return registry.forgetYoung() }
         sweep { release in
             registry.sweepYoung(
@@ -144,9 +146,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Lets go of objects that nobody holds and that have no unsaved changes.
+    /// Releases objects that have no other references and no unsaved changes.
     final func sweep() {
-        // Held weakly for that long, so that the sweep sees who holds them beside.
+        // The references of watched values are weak during the sweep, so that it sees the other references.
         if !inPlaceValues.isEmpty { inPlaceValues.loosen() }
         sweep { release in
             registry.sweep(
@@ -174,13 +176,13 @@ extension NSManagedObjectContext {
         return Set(registry.objects)
     }
 
-    /// The object with an ID where the context has it; no statement.
+    /// The registered object with an ID, or nil; no statement.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
         return key(for: objectID).flatMap { registeredObject(for: $0) }
     }
 
-    /// The object with an ID: the registered one, else a fault that may turn out to have no row. No statement.
+    /// The object with an ID: the registered one, else a fault that may have no row. No statement.
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
         guard let key = key(for: objectID) else {
@@ -191,7 +193,7 @@ extension NSManagedObjectContext {
 
     /// The object with an ID, with its row: at most one statement.
     ///
-    /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when the store has no such row, or has no such store.
+    /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when the row or the store does not exist.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue()
         guard let key = key(for: objectID) else { throw CocoaError.missingRow(objectID) }
@@ -207,7 +209,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The key that an ID has in this context's coordinator; nil when its store is not there.
+    /// The key of an ID in this context's coordinator; nil when its store is not there.
     final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
         if objectID.isTemporaryID { return objectID.key }
         guard let coordinator = rootCoordinator else { return nil }

@@ -1,12 +1,12 @@
 import Foundation
 
-// Saving: collect, validate, plan, write, adopt. Into a coordinator's stores, or into the parent context.
+// Saving: collect, validate, plan, write, commit. To a coordinator's stores, or to the parent context.
 
 extension NSManagedObjectContext {
     /// Writes all unsaved changes: to the coordinator's stores, each in one transaction, or to the parent context.
     ///
-    /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not settle (133020, 133021);
-    ///   nothing is written then. Errors of the store (134000 and up, SQLite's included).
+    /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not resolve (133020,
+    ///   133021); nothing is written then. Errors of the store (134000 and above, including SQLite's).
     public func save() throws {
         checkQueue()
         guard !isSaving else { return }
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         if parentContext != nil { try saveToParent() } else { try saveToStores() }
     }
 
-    /// Calls `willSave` until no object changes another one in it.
+    /// Calls `willSave` until it changes no further object.
     private func callWillSave() {
         let first = changed
         var unchanged = Set<ObjectIdentifier>()
@@ -40,10 +40,10 @@ extension NSManagedObjectContext {
             if object.hasChanges { object.willSave() } else { unchanged.insert(ObjectIdentifier(object)) }
         }
         processPendingChanges()
-        // The everyday case: no object has come to have changes meanwhile.
+        // The common case: no further object has changed.
         if unchanged.isEmpty, changed.count == first.count, changed.last === first.last { return }
         var called = Set(first.lazy.map { ObjectIdentifier($0) }).subtracting(unchanged)
-        // A thousand rounds, as Core Data has it, before it calls a loop a loop.
+        // At most a thousand rounds, as in Core Data.
         for _ in 1..<1000 {
             let objects = changed.filter { $0.hasChanges && called.insert(ObjectIdentifier($0)).inserted }
             if objects.isEmpty { return }
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
         try validation.finish()
     }
 
-    /// Whether metadata of a store have been set that the next save is to write.
+    /// Whether a store has changed metadata that the next save writes.
     private var hasChangedMetadata: Bool {
         coordinator?.persistentStores.contains { $0.changedMetadata != nil } ?? false
     }
@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
     }
 
     private func write(to store: any RowStore) throws {
-        // Once for the first try, and once for each time that a merge policy has settled what stood in the way.
+        // Once for the first try, and once for each time that a merge policy has resolved conflicts.
         for _ in 0..<16 {
             SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
             var builder = SavePlanBuilder(context: self, store: store.number)
@@ -112,11 +112,11 @@ extension NSManagedObjectContext {
         throw CocoaError.unsettledConflicts
     }
 
-    /// Gives objects the keys that they will have in their stores.
+    /// Assigns the permanent keys in their stores to objects.
     final func assignPermanentKeys(to objects: some Sequence<NSManagedObject>) throws {
         guard let coordinator = rootCoordinator else { return }
         var groups: [(store: any RowStore, root: NSEntityDescription, objects: ContiguousArray<NSManagedObject>)] = []
-        // The group of each entity's objects that are not assigned to a store, by the entity's position in the model.
+        // The group of each entity's objects without an assigned store, by the entity's index in the model.
         var groupOfEntity = [Int?](repeating: nil, count: registry.layouts.count)
         for object in objects where object.key.isTemporary {
             let assigned = object.assignedStore
@@ -155,7 +155,7 @@ extension NSManagedObjectContext {
         resolveReferences(by: pairs)
     }
 
-    /// Gives objects keys that are known, by their temporary ones.
+    /// Assigns known permanent keys to objects, by their temporary keys.
     private func rename(
         _ objects: ContiguousArray<NSManagedObject>, _ pairs: [(temporary: Int64, permanent: ObjectKey)]
     ) {
@@ -169,7 +169,7 @@ extension NSManagedObjectContext {
 
     final func rename(_ object: NSManagedObject, _ permanent: ObjectKey) {
         registry.forget(object.key)
-        // Children and recorded undo steps may still know it by its temporary name.
+        // Children and recorded undo steps may still refer to it by its temporary key.
         let hasChildren = childCount.load(ordering: .relaxed) > 0
         if hasChildren { givenKeys.append((object.key.number, permanent)) }
         if hasChildren || undoManager != nil || parentContext != nil { aliases[object.key.number] = permanent }
@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
         for object in changed { resolveReferences(of: object, by: keys) }
     }
 
-    /// Puts permanent keys in place of temporary ones in what an object refers to.
+    /// Replaces temporary keys by permanent ones in an object's references.
     final func resolveReferences(of object: NSManagedObject, by keys: PermanentKeys) {
         if object.values != nil {
             for slot in object.layout.referenceSlots {
@@ -195,12 +195,13 @@ extension NSManagedObjectContext {
         object.toMany.forEachMade { $0.resolve(by: keys) }
     }
 
-    /// Gives objects their permanent IDs before they are saved: one reservation per entity hierarchy.
+    /// Assigns permanent IDs to objects before they are saved: one reservation for each entity hierarchy.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue()
         let own = ContiguousArray(objects.filter { $0.context === self && $0.key.isTemporary })
         guard let parentContext else { return try assignPermanentKeys(to: own) }
-        // What the parent knows already gets its ID there; the rest from the stores, and the parent takes it over.
+        // Objects that the parent has get their ID there; the others get one from the stores, which the parent adopts
+        // when they are saved to it.
         let temporary = own.map(\.key)
         let known = try parentContext.queue.sync { () throws -> [(temporary: Int64, permanent: ObjectKey)] in
             let objects = temporary.map { parentContext.registeredObject(for: $0) }
@@ -211,14 +212,14 @@ extension NSManagedObjectContext {
         try assignPermanentKeys(to: own)
     }
 
-    /// What has been written is what the objects now come from.
+    /// Makes the written values the committed values of the objects.
     private func adoptSaved() {
         noticeInPlaceChanges()
         var event = ObjectChanges()
         let listed = changed
         var unchanged = Set<ObjectIdentifier>()
         clearChanges()
-        // Once over all of them: there may be more than lie near the processor.
+        // One loop over all objects, because there may be more than fit the processor's cache.
         for object in listed {
             if !object.hasChanges {
                 unchanged.insert(ObjectIdentifier(object))
@@ -244,12 +245,12 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
     }
 
-    /// What the object has now is what the store has.
+    /// Makes the current values of an object its committed values.
     final func commit(_ object: NSManagedObject) {
         object.eventStart = nil
         if object.state.contains(.deleted) {
             if object.state.contains(.watched) { inPlaceValues.forget(object) }
-            // Made while the context is known: notifications tell it, and observers ask for it.
+            // The ID is created while the context is known: notifications and observers need it.
             _ = object.objectID
             registry.forget(object.key)
             object.state = [.gone, .realised]

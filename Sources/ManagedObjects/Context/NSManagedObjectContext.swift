@@ -2,11 +2,11 @@ import Foundation
 import Observation
 import Synchronization
 
-/// A space in which objects are fetched, changed and saved: identity map and unit of work in one.
+/// The objects that are fetched, changed and saved together: identity map and unit of work in one.
 ///
-/// A context and its objects belong to the context's queue; `perform(_:)` and `performAndWait(_:)` are the ways in.
+/// A context and its objects belong to the context's queue; use them inside `perform(_:)` and `performAndWait(_:)`.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because its queue guards it
-    // MARK: What it stands on
+    // MARK: Queue, coordinator and parent
 
     let queue: ContextQueue
     @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
@@ -14,29 +14,30 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
 
     // MARK: Identity map and unit of work
 
-    // Without dynamic checks of exclusive access, because every object passes here, and a context belongs to one queue.
+    // Without dynamic checks of exclusive access, because every access to an object uses these, and a context belongs
+    // to one queue.
     @exclusivity(unchecked) final var registry = ObjectRegistry(entities: [])
-    /// Objects with unsaved changes, in the order in which they were first changed; those that have none any more stay
-    /// until the next save.
+    /// Objects with unsaved changes, in the order in which they were first changed. Objects that no longer have changes
+    /// stay until the next save.
     @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
     /// Objects changed since pending changes were processed.
     @exclusivity(unchecked) final var changedInEvent: ContiguousArray<NSManagedObject> = []
     @exclusivity(unchecked) final var insertedCount = 0
     @exclusivity(unchecked) final var updatedCount = 0
     final var deletedCount = 0
-    /// Other names of registered objects: temporary keys under which a permanent one may still be asked for.
+    /// Temporary keys of registered objects that now have a permanent one.
     final var aliases: [Int64: ObjectKey] = [:]
     /// Rows read ahead of need; see `RowsAhead`.
     @exclusivity(unchecked) final var rowsAhead = RowsAhead()
-    /// How many members to read again whose rows have gone.
+    /// The number of members' rows to read again at once.
     final var membersAgain = BatchGrowth(aloneLimit: 1, batchLimit: 4096)
-    /// Goes up whenever what has been read ahead may no longer be what the store has.
+    /// Incremented whenever rows that were read ahead may no longer equal those in the store.
     @exclusivity(unchecked) final var epoch = 0
-    /// The class that the last new object was made of, and its entity in this context's model.
+    /// The class of the object created last, and its entity in this context's model.
     @exclusivity(unchecked) final var lastClass: (name: ObjectIdentifier, entity: NSEntityDescription)?
     final var isProcessing = false
     final var isSaving = false
-    /// The changes told last while a save is going on: as a rule those that the save then tells too.
+    /// The changes posted last during a save: usually the same as those that the save then posts.
     final var eventInSave: (changes: ObjectChanges, userInfo: [AnyHashable: Any])?
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
@@ -64,54 +65,53 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var inPlaceValues = InPlaceValues()
     final var parentObserver: (any NSObjectProtocol)?
     final let legacyLock = NSRecursiveLock()
-    /// Whether a save checks objects against the model's rules. A restore takes what a store held as it was.
+    /// Whether a save validates objects. A restore accepts the values of a store unchecked.
     @_spi(Stores) public final var validatesChanges = true
 
     // MARK: Public state
 
     /// The name, for messages and for persistent history.
     open var name: String?
-    /// What persistent history tells of the author of saves.
+    /// The author of saves in persistent history.
     open var transactionAuthor: String?
-    /// How conflicts with the store are settled; an `NSMergePolicy`. Conflicts are errors by default.
+    /// How conflicts with the store are resolved; an `NSMergePolicy`. By default conflicts are errors.
     open var mergePolicy: Any = NSErrorMergePolicy
-    /// Whether deleting an object touches what it is related to at the end of the event; else at the next save.
+    /// Whether delete rules are applied at the end of the event; else they are applied immediately.
     open var propagatesDeletesAtEndOfEvent = true
-    /// True where every registered object is kept until it is reset.
+    /// True where every registered object is retained until the context is reset.
     open var retainsRegisteredObjects = false
-    /// True where an object whose row is missing becomes a deleted one with no values, instead of an error.
+    /// True where an object whose row is missing becomes a deleted one without values, instead of stopping the program.
     open var shouldDeleteInaccessibleFaults = true
-    /// How long ago, in seconds, rows may have been read that a fault takes its values from; rows read before are read
-    /// again. 0 has every fault read the store, a statement each; with a negative interval, the default, age does not
-    /// count.
-    // Without dynamic checks of exclusive access, because every fault that fires looks at it.
+    /// The maximum age in seconds of rows from which a fault gets its values; older rows are read again. With 0 every
+    /// fault reads the store, with one statement each; with a negative interval, the default, the age does not matter.
+    // Without dynamic checks of exclusive access, because every fault that fires reads it.
     @exclusivity(unchecked) open var stalenessInterval: TimeInterval = -1
-    /// Values that belong to whoever made the context.
+    /// The user's own values.
     open private(set) var userInfo = NSMutableDictionary()
-    /// Nil unless set: changes are then not recorded.
+    /// Nil by default: changes are then not recorded.
     open var undoManager: UndoManager? {
         willSet { processPendingChanges() }
         didSet { undoRecorder.managerChanged(from: oldValue, to: undoManager, context: self) }
     }
-    /// Whether saves of the parent, or of other contexts of the coordinator, are merged by themselves.
+    /// Whether saves of the parent, or of other contexts of the coordinator, are merged automatically.
     open var automaticallyMergesChangesFromParent = false {
         didSet { observeParent() }
     }
 
-    // MARK: Names of objects in a family
+    // MARK: Keys assigned for children
 
-    /// Permanent keys that objects were given in place of temporary ones, in that order, for children to learn.
+    /// Permanent keys that replaced temporary ones, in order of assignment, for children to adopt.
     final var givenKeys: [(temporary: Int64, permanent: ObjectKey)] = []
-    /// How many of those that the parent has given are known here.
+    /// The number of the parent's `givenKeys` that are adopted here.
     final var learntKeyCount = 0
 
-    /// A context of a kind, without coordinator or parent.
+    /// Creates a context with a kind of queue, without coordinator or parent.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         queue = ContextQueue(ct)
         super.init()
     }
 
-    /// A context of a kind, without coordinator or parent.
+    /// Creates a context with a kind of queue, without coordinator or parent.
     public convenience init(_ type: NSManagedObjectContext.ConcurrencyType) {
         self.init(concurrencyType: NSManagedObjectContextConcurrencyType(type))
     }
@@ -129,10 +129,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         for object in registry.objects { object.context = nil }
     }
 
-    /// On which queue the context works.
+    /// The kind of queue that the context works on.
     open var concurrencyType: NSManagedObjectContextConcurrencyType { queue.type }
 
-    /// The coordinator that the context, or the eldest of its parents, reads from and saves to.
+    /// The coordinator that the context, or its topmost parent, reads from and saves to.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { rootCoordinator }
         set {
@@ -170,9 +170,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     }
 }
 
-/// The kinds of queue a context may have.
+/// The kinds of queues of contexts.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// No queue of its own; the thread that made it. Kept for old code.
+    /// No queue of its own; the context belongs to the thread that created it. Kept for old code.
     case confinementConcurrencyType = 0
     /// A queue of its own.
     case privateQueueConcurrencyType = 1
@@ -187,12 +187,12 @@ extension NSManagedObjectContextConcurrencyType {
 }
 
 extension NSManagedObjectContext {
-    /// The kinds of queue, as Swift names them.
+    /// The kinds of queues, as Swift names them.
     public struct ConcurrencyType: Hashable, Equatable, RawRepresentable, Sendable {
         public typealias RawValue = UInt
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// The main queue: for what belongs to the user interface.
+        /// The main queue: for the user interface.
         public static let mainQueue = ConcurrencyType(rawValue: 2)
         /// A queue of the context's own.
         public static let privateQueue = ConcurrencyType(rawValue: 1)
@@ -200,9 +200,9 @@ extension NSManagedObjectContext {
 
     /// When a block given to `perform` runs.
     public enum ScheduledTaskType: Sendable {
-        /// At once, where the caller is on the context's queue already.
+        /// Immediately, if the caller is on the context's queue.
         case immediate
-        /// After what has been given to the queue before.
+        /// After all blocks submitted before.
         case enqueued
     }
 }

@@ -1,28 +1,28 @@
 /// The identity map of a context: one object for each key.
 ///
-/// The map owns its objects. Which of them nobody else holds any more is seen by a sweep, now and then, on the context's
-/// own queue: letting objects unregister themselves when they die would have them do so on whichever thread lets them
-/// go. An object that has unsaved changes is never swept.
+/// The registry owns its objects. A sweep on the context's queue releases those without other references. If objects
+/// unregistered themselves in their deinitialisers, they would do so on any thread. An object with unsaved changes is
+/// never released.
 ///
-/// Most objects that a loop comes by through relationships are met once. A small sweep looks at those alone that have been
-/// made since the last, or were held then, so that their memory is used again while it is still near the processor. Who was
-/// met a second time is left to the sweeps of all.
+/// Most objects that a loop over relationships passes are looked up only once. A small sweep examines only those
+/// created since the last one, or kept by it, so that their memory is reused while it is still in the processor's
+/// cache. Objects that were looked up again are left to the full sweeps.
 struct ObjectRegistry {
     private var tables: [KeyTable]
-    /// The table of each entity: that of its root.
+    /// The index of each entity's table: that of its root entity.
     private let tableOfEntity: [Int]
-    /// The layouts of the model's entities, by their positions.
+    /// The layouts of the model's entities, by their indexes.
     let layouts: ContiguousArray<EntityLayout>
-    /// Registered objects, over all tables; a sweep is due when it has doubled since the last.
+    /// The number of registered objects in all tables; a sweep is due when it has doubled since the last.
     private(set) var count = 0
     private var threshold = ObjectRegistry.smallestThreshold
-    /// The keys of objects that have been met once, and may be held by nobody.
+    /// The keys of objects that have been looked up once, and may have no other references.
     private var young: ContiguousArray<ObjectKey> = []
-    /// Of those, how many the last small sweep has left.
+    /// The number of these that the last small sweep has kept.
     private var youngSurvivors = 0
 
     private static let smallestThreshold = 4096
-    /// How many young objects make a small sweep due: some hundred kilobytes of them.
+    /// The number of young objects that makes a small sweep due: some hundred kilobytes of them.
     var youngLimit = 1024
 
     init(entities: [NSEntityDescription]) {
@@ -44,14 +44,14 @@ struct ObjectRegistry {
         tables[tableOfEntity[Int(key.entity)]].object(store: key.store, number: key.number)
     }
 
-    /// Registers an object under its key. One that gets another key is forgotten by its old one.
+    /// Registers an object under its key. The caller removes the entry of a former key by `forget(_:)`.
     mutating func register(_ object: NSManagedObject, as key: ObjectKey, isYoung: Bool = false) {
         tables[tableOfEntity[Int(key.entity)]].insert(object, store: key.store, number: key.number)
         count += 1
         if isYoung { young.append(key) }
     }
 
-    /// Faults to read together with one that fires: of its hierarchy and store, and nothing is known of them but their keys.
+    /// Faults to read together with one that fires: of its hierarchy and store, without row and origin.
     mutating func looseFaults(around key: ObjectKey, epoch: Int) -> [ObjectKey] {
         tables[tableOfEntity[Int(key.entity)]].looseFaults(around: key, epoch: epoch)
     }
@@ -60,8 +60,8 @@ struct ObjectRegistry {
         if tables[tableOfEntity[Int(key.entity)]].remove(store: key.store, number: key.number) { count -= 1 }
     }
 
-    /// Forgets every object, and hands them over in the order of their keys, table after table: that in which most were
-    /// made, so that memory is gone through from one end to the other.
+    /// Removes every object, and returns them sorted by key, table after table: usually the order of their creation, so
+    /// that memory is accessed sequentially.
     mutating func takeAll() -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(count)
@@ -81,19 +81,21 @@ struct ObjectRegistry {
 
     var isSweepDue: Bool { count > threshold }
 
-    /// When there are a thousand young objects, or twice as many as were held the last time.
+    /// Whether there are as many young objects as the limit, and twice as many as the last small sweep has kept.
     var isSmallSweepDue: Bool { young.count >= max(youngLimit, youngSurvivors * 2) }
 
-    /// Whether so many more objects make a sweep due.
+    /// Whether adding a number of objects makes a sweep due.
     func isSweepDue(before additional: Int) -> Bool { count + additional > threshold }
 
-    /// Makes room for objects of an entity's hierarchy. Those that will come in are taken as seen by a sweep.
+    /// Reserves capacity for objects of an entity's hierarchy. Raises the threshold, so that the new objects alone do
+    /// not make a sweep due.
     mutating func reserve(_ additional: Int, entity: Int) {
         tables[tableOfEntity[entity]].reserve(additional)
         threshold = max(threshold, (count + additional) * 2)
     }
 
-    /// Lets go of the objects that nobody else holds, but for those to be kept. A step for each registered object.
+    /// Releases the objects that have no other references, except those to be kept. Cost: a step for each registered
+    /// object.
     mutating func sweep(keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void) {
         var remaining = 0
         for index in tables.indices {
@@ -105,7 +107,8 @@ struct ObjectRegistry {
         threshold = max(Self.smallestThreshold, remaining * 2)
     }
 
-    /// Lets go of the young objects that nobody holds, but for those to be kept. Those that were met again are young no more.
+    /// Releases the young objects that have no other references, except those to be kept. Those that were looked up
+    /// again are no longer young.
     mutating func sweepYoung(keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void) {
         var survivors: ContiguousArray<ObjectKey> = []
         for key in young {
@@ -120,7 +123,7 @@ struct ObjectRegistry {
         youngSurvivors = survivors.count
     }
 
-    /// Leaves the young objects to the sweeps of all.
+    /// Leaves the young objects to the full sweeps.
     mutating func forgetYoung() {
         young.removeAll(keepingCapacity: true)
         youngSurvivors = 0

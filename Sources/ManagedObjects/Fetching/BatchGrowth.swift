@@ -1,8 +1,8 @@
-/// How many objects to read together that nobody has asked for together: faults by ID or refreshed ones, of a hierarchy, and
-/// members whose rows have gone.
+/// The number of objects to read together when they are accessed one by one: faults by ID, refreshed objects of a
+/// hierarchy, and members whose rows are no longer read ahead.
 ///
-/// The first few are read alone, as nothing says that others will be asked for; when more follow, others are read with them,
-/// so that a loop costs a handful of statements.
+/// The first few are read alone, since no further access may follow; after these, others are read with each, so that a
+/// loop needs few statements.
 struct BatchGrowth {
     private var epoch = -1
     private var asked = 0
@@ -10,14 +10,14 @@ struct BatchGrowth {
     private let batchLimit: Int
 
     /// - Parameters:
-    ///   - aloneLimit: Objects that are read alone before others come along.
-    ///   - batchLimit: Objects that are read together at most.
+    ///   - aloneLimit: The number of objects that are read alone.
+    ///   - batchLimit: The maximum number of objects that are read together.
     init(aloneLimit: Int, batchLimit: Int) {
         self.aloneLimit = aloneLimit
         self.batchLimit = batchLimit
     }
 
-    /// How many to read now. What was read before a save, a merge or a refreshing does not count.
+    /// The number of objects to read now. A save, a merge or a refresh starts again.
     mutating func next(in epoch: Int) -> Int {
         if epoch != self.epoch {
             self.epoch = epoch

@@ -1,4 +1,4 @@
-/// The entity that a batch request changes: given itself, or by a name that is looked up when the request is executed.
+/// The entity of a batch request: given directly, or by a name that is looked up when the request is executed.
 enum BatchTarget {
     case entity(NSEntityDescription)
     case name(String)
@@ -14,9 +14,9 @@ enum BatchTarget {
         if case .entity(let entity) = self { entity } else { nil }
     }
 
-    /// The entity as a model has it.
+    /// The entity in a model.
     ///
-    /// - Throws: `CocoaError.coreData` where the model has no entity of the name.
+    /// - Throws: `CocoaError.coreData` where the model has no entity with the name.
     func entity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
         try FetchSpecification(entityName: name, entity: entity).entity(in: model)
     }

@@ -1,28 +1,29 @@
-/// The objects of a fetch whose rows come batch by batch, as `fetchBatchSize` asks.
+/// The objects of a fetch whose rows are read batch by batch, according to `fetchBatchSize`.
 ///
-/// The fetch reads keys alone. Its objects are faults that know their place in the result; the first of a batch that
-/// fires reads the rows of the whole batch. Of the batches read, the latest few keep their rows; objects of the others
-/// that nobody uses become faults again.
+/// The fetch reads keys only. Its objects are faults with a position in the result; the first fault of a batch that
+/// fires reads the rows of the whole batch. The rows of the latest few batches are kept; unused objects of the others
+/// become faults again.
 final class FetchBatches {
-    /// What was fetched: the objects are of this entity or of those that inherit from it.
+    /// The fetched entity: the objects are of this entity or of one that inherits from it.
     let entity: NSEntityDescription
-    /// Objects of a batch; more than there can be where there are none.
+    /// The number of objects in a batch; greater than the number of objects where there are no batches.
     let size: Int
     /// The objects' keys, in the result's order.
     let keys: ContiguousArray<ObjectKey>
-    /// Relationships to load along with a batch's rows.
+    /// Relationships to prefetch with a batch's rows.
     let keyPathsForPrefetching: [String]
-    /// Whether a batch's objects have their values as soon as its rows are read.
+    /// Whether a batch's objects are realised when its rows are read.
     let realisesObjects: Bool
-    /// The parent's objects, where a child has fetched: kept, so that they keep their places in the parent's fetch.
+    /// The parent's objects of a child context's fetch: retained, so that they keep their positions in the parent's
+    /// fetch.
     let originals: [NSManagedObject]
 
-    /// True while relationships are loaded: what is read meanwhile does not load its own.
+    /// True while relationships are prefetched, to prevent recursion.
     var isPrefetching = false
 
     private var recent: [Int] = []
 
-    /// Batches that keep their rows: enough for loops that look back a little.
+    /// The number of batches whose rows are kept: enough for loops that look back a little.
     private static let recentLimit = 4
 
     init(
@@ -34,22 +35,22 @@ final class FetchBatches {
         self.originals = originals
         size = specification.readsInBatches ? specification.batchSize : .max
         realisesObjects = !specification.returnsObjectsAsFaults
-        // A parent has done it already.
+        // In a child context the parent has prefetched already.
         keyPathsForPrefetching = originals.isEmpty ? specification.relationshipKeyPathsForPrefetching ?? [] : []
     }
 
-    /// The batch that a place of the result belongs to.
+    /// The batch of a position in the result.
     func batch(of position: Int) -> Int { position / size }
 
-    /// The places of a batch's objects in the result.
+    /// The positions of a batch's objects in the result.
     func positions(inBatch batch: Int) -> Range<Int> {
         let first = batch * size
         return first..<first + min(size, keys.count - first)
     }
 
-    /// Notes that a batch is being read.
+    /// Records that a batch is read.
     ///
-    /// - Returns: The batch that is to let go of its rows for it, if there is one.
+    /// - Returns: The batch whose rows are no longer kept, if any.
     func beginReading(batch: Int) -> Int? {
         if recent.last == batch { return nil }
         recent.removeAll { $0 == batch }
@@ -59,10 +60,10 @@ final class FetchBatches {
 }
 
 extension FetchSpecification {
-    /// How many rows are read at once where they come in batches.
+    /// The number of rows that are read at once in batches.
     fileprivate var batchSize: Int { fetchBatchSize > 0 ? fetchBatchSize : 128 }
 
-    /// Whether rows are to be read when objects are asked for them, not at the fetch.
+    /// Whether rows are read when objects are accessed, not by the fetch.
     var readsInBatches: Bool {
         let isWanted = fetchBatchSize > 0 || !includesPropertyValues
         return isWanted && resultType == .managedObjectResultType && !(1...batchSize).contains(fetchLimit)

@@ -1,6 +1,6 @@
 import Foundation
 
-// The keys are those of Apple's archives where the value has the same form there.
+// The keys are those of Apple's archives where the value is archived in the same form.
 
 extension FetchSpecification {
     private enum Key {
@@ -18,7 +18,7 @@ extension FetchSpecification {
         static let flags = "Flags"
     }
 
-    /// The yes-or-no parts in the order of their bits.
+    /// The Boolean properties in the order of their bits.
     private static var flags: [WritableKeyPath<FetchSpecification, Bool>] {
         [
             \.includesSubentities, \.includesPropertyValues, \.includesPendingChanges, \.returnsObjectsAsFaults,
@@ -43,7 +43,7 @@ extension FetchSpecification {
         for (bit, flag) in Self.flags.enumerated() { self[keyPath: flag] = bits & (1 << bit) != 0 }
     }
 
-    /// Writes everything but the entity itself, which is named, and expressions to fetch, which are left out.
+    /// Encodes everything except the entity, of which the name is encoded, and expressions to fetch, which are omitted.
     func encode(with coder: NSCoder) {
         coder.encode(entity?.name ?? entityName, forKey: Key.entityName)
         coder.encode(predicate, forKey: Key.predicate)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a fetch request asks, without the type of its results: what the engine works with.
+/// The content of a fetch request without its result type, as the engine uses it.
 struct FetchSpecification {
     var entityName: String?
     var entity: NSEntityDescription?
@@ -22,9 +22,9 @@ struct FetchSpecification {
     var havingPredicate: NSPredicate?
     var affectedStores: [NSPersistentStore]?
 
-    /// The entity to fetch, as a model has it: found by name where the request names it, or holds another model's.
+    /// The entity to fetch in a model: looked up by name where the request has a name, or an entity of another model.
     ///
-    /// - Throws: `CocoaError.coreData` where the request has no entity, or the model has none of that name.
+    /// - Throws: `CocoaError.coreData` where the request has no entity, or the model has none with that name.
     func entity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
         if let entity, entity.managedObjectModelIfAny === model { return entity }
         guard let name = entity?.name ?? entityName else {
@@ -39,7 +39,7 @@ struct FetchSpecification {
         return found
     }
 
-    /// What a store is asked for the request; pending changes are the caller's affair.
+    /// The request as a query of a store, which does not include pending changes.
     func rowQuery(entity: NSEntityDescription) -> RowQuery {
         RowQuery(
             entity: entity, includesSubentities: includesSubentities, predicate: predicate,
@@ -47,8 +47,7 @@ struct FetchSpecification {
             request: self)
     }
 
-    /// What a store is asked where the request wants dictionaries: all attributes and to-one relationships unless it
-    /// says which properties.
+    /// The request as a query for dictionaries: of all attributes and to-one relationships, unless it lists properties.
     ///
     /// - Throws: `CocoaError.coreData` for a property that the entity does not have.
     func valueQuery(entity: NSEntityDescription) throws -> ValueQuery {
@@ -61,7 +60,7 @@ struct FetchSpecification {
             having: havingPredicate, isDistinct: returnsDistinctResults)
     }
 
-    /// A property from its name, its key path, or a description, which may be another model's.
+    /// A property of a name, a key path, or a description, which may belong to another model.
     private func property(_ named: Any, of entity: NSEntityDescription) throws -> NSPropertyDescription {
         if let expression = named as? NSExpressionDescription { return expression }
         let name = (named as? NSPropertyDescription)?.name ?? (named as? String) ?? ""
@@ -91,7 +90,7 @@ struct FetchSpecification {
     }
 }
 
-/// Any fetch request, whatever the type of its results.
+/// A fetch request of any result type.
 protocol FetchRequesting: NSPersistentStoreRequest {
     var specification: FetchSpecification { get set }
 }

@@ -1,12 +1,12 @@
-/// The members of one relationship of rows that follow each other in a page. Never changed: objects share it.
+/// The members of one relationship for consecutive rows of a page. Immutable, because objects share it.
 final class MemberBatch {
     let rows: Range<Int>
     let readAt = ContinuousClock.now
     private let members: ContiguousArray<ObjectKey>
     private let starts: ContiguousArray<Int32>
     private let positions: ContiguousArray<Int64>
-    /// Where the members' rows lie, in pages numbered from `firstPage` among the context's `RowsAhead`; empty where the
-    /// store does not say.
+    /// The positions of the members' rows, in pages numbered from `firstPage` in the context's `RowsAhead`; empty where
+    /// the store does not return them.
     private let memberRows: ContiguousArray<RowResult.Position>
     private let firstPage: Int
 
@@ -21,14 +21,14 @@ final class MemberBatch {
 
     var memberCount: Int { members.count }
 
-    /// The members of a row's object; nil where the row is not one of the batch's.
+    /// The members of a row's object; nil where the row is not in the batch.
     @inline(__always)
     func run(row: Int) -> Run? {
         guard rows.contains(row) else { return nil }
         return Run(batch: self, owner: Int32(truncatingIfNeeded: row - rows.lowerBound))
     }
 
-    /// One owner's members in a batch. As small as can be, since objects keep it.
+    /// One owner's members in a batch. Small, since objects keep it.
     struct Run {
         fileprivate let batch: MemberBatch
         fileprivate let owner: Int32
@@ -47,7 +47,7 @@ final class MemberBatch {
         @inline(__always)
         func key(_ index: Int) -> ObjectKey { batch.members[start + index] }
 
-        /// The number of the page among the rows read ahead, and the row in it, of a member; nil where it is not known.
+        /// The number of a member's page in `RowsAhead`, and the row in it; nil where it is not known.
         @inline(__always)
         func row(_ index: Int) -> (page: Int, row: Int)? {
             if batch.memberRows.isEmpty { return nil }
@@ -57,7 +57,7 @@ final class MemberBatch {
 
         var keys: ContiguousArray<ObjectKey> { ContiguousArray(batch.members[start..<end]) }
 
-        /// The keys of the members, and of those of the next owners, up to a number of them.
+        /// The keys of the members, and of the members of the next owners, up to a number of them.
         func keys(followedUpTo count: Int) -> ContiguousArray<ObjectKey>.SubSequence {
             batch.members[start..<max(end, min(start + count, batch.members.count))]
         }

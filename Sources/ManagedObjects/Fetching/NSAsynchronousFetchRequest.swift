@@ -1,17 +1,17 @@
 import Foundation
 
-/// What is called with the result of an asynchronous fetch, on the context's queue.
+/// The type of the block that receives the result of an asynchronous fetch, on the context's queue.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =
     (NSAsynchronousFetchResult<any NSFetchRequestResult>) -> Void
 
-/// A fetch that runs while the caller goes on, and then hands its result to a block.
+/// A fetch that is executed while the caller continues, and then calls a block with its result.
 ///
 /// When the caller has a current `Progress`, the fetch reports to it and can be cancelled through it.
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, AsynchronousFetching {
     private let request: NSFetchRequest<ResultType>
     private let completion: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
 
-    /// A fetch with the block to call when it is done.
+    /// Creates a fetch with the block to call when it is finished.
     public init(
         fetchRequest request: NSFetchRequest<ResultType>,
         completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
@@ -22,15 +22,15 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, Asy
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// What is fetched.
+    /// The request to execute.
     open var fetchRequest: NSFetchRequest<ResultType> { request }
 
-    /// The block that is called, on the context's queue, when the fetch is done, has failed or was cancelled.
+    /// The block that is called on the context's queue when the fetch has finished, failed or been cancelled.
     ///
-    /// It takes this request's own result type, as result types do not cast into each other here.
+    /// Its parameter has this request's own result type, because result types cannot be cast to each other here.
     open var completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)? { completion }
 
-    /// How many results the caller expects: the total of the progress until the number is known.
+    /// The estimated number of results: the total of the progress until the number is known.
     open var estimatedResultCount = 0
 
     open override func copy(with zone: NSZone? = nil) -> Any {
@@ -60,7 +60,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, Asy
     }
 }
 
-/// The answer to an asynchronous fetch: empty at first, complete when the request's block is called.
+/// The result of an asynchronous fetch: empty at first, complete when the request's block is called.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, AsynchronousFetchCompleting {
     private let request: NSAsynchronousFetchRequest<ResultType>
     private final var results: [ResultType]?
@@ -70,10 +70,10 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
         super.init(context: context, progress: progress)
     }
 
-    /// The request that this answers.
+    /// The request of this result.
     open var fetchRequest: NSAsynchronousFetchRequest<ResultType> { request }
 
-    /// What was found; nil as long as the fetch runs, and when it has failed or was cancelled.
+    /// The fetched results; nil while the fetch runs, and after a failure or a cancellation.
     open var finalResult: [ResultType]? { results }
 
     // MARK: - For the context
@@ -85,7 +85,7 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
             let found = try managedObjectContext.fetch(request.fetchRequest)
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             results = found
-            // Never zero: off Apple's platforms Foundation stops the program when a total becomes that.
+            // Never zero: outside Apple's platforms Foundation stops the program when a total becomes zero.
             progress?.totalUnitCount = Int64(max(found.count, 1))
             progress?.completedUnitCount = Int64(max(found.count, 1))
         } catch {
@@ -94,15 +94,15 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
     }
 }
 
-/// Any asynchronous fetch request, whatever the type of its results.
+/// An asynchronous fetch request of any result type.
 protocol AsynchronousFetching: NSPersistentStoreRequest {
     var specification: FetchSpecification { get }
-    /// Makes the result that the caller gets at once. Called where the caller's current progress can be seen.
+    /// Creates the result that the caller gets immediately. Called while the caller's current progress is accessible.
     func begin(in context: NSManagedObjectContext) -> any AsynchronousFetchCompleting
 }
 
-/// The result of any asynchronous fetch, still to be completed.
+/// The result of an asynchronous fetch of any type, to be completed.
 protocol AsynchronousFetchCompleting: NSPersistentStoreAsynchronousResult {
-    /// Fetches, keeps what was found or the error, and calls the request's block. On the context's queue.
+    /// Fetches, sets the result or the error, and calls the request's block. Called on the context's queue.
     func complete()
 }

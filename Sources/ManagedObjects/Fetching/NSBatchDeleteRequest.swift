@@ -1,15 +1,16 @@
 import Foundation
 
-/// A deletion of many rows straight in the store: no objects are made, and contexts do not see it until they refresh.
+/// A deletion of many rows directly in the store: no objects are created, and contexts are not updated until they
+/// refresh.
 ///
-/// Delete rules are kept by the store: what the rows refer to is cut off or deleted along, and a rule that denies makes
-/// the request fail.
+/// The store applies delete rules: it nullifies references or deletes related rows, and a deny rule makes the request
+/// fail.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let request: NSFetchRequest<any NSFetchRequestResult>
-    /// The IDs to delete, where the request was made with IDs.
+    /// The IDs to delete, where the request was created with IDs.
     final let objectIDs: [NSManagedObjectID]?
 
-    /// What the result holds; whether the request succeeded, unless changed.
+    /// The content of the result; by default whether the request succeeded.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
 
     private init(
@@ -19,18 +20,18 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         self.objectIDs = objectIDs
     }
 
-    /// Deletes what a request would fetch; its offset and limit count.
+    /// Deletes the objects that a request would fetch, within its offset and limit.
     public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
         request = fetch
         objectIDs = nil
     }
 
-    /// Deletes what a request of any result type would fetch.
+    /// Deletes the objects that a request of any result type would fetch.
     public convenience init<ResultType>(fetchRequest fetch: NSFetchRequest<ResultType>) {
         self.init(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(fetch), objectIDs: nil)
     }
 
-    /// Deletes the objects of these IDs, which must all be of one entity's hierarchy.
+    /// Deletes the objects with these IDs, which must all be of one entity hierarchy.
     public convenience init(objectIDs objects: [NSManagedObjectID]) {
         let fetch = NSFetchRequest<any NSFetchRequestResult>()
         fetch.entity = objects.first?.entity.rootEntity
@@ -39,7 +40,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
 
-    /// What is deleted. In a request made with IDs it names the hierarchy alone.
+    /// The request for the objects to delete. In a request created with IDs it contains only the root entity.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> { request }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
@@ -51,7 +52,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What the result of a batch deletion holds.
+/// The content of the result of a batch deletion.
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a Boolean.
     case resultTypeStatusOnly = 0
@@ -61,7 +62,7 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
     case resultTypeCount = 2
 }
 
-/// What a batch deletion answers.
+/// The result of a batch deletion.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     private let content: Any?
     private let type: NSBatchDeleteRequestResultType
@@ -71,8 +72,8 @@ open class NSBatchDeleteResult: NSPersistentStoreResult {
         self.type = type
     }
 
-    /// `Bool`, `[NSManagedObjectID]` or `Int`, as ``resultType`` says.
+    /// `Bool`, `[NSManagedObjectID]` or `Int`, according to ``resultType``.
     open var result: Any? { content }
-    /// What ``result`` holds.
+    /// The content of ``result``.
     open var resultType: NSBatchDeleteRequestResultType { type }
 }

@@ -1,28 +1,28 @@
 import Foundation
 
-/// An insertion of many rows straight into the store: no objects are made, no validation rules are asked, and contexts
-/// do not see it until they fetch.
+/// An insertion of many rows directly into the store: no objects are created, nothing is validated, and contexts are
+/// not updated until they fetch.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     final let target: BatchTarget
 
-    /// A dictionary for each row: values by the names of attributes and composites; what is missing takes the default.
+    /// A dictionary for each row: values by the names of attributes and composites; missing values get their default.
     open var objectsToInsert: [[String: Any]]?
 
-    /// Fills an empty dictionary with the values of the next row; answers true when there is no row any more.
+    /// Fills an empty dictionary with the values of the next row; returns true when there is no further row.
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
 
-    /// Fills a new object with the values of the next row; answers true when there is no row any more. The objects
+    /// Fills a new object with the values of the next row; returns true when there is no further row. The objects
     /// belong to no context.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
 
-    /// What the result holds; whether the request succeeded, unless changed.
+    /// The content of the result; by default whether the request succeeded.
     open var resultType: NSBatchInsertRequestResultType = .statusOnly
 
     private init(_ target: BatchTarget) {
         self.target = target
     }
 
-    /// A request that names no entity, and fails.
+    /// Creates a request without an entity, which fails.
     public convenience override init() {
         self.init(.name(""))
     }
@@ -39,7 +39,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         objectsToInsert = dictionaries
     }
 
-    /// Inserts rows that a block fills until it answers true; the dictionary of that call is not inserted.
+    /// Inserts rows that a block fills until it returns true; the dictionary of that call is not inserted.
     public convenience init(
         entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
     ) {
@@ -47,7 +47,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         dictionaryHandler = handler
     }
 
-    /// Inserts rows that a block fills until it answers true; the dictionary of that call is not inserted.
+    /// Inserts rows that a block fills until it returns true; the dictionary of that call is not inserted.
     public convenience init(
         entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
     ) {
@@ -55,7 +55,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         dictionaryHandler = handler
     }
 
-    /// Inserts rows that a block fills as objects until it answers true; the object of that call is not inserted.
+    /// Inserts rows that a block fills as objects until it returns true; the object of that call is not inserted.
     public convenience init(
         entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
     ) {
@@ -63,7 +63,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         managedObjectHandler = handler
     }
 
-    /// Inserts rows that a block fills as objects until it answers true; the object of that call is not inserted.
+    /// Inserts rows that a block fills as objects until it returns true; the object of that call is not inserted.
     public convenience init(
         entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
     ) {
@@ -76,7 +76,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// The name of the entity whose rows are inserted.
     open var entityName: String { target.name }
 
-    /// The entity whose rows are inserted; nil in a request made with a name.
+    /// The entity whose rows are inserted; nil in a request created with a name.
     open var entity: NSEntityDescription? { target.entity }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
@@ -90,7 +90,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What the result of a batch insertion holds.
+/// The content of the result of a batch insertion.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a Boolean.
     case statusOnly = 0
@@ -100,7 +100,7 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
     case count = 2
 }
 
-/// What a batch insertion answers.
+/// The result of a batch insertion.
 open class NSBatchInsertResult: NSPersistentStoreResult {
     private let content: Any?
     private let type: NSBatchInsertRequestResultType
@@ -110,8 +110,8 @@ open class NSBatchInsertResult: NSPersistentStoreResult {
         self.type = type
     }
 
-    /// `Bool`, `[NSManagedObjectID]` or `Int`, as ``resultType`` says.
+    /// `Bool`, `[NSManagedObjectID]` or `Int`, according to ``resultType``.
     open var result: Any? { content }
-    /// What ``result`` holds.
+    /// The content of ``result``.
     open var resultType: NSBatchInsertRequestResultType { type }
 }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A change of many rows straight in the store: no objects are made, no validation rules are asked, and contexts do not
-/// see it until they refresh.
+/// A change of many rows directly in the store: no objects are created, nothing is validated, and contexts are not
+/// updated until they refresh.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     final let target: BatchTarget
 
-    /// Whether rows of subentities are changed too; true unless changed.
+    /// Whether rows of subentities are changed too; true by default.
     open var includesSubentities = true
 
-    /// Which rows are changed; nil is all.
+    /// The predicate of the rows to change; nil means all.
     open var predicate: NSPredicate?
 
     /// New values by the names or descriptions of attributes and to-one relationships: constants, or `NSExpression`s
     /// over the row's own values.
     open var propertiesToUpdate: [AnyHashable: Any]?
 
-    /// What the result holds; whether the request succeeded, unless changed.
+    /// The content of the result; by default whether the request succeeded.
     open var resultType: NSBatchUpdateRequestResultType = .statusOnlyResultType
 
     private init(_ target: BatchTarget) {
@@ -37,11 +37,11 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// The name of the entity whose rows are changed.
     open var entityName: String { target.name }
 
-    /// The entity whose rows are changed. It is a programmer error to ask a request that was made with a name.
+    /// The entity whose rows are changed. Reading it from a request created with a name is a programmer error.
     open var entity: NSEntityDescription {
         guard let entity = target.entity else {
             preconditionFailure(
-                "The batch update of “\(target.name)” was made with the entity's name: ask for entityName instead.")
+                "The batch update of “\(target.name)” was created with the name of its entity: use entityName instead.")
         }
         return entity
     }
@@ -57,7 +57,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What the result of a batch update holds.
+/// The content of the result of a batch update.
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a Boolean.
     case statusOnlyResultType = 0
@@ -67,7 +67,7 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
     case updatedObjectsCountResultType = 2
 }
 
-/// What a batch update answers.
+/// The result of a batch update.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     private let content: Any?
     private let type: NSBatchUpdateRequestResultType
@@ -77,8 +77,8 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
         self.type = type
     }
 
-    /// `Bool`, `[NSManagedObjectID]` or `Int`, as ``resultType`` says.
+    /// `Bool`, `[NSManagedObjectID]` or `Int`, according to ``resultType``.
     open var result: Any? { content }
-    /// What ``result`` holds.
+    /// The content of ``result``.
     open var resultType: NSBatchUpdateRequestResultType { type }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A description of the objects to fetch: of which entity, for which predicate, in what order, in what form.
+/// A description of the objects to fetch: entity, predicate, order, and the form of the results.
 ///
-/// `ResultType` is not constrained, because `any NSFetchRequestResult` conforms to no protocol here, itself included. A
-/// request of one result type cannot be cast to another: make it with the type it is needed with, see ``init(_:)``.
+/// `ResultType` is not constrained, because `any NSFetchRequestResult` conforms to no protocol here, not even itself. A
+/// request of one result type cannot be cast to another: create it with the required type, see ``init(_:)``.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, FetchRequesting {
     private final var content = FetchSpecification()
 
-    /// What the request asks, without the type of its results.
+    /// The content of the request without its result type.
     final var specification: FetchSpecification {
         get {
             var specification = content
@@ -20,23 +20,23 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
         }
     }
 
-    /// A request that still needs an entity.
+    /// Creates a request without an entity, which must be set before execution.
     public override init() {}
 
-    /// A request for an entity that is looked up by name in the context's model when the request is executed.
+    /// Creates a request for an entity that is looked up by name in the context's model when the request is executed.
     public convenience init(entityName: String) {
         self.init()
         content.entityName = entityName
     }
 
-    /// A request that asks the same as another one, with results of another type: what stands here for a cast between
-    /// result types, such as `request as! NSFetchRequest<any NSFetchRequestResult>`.
+    /// Creates a copy of another request with another result type. It replaces a cast between result types, such as
+    /// `request as! NSFetchRequest<any NSFetchRequestResult>`.
     public convenience init<Other>(_ other: NSFetchRequest<Other>) {
         self.init()
         specification = other.specification
     }
 
-    /// A request that asks the same. Changing one does not change the other.
+    /// A copy of the request. Changing one does not change the other.
     open override func copy(with zone: NSZone? = nil) -> Any {
         NSFetchRequest(self)
     }
@@ -51,7 +51,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
 
     // MARK: - What to fetch
 
-    /// The entity to fetch. Nil in a request made with an entity's name, until it is executed.
+    /// The entity to fetch. Nil in a request created with an entity's name, until it is executed.
     open var entity: NSEntityDescription? {
         get { content.entity }
         set {
@@ -63,38 +63,38 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
     /// The name of the entity to fetch.
     open var entityName: String? { content.entity?.name ?? content.entityName }
 
-    /// Whether objects of subentities are fetched too; true unless changed.
+    /// Whether objects of subentities are fetched too; true by default.
     open var includesSubentities: Bool {
         get { content.includesSubentities }
         set { content.includesSubentities = newValue }
     }
 
-    /// Which objects to fetch; nil is all of them.
+    /// The predicate of the objects to fetch; nil means all.
     open var predicate: NSPredicate? {
         get { content.predicate }
         set { content.predicate = newValue }
     }
 
-    /// The order of the results; without it, it is the store's own.
+    /// The order of the results; without it the order is the store's.
     open var sortDescriptors: [NSSortDescriptor]? {
         get { content.sortDescriptors }
         set { content.sortDescriptors = newValue }
     }
 
-    /// The greatest number of results; 0 is no limit.
+    /// The maximum number of results; 0 means no limit.
     open var fetchLimit: Int {
         get { content.fetchLimit }
         set { content.fetchLimit = newValue }
     }
 
-    /// How many of the first results are left out.
+    /// The number of results to skip at the beginning.
     open var fetchOffset: Int {
         get { content.fetchOffset }
         set { content.fetchOffset = newValue }
     }
 
-    /// Whether changes that are not saved yet count: objects inserted, changed, deleted in the context. True unless
-    /// changed; dictionaries come from the store alone.
+    /// Whether unsaved changes of the context are included: insertions, changes and deletions. True by default;
+    /// dictionaries are always those of the store.
     open var includesPendingChanges: Bool {
         get { content.includesPendingChanges }
         set { content.includesPendingChanges = newValue }
@@ -102,32 +102,32 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
 
     // MARK: - How to load
 
-    /// How many objects are loaded at a time as the result is walked through; 0 loads all at once.
+    /// The number of objects that are loaded at a time while the result is traversed; 0 loads all at once.
     open var fetchBatchSize: Int {
         get { content.fetchBatchSize }
         set { content.fetchBatchSize = newValue }
     }
 
-    /// Whether the rows' values are read with the keys; true unless changed.
+    /// Whether the rows' values are read together with the keys; true by default.
     open var includesPropertyValues: Bool {
         get { content.includesPropertyValues }
         set { content.includesPropertyValues = newValue }
     }
 
-    /// Whether objects whose values have been read are left as faults, filled on first use without a statement; true
-    /// unless changed.
+    /// Whether objects are returned as faults, which get their values on first use without a statement, if they were
+    /// read; true by default.
     open var returnsObjectsAsFaults: Bool {
         get { content.returnsObjectsAsFaults }
         set { content.returnsObjectsAsFaults = newValue }
     }
 
-    /// Whether objects that the context has already take over the values that were fetched; false unless changed.
+    /// Whether objects that are already registered get the fetched values; false by default.
     open var shouldRefreshRefetchedObjects: Bool {
         get { content.shouldRefreshRefetchedObjects }
         set { content.shouldRefreshRefetchedObjects = newValue }
     }
 
-    /// Key paths of relationships whose objects are loaded along, with one statement for each relationship of a path.
+    /// Key paths of relationships to prefetch, with at most two statements for each relationship of a path.
     open var relationshipKeyPathsForPrefetching: [String]? {
         get { content.relationshipKeyPathsForPrefetching }
         set { content.relationshipKeyPathsForPrefetching = newValue }
@@ -135,32 +135,32 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
 
     // MARK: - Form of the results
 
-    /// Whether objects, IDs, dictionaries or a count are given. Must go with `ResultType`.
+    /// Whether the results are objects, IDs, dictionaries or a count. Must be consistent with `ResultType`.
     open var resultType: NSFetchRequestResultType {
         get { content.resultType }
         set { content.resultType = newValue }
     }
 
-    /// Whether equal dictionaries are given once.
+    /// Whether equal dictionaries are returned only once.
     open var returnsDistinctResults: Bool {
         get { content.returnsDistinctResults }
         set { content.returnsDistinctResults = newValue }
     }
 
-    /// What dictionaries hold: names or descriptions of attributes and to-one relationships, key paths, and
-    /// `NSExpressionDescription`s. Nil is every attribute and to-one relationship.
+    /// The content of dictionaries: names or descriptions of attributes and to-one relationships, key paths, and
+    /// `NSExpressionDescription`s. Nil means every attribute and to-one relationship.
     open var propertiesToFetch: [Any]? {
         get { content.propertiesToFetch }
         set { content.propertiesToFetch = newValue }
     }
 
-    /// The properties whose equal values make a group, each giving one dictionary.
+    /// The properties to group by: each combination of their values gives one dictionary.
     open var propertiesToGroupBy: [Any]? {
         get { content.propertiesToGroupBy }
         set { content.propertiesToGroupBy = newValue }
     }
 
-    /// Which groups are given. An expression is named by a variable of its name: `$total > 3`.
+    /// The predicate of the groups to return. It refers to an expression by a variable with its name: `$total > 3`.
     open var havingPredicate: NSPredicate? {
         get { content.havingPredicate }
         set { content.havingPredicate = newValue }
@@ -168,7 +168,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
 
     // MARK: - Executing
 
-    /// Fetches in the context on whose queue the caller runs: within `perform` or `performAndWait`.
+    /// Executes the request in the context whose queue the caller is on: within `perform` or `performAndWait`.
     ///
     /// - Throws: `CocoaError.coreData` outside of a context's queue, and what the context's `fetch(_:)` throws.
     open func execute() throws -> [ResultType] {
@@ -184,14 +184,14 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
 
     // MARK: - Coding
 
-    /// A request from an archive; nil where the archive holds something else.
+    /// Creates a request from an archive; nil where the archive contains something else.
     public required init?(coder: NSCoder) {
         super.init()
         guard let archived = FetchSpecification(coder: coder) else { return nil }
         content = archived
     }
 
-    /// Writes the request, its entity by name.
+    /// Encodes the request, with its entity's name.
     open func encode(with coder: NSCoder) {
         content.encode(with: coder)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a fetch can give: objects, their IDs, dictionaries, numbers.
+/// The types of results of a fetch: objects, their IDs, dictionaries, numbers.
 public protocol NSFetchRequestResult: NSObjectProtocol {}
 
 extension NSManagedObject: NSFetchRequestResult {}

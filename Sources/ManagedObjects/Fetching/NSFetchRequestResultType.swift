@@ -1,4 +1,4 @@
-/// The form in which a fetch gives what it finds.
+/// The form of the results of a fetch.
 public struct NSFetchRequestResultType: OptionSet, Sendable {
     public let rawValue: UInt
 
@@ -10,8 +10,8 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
     public static var managedObjectResultType: NSFetchRequestResultType { [] }
     /// The objects' IDs.
     public static var managedObjectIDResultType: NSFetchRequestResultType { NSFetchRequestResultType(rawValue: 1) }
-    /// Dictionaries of properties and expressions, straight from the store: changes not yet saved do not count.
+    /// Dictionaries of properties and expressions, directly from the store, without unsaved changes.
     public static var dictionaryResultType: NSFetchRequestResultType { NSFetchRequestResultType(rawValue: 2) }
-    /// One number: how many objects there are.
+    /// The number of objects.
     public static var countResultType: NSFetchRequestResultType { NSFetchRequestResultType(rawValue: 4) }
 }

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What a context asks of its stores: a fetch, a save, or a change of many rows at once.
+/// A request of a context to its stores: a fetch, a save, or a batch request.
 open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The stores that the request is sent to; nil for all of the coordinator's.
     open var affectedStores: [NSPersistentStore]?
 
-    /// What is asked. The superclass of requests is none itself and answers as a fetch.
+    /// The kind of request. The superclass itself returns a fetch.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// A request to all stores.
+    /// Creates a request to all stores.
     public override init() {}
 
-    /// A request that asks the same. Subclasses with state of their own override it.
+    /// A copy of the request. Subclasses with state of their own override it.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSPersistentStoreRequest()
         copy.assign(from: self)
         return copy
     }
 
-    /// Takes over what any request has.
+    /// Copies the properties that all requests have.
     final func assign(from original: NSPersistentStoreRequest) {
         affectedStores = original.affectedStores
     }

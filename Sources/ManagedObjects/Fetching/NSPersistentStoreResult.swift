@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a store answers to a request.
+/// The result of a request.
 open class NSPersistentStoreResult: NSObject {}
 
-/// The answer to a request that is carried out while the caller goes on.
+/// The result of a request that is executed while the caller continues.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
-    /// The context that the request was given to.
+    /// The context that executes the request.
     open var managedObjectContext: NSManagedObjectContext { context }
 
-    /// Why the request failed; nil as long as it runs, and when it succeeds.
+    /// The error of the request; nil while it runs, and when it succeeds.
     open var operationError: (any Error)? { error }
 
-    /// How far the request is; nil where the caller had no current progress when the request began.
+    /// The progress of the request; nil where the caller had no current progress when the request began.
     open var progress: Progress? { ownProgress }
 
     private let context: NSManagedObjectContext
@@ -23,12 +23,12 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
         ownProgress = progress
     }
 
-    /// Ends the request before it is done. It may already have ended.
+    /// Cancels the request. Does nothing when it has already finished.
     open func cancel() {
         progress?.cancel()
     }
 
-    /// Keeps why the request failed. Called on the context's queue.
+    /// Sets the error of the request. Called on the context's queue.
     final func fail(with error: any Error) {
         self.error = error
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A state of the stores that a context can be pinned to, so that what it reads does not change under it.
+/// A state of the stores that a context can be pinned to, so that its reads are consistent.
 open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {  // because it is immutable
-    /// Stands for the state at the time when a context is pinned and first reads.
+    /// Represents the state at the time when a context is pinned.
     open class var current: NSQueryGenerationToken { currentToken }
 
     final let generations: PinnedGenerations?
@@ -16,7 +16,7 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {  /
 
 private let currentToken = NSQueryGenerationToken(generations: nil)
 
-/// The generations of a coordinator's stores that belong together.
+/// Generations of a coordinator's stores, pinned together.
 final class PinnedGenerations {
     private var generations: [(store: UInt16, generation: any StoreGeneration)] = []
 
@@ -32,15 +32,15 @@ final class PinnedGenerations {
 }
 
 extension NSManagedObjectContext {
-    /// The state that the context is pinned to; nil while it sees whatever is newest.
+    /// The state that the context is pinned to; nil while it reads the newest.
     public var queryGenerationToken: NSQueryGenerationToken? {
         pinnedGenerations.map { NSQueryGenerationToken(generations: $0) }
     }
 
-    /// Pins the context to a state of its stores, or lets it see the newest again. Objects already read stay as they are
-    /// until they are refreshed. A save, a merge and a reset move a pinned context on to what is newest then.
+    /// Pins the context to a state of its stores, or lets it read the newest again. Objects that are already read do
+    /// not change until they are refreshed. A save, a merge and a reset advance a pinned context to the newest state.
     ///
-    /// - Throws: An error where a store cannot hold a state for reading.
+    /// - Throws: An error where a store cannot pin a state.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkQueue()
         rowsAhead.removeAll()
@@ -52,10 +52,10 @@ extension NSManagedObjectContext {
         pinnedGenerations = try generation.generations ?? PinnedGenerations(stores: coordinator?.rowStores ?? [])
     }
 
-    /// Moves a pinned context on to the newest state, as a save, a merge and a reset do.
+    /// Advances the context to the newest state, after a save, a merge or a reset.
     final func advanceGeneration() {
         guard pinnedGenerations != nil else { return }
-        // Where no state can be held any more the context sees the newest, which is where it was to go.
+        // Where no state can be pinned, the context reads the newest, which is the intended state.
         pinnedGenerations = try? PinnedGenerations(stores: coordinator?.rowStores ?? [])
     }
 }

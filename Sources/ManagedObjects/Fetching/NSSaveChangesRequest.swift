@@ -7,7 +7,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     private let deleted: Set<NSManagedObject>?
     private let locked: Set<NSManagedObject>?
 
-    /// A save of these objects. Locked ones are not changed, but must not have been changed by others.
+    /// Creates a save of these objects. Locked objects are not changed, but must not have been changed in the store.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
@@ -22,11 +22,11 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
 
     /// The objects to insert.
     open var insertedObjects: Set<NSManagedObject>? { inserted }
-    /// The objects whose changes are to be written.
+    /// The objects whose changes are written.
     open var updatedObjects: Set<NSManagedObject>? { updated }
     /// The objects to delete.
     open var deletedObjects: Set<NSManagedObject>? { deleted }
-    /// The objects that must still be as they were read.
+    /// The objects that must not have changed in the store since they were read.
     open var lockedObjects: Set<NSManagedObject>? { locked }
 
     open override func copy(with zone: NSZone? = nil) -> Any {

@@ -1,9 +1,9 @@
-/// How many hold an object, as far as it can be known: what holds it for the moment may be counted too.
+/// An estimate of an object's reference count; temporary references may be included.
 enum ReferenceCount {
-    /// Whether an object is held by its context and one array of results at most.
+    /// Whether at most an object's context and one array of results refer to it.
     ///
-    /// Compared with what is counted for an object that two arrays hold, because counting may hold the object itself.
-    /// Unmanaged, because the caller's own reference would count.
+    /// Compared with the count of an object in two arrays, because counting may itself retain the object. Unmanaged,
+    /// because the caller's reference would count.
     static func isInResultsOnly(_ object: Unmanaged<NSManagedObject>) -> Bool {
         count(object) <= ofTwoHolders
     }

@@ -1,21 +1,21 @@
-/// Members of to-many relationships already loaded for the rows of a page, and how far to load next time.
+/// The loaded members of to-many relationships for the rows of a page, and the number of rows to load next time.
 ///
-/// The first object of a page that is asked for its members loads them for itself alone; the second for a few rows
-/// more, then for many: a loop over a fetch costs a handful of statements, a single look costs one row's.
+/// The first access to the members of an object of a page loads them for that object only, the second for a few more
+/// rows, the next for many: a loop over a fetch needs few statements, a single access reads one row's members.
 ///
-/// Without dynamic checks of exclusive access, because every relationship of every object passes here, on one queue.
+/// Without dynamic checks of exclusive access, because every access to a relationship uses this class, on one queue.
 final class RelationshipBatches {
-    /// By relationship, the one loaded last at the end.
+    /// By relationship, the batch loaded last at the end.
     @exclusivity(unchecked) private var batches: [[MemberBatch]]
     @exclusivity(unchecked) private var growth: [Int]
-    /// How many targets of a to-one slot to load next time, by slot.
+    /// The number of destinations of a to-one slot to load next time, by slot.
     @exclusivity(unchecked) private var slotGrowth: [Int]
     private let epoch: Int
     /// Whether relationships are loaded for all rows of the page at once.
     let readsWhole: Bool
 
     init(page: RowPage, epoch: Int) {
-        // Rows that came with a batch are part of a loop already.
+        // Rows that were read ahead are already part of a loop.
         let first = page.isReadAhead ? max(1, page.count / 4) : 1
         batches = Array(repeating: [], count: page.layout.toMany.count)
         growth = Array(repeating: first, count: page.layout.toMany.count)
@@ -26,9 +26,9 @@ final class RelationshipBatches {
 
     func isValid(in epoch: Int) -> Bool { self.epoch == epoch }
 
-    /// The members for a row, if they have been loaded with a batch, and not before a time.
+    /// The members for a row, if they were loaded with a batch, and not before a given time.
     func members(row: Int, relationship: Int, notBefore oldest: ContinuousClock.Instant?) -> MemberBatch.Run? {
-        // From the end: a loop is where the last batch is.
+        // From the end: a loop accesses the last batch.
         var index = batches[relationship].count
         while index > 0 {
             index -= 1
@@ -41,7 +41,8 @@ final class RelationshipBatches {
 
     func add(_ batch: MemberBatch, relationship: Int) {
         batches[relationship].append(batch)
-        // Owners with many members come in smaller batches, so that a batch is some thousands of members at most.
+        // Owners with many members are loaded in smaller batches, so that a batch has some thousands of members at
+        // most.
         let membersPerOwner = max(1, batch.memberCount / max(1, batch.rows.count))
         growth[relationship] = min(growth[relationship], max(1, Self.mostMembers / membersPerOwner))
     }
@@ -49,7 +50,7 @@ final class RelationshipBatches {
     private static let mostMembers = 8192
     private static let mostOwners = 4096
 
-    /// The rows to load members for, beginning with the one asked for.
+    /// The rows to load members for, starting at the requested row.
     func nextRows(from row: Int, count: Int, relationship: Int) -> Range<Int> {
         if readsWhole, batches[relationship].isEmpty { return 0..<count }
         let size = growth[relationship]
@@ -61,7 +62,7 @@ final class RelationshipBatches {
         return row..<end
     }
 
-    /// How many targets of a to-one slot to load, more each time.
+    /// The number of destinations of a to-one slot to load, which grows each time.
     func nextTargetCount(slot: Int) -> Int {
         let size = slotGrowth[slot]
         slotGrowth[slot] = min(size * 16, 4096)

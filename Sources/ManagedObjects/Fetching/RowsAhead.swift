@@ -1,16 +1,16 @@
-/// Rows that a context has read before anyone asked for them: the batch around a fault, members of relationships.
+/// Rows that a context has read in advance: the batch around a fault, members of relationships.
 ///
-/// Objects made or fired later find their row here and need no statement. Everything is dropped when the context saves,
-/// merges or refreshes: what lies here is as old as the statement that read it. Memory is bounded: when some thousands of
-/// rows have come together, the ones before them go.
+/// Objects that are created or fired later get their row from here and need no statement. Everything is discarded when
+/// the context saves, merges or refreshes, because the rows are as old as the statement that read them. Memory is
+/// bounded: after some thousands of rows the older ones are discarded.
 ///
-/// Who has kept the number of a page finds its rows without a search. Rows are entered by key when somebody first looks for
-/// one of their entity by its key: members of relationships mostly are reached by the other way.
+/// A row is found without a search by the number of its page. Rows are entered by key only when a row of their entity
+/// is first looked up by key: members of relationships are mostly found by page.
 struct RowsAhead {
     private var recent = Part(firstPage: 0)
     private var earlier = Part(firstPage: 0)
 
-    /// Rows in one of the two parts before they change places.
+    /// The number of rows of the recent part at which it becomes the earlier part.
     private static let capacity = 16_384
 
     mutating func row(for key: ObjectKey) -> (RowPage, Int)? {
@@ -19,10 +19,10 @@ struct RowsAhead {
 
     mutating func contains(_ key: ObjectKey) -> Bool { row(for: key) != nil }
 
-    /// The number that the next page gets. Numbers are never given again.
+    /// The number of the next page. Numbers are not reused.
     var endOfPages: Int { recent.firstPage + recent.pages.count }
 
-    /// The page with a number, unless it has gone.
+    /// The page with a number, unless it was discarded.
     @inline(__always)
     func page(_ number: Int) -> RowPage? {
         let index = number - recent.firstPage
@@ -31,7 +31,7 @@ struct RowsAhead {
         return earlierIndex >= 0 && earlierIndex < earlier.pages.count ? earlier.pages[earlierIndex] : nil
     }
 
-    /// Enters a page's rows; a row that is here already is replaced by the newer one.
+    /// Adds a page's rows; a row with the same key is replaced by the newer one.
     mutating func add(_ page: RowPage) {
         if recent.rowCount > Self.capacity {
             earlier = recent
@@ -47,7 +47,7 @@ struct RowsAhead {
     }
 }
 
-/// Pages that were read one after the other, and their rows by key.
+/// Consecutively read pages, and their rows by key.
 private struct Part {
     let firstPage: Int
     private(set) var pages: [RowPage] = []
@@ -72,16 +72,16 @@ private struct Part {
     }
 }
 
-/// Rows of one entity by key. Open addressing, because a row is looked for with every object that is met.
+/// Rows of one entity by key. Uses open addressing, because a row is looked up for every accessed object.
 private struct RowTable {
-    /// A place in the table; `page` is -1 where it is free.
+    /// An entry of the table; `page` is -1 where it is free.
     private struct Entry {
         var number: Int64 = 0
         var page: Int32 = -1
         var row: Int32 = 0
     }
 
-    /// Pages whose rows have not been entered.
+    /// Pages whose rows are not yet entered.
     var waiting: [Int32] = []
     private var entries: ContiguousArray<Entry> = []
     private var mask = 0

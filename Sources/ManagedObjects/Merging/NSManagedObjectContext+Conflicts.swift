@@ -1,12 +1,12 @@
 import Foundation
 
-// From what a store refuses to what a merge policy settles.
+// Converts the conflicts that a store reports to those that a merge policy resolves.
 
 extension NSManagedObjectContext {
-    /// Asks the merge policy to settle a save's conflicts; the save is then tried again.
+    /// Lets the merge policy resolve a save's conflicts; the save is then tried again.
     final func settle(_ conflicts: SaveConflicts, store: any RowStore) throws {
         processPendingChanges()
-        // What is read from here on is what the save has met.
+        // Everything read from here on is from the state that the save conflicts with.
         advanceGeneration()
         forgetRowsAhead()
         let policy = mergePolicy as? NSMergePolicy ?? .error
@@ -27,7 +27,8 @@ extension NSManagedObjectContext {
         list += constraintConflicts(conflicts.taken, store: store)
         try policy.resolve(mergeConflicts: list)
         processPendingChanges()
-        // Somebody may have put an object where a rule denies the deletion that the policy lets through.
+        // Another context may have added an object to a relationship with a deny rule of an object that the policy
+        // deletes.
         guard validatesChanges else { return }
         for object in objects where object.context === self && object.state.contains(.deleted) {
             try object.validateForDelete()
@@ -66,17 +67,17 @@ extension NSManagedObjectContext {
 
     // MARK: - What the built-in policies do
 
-    /// Puts unsaved changes of objects on top of their rows as they are now, and tells those that have some. Objects without a
-    /// row stay as they are.
+    /// Applies unsaved changes of objects to their current rows, and calls `awake(fromSnapshotEvents:)` for those that
+    /// have some. Objects without a row are left unchanged.
     ///
-    /// - Returns: Objects without changes that were read anew along with them.
+    /// - Returns: Objects without changes that were read again with them.
     @discardableResult
     final func rebase(
         _ objects: [NSManagedObject], policy: NSMergePolicyType = .mergeByPropertyObjectTrumpMergePolicyType
     ) -> [NSManagedObject] {
         guard !objects.isEmpty else { return [] }
         var rebasing = Rebasing(self, policy: policy, isSettling: false)
-        // Where the store cannot be read, everything stays as it is; who reads or saves next learns why.
+        // If the store cannot be read, everything stays unchanged; the next read or save reports the error.
         try? rebasing.run(objects)
         for object in objects where object.context === self && object.hasChanges {
             object.awake(fromSnapshotEvents: .refresh)
@@ -84,14 +85,14 @@ extension NSManagedObjectContext {
         return Array(rebasing.refreshed.values)
     }
 
-    /// Tells observers of the objects whose values a merge policy has changed.
+    /// Posts a notification with the objects whose values a merge policy has changed.
     final func tellOfRefreshedBySave() {
         let objects = refreshedBySave.filter { $0.context === self }
         refreshedBySave = []
         if !objects.isEmpty { post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set(objects)]) }
     }
 
-    /// Forgets an object's unsaved changes. It stays listed among those that have changed.
+    /// Discards an object's unsaved changes. It stays in the list of changed objects.
     final func forgetChanges(of object: NSManagedObject) {
         if object.state.contains(.watched) { inPlaceValues.forget(object) }
         if object.state.contains(.deleted) {
@@ -107,7 +108,7 @@ extension NSManagedObjectContext {
         object.state.subtract([.inserted, .updated, .deleted, .deletionPropagated, .relationshipChanged])
     }
 
-    /// Forgets an object's unsaved changes, and that there were any.
+    /// Discards an object's unsaved changes, and removes it from the lists of changed objects.
     final func dropChanges(of object: NSManagedObject) {
         forgetChanges(of: object)
         object.state.subtract([.changedInEvent, .listed])
@@ -115,7 +116,7 @@ extension NSManagedObjectContext {
         changedInEvent.removeAll { $0 === object }
     }
 
-    /// Takes objects that are gone out of what is unsaved here.
+    /// Removes references to deleted objects from unsaved changes.
     final func forgetReferences(to keys: Set<ObjectKey>) {
         guard !keys.isEmpty else { return }
         for object in changed where object.hasChanges && !object.state.contains(.deleted) {
@@ -130,7 +131,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An object whose row is gone is inserted again, under its key.
+    /// Marks an object whose row is deleted as inserted, with the same key.
     final func reinsert(_ object: NSManagedObject) {
         object.makeMutable()
         object.page = nil
@@ -141,7 +142,7 @@ extension NSManagedObjectContext {
         object.state.formUnion([.inserted, .realised])
     }
 
-    /// An object that was to be inserted under a key whose row is there is changed instead.
+    /// Marks an inserted object whose row exists as updated.
     final func noteStored(_ object: NSManagedObject) {
         if !object.state.contains(.deleted) {
             insertedCount -= 1
@@ -153,14 +154,15 @@ extension NSManagedObjectContext {
         object.state.formUnion([.updated, .realised])
     }
 
-    /// An unsaved object takes the place of nothing: it is forgotten, and with it what refers to it.
+    /// Discards an unsaved object: an inserted one is deleted, so that references to it are cleared; of another one the
+    /// changes are discarded.
     final func discard(_ object: NSManagedObject) {
         guard object.state.contains(.inserted) else { return dropChanges(of: object) }
         delete(object)
         propagateDeletions()
     }
 
-    /// Moves an unsaved object's values and relationships to the stored one that has its unique values.
+    /// Moves an unsaved object's values and relationships to the stored object with the same unique values.
     final func move(_ object: NSManagedObject, into winner: NSManagedObject) {
         for (slot, description) in object.layout.slots.enumerated() where !description.isHidden {
             guard slot < winner.layout.slots.count, winner.layout.slots[slot].name == description.name else { continue }

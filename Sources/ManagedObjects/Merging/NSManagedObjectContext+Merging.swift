@@ -1,9 +1,9 @@
 import Foundation
 
-// What another context has saved, taken into this one.
+// Merging the saves of other contexts.
 
 extension NSManagedObjectContext {
-    /// Takes in what another context has saved: rows that changed are read again, unsaved changes here stay.
+    /// Merges the save of another context: changed rows are read again, unsaved changes of this context are kept.
     public func mergeChanges(fromContextDidSave notification: Notification) {
         checkQueue()
         guard let userInfo = notification.userInfo else { return }
@@ -14,12 +14,13 @@ extension NSManagedObjectContext {
             deleted: Self.objectIDs(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey))
     }
 
-    /// Takes into contexts what was saved elsewhere, told by object IDs or URIs under the keys of the save notification.
+    /// Merges changes that were saved elsewhere into contexts. The changes are object IDs or URIs under the keys of the
+    /// save notification.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
         for context in contexts {
-            // Unsafe because the caller waits until the context's queue has read it.
+            // Unsafe because the caller waits until the block on the context's queue has read it.
             nonisolated(unsafe) let data = changeNotificationData
             context.performAndWait {
                 func ids(_ keys: String...) -> [NSManagedObjectID] {
@@ -66,7 +67,7 @@ extension NSManagedObjectContext {
         var reread: [NSManagedObject] = []
         for id in inserted {
             guard let key = key(for: id) else { continue }
-            // Known already where its row was gone for a time: it is read again.
+            // Registered already, with a row that was missing for a time: it is read again.
             if let known = registeredObject(for: key) {
                 if known.state.contains(.inaccessible) { known.state.subtract([.inaccessible, .realised]) }
                 reread.append(known)
@@ -84,7 +85,7 @@ extension NSManagedObjectContext {
             }
         }
         let known = deleted.compactMap { id in key(for: id).flatMap { registeredObject(for: $0) } }
-        // Whom a merge policy has let come back since is not gone.
+        // An object whose row a merge policy has inserted again since is not deleted.
         let there = (try? readAgain(known.map(\.key))) ?? []
         for object in known where there.contains(object.key) {
             reread.append(object)
@@ -95,7 +96,7 @@ extension NSManagedObjectContext {
         for object in known where !there.contains(object.key) && object.context === self {
             event.deleted.append(object)
             gone.insert(object.key)
-            deleteNewcomers(of: object)
+            cascadeToUnsavedMembers(of: object)
             dropChanges(of: object)
             _ = object.objectID
             registry.forget(object.key)
@@ -111,15 +112,16 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, ids)
     }
 
-    /// What would have been deleted along with an object, had it been among its members when that was deleted elsewhere.
-    private func deleteNewcomers(of object: NSManagedObject) {
+    /// Applies the cascade rule to unsaved members of an object that was deleted elsewhere, which the other context
+    /// could not delete.
+    private func cascadeToUnsavedMembers(of object: NSManagedObject) {
         for (state, place) in zip(object.toMany, object.layout.toMany)
         where place.relationship.deleteRule == .cascadeDeleteRule {
             for key in state?.differences().added ?? [] { registeredObject(for: key).map(delete) }
         }
     }
 
-    /// Begins or ends to listen for saves of the parent, or of the coordinator's other contexts.
+    /// Starts or stops observing saves of the parent, or of the coordinator's other contexts.
     final func observeParent() {
         if let parentObserver { NotificationCenter.default.removeObserver(parentObserver) }
         parentObserver = nil
@@ -131,7 +133,7 @@ extension NSManagedObjectContext {
                 parentContext.map({ source === $0 })
                     ?? (source.coordinator != nil && source.coordinator === coordinator)
             else { return }
-            // Unsafe because the objects' IDs are taken on the saving context's queue, before this returns.
+            // Only object IDs are used, which are read on the saving context's queue before this returns.
             let userInfo = notification.userInfo ?? [:]
             let inserted = Self.objectIDs(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey)
             let updated = Self.objectIDs(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
@@ -142,15 +144,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    // MARK: - Odds and ends
+    // MARK: - Other methods
 
-    /// Says which store an unsaved object goes to, where several could take it.
+    /// Assigns an unsaved object to a store, where several stores have its entity.
     public func assign(_ object: Any, to store: NSPersistentStore) {
         checkQueue()
         (object as? NSManagedObject)?.assignedStore = store
     }
 
-    /// Looks whether an object's row has changed since it was read, so that the next save meets the conflict.
+    /// Checks with the next save whether an object's row has changed since it was read.
     public func detectConflicts(for object: NSManagedObject) {
         checkQueue()
         guard object.context === self, !object.isFaultInternally, !object.hasChanges else { return }
@@ -164,7 +166,7 @@ extension NSManagedObjectContext {
     /// Unlocks the context.
     @available(*, deprecated, message: "Use performAndWait(_:).")
     public func unlock() { legacyLock.unlock() }
-    /// Locks the context where nobody has it locked, and says whether it did.
+    /// Locks the context unless another thread has locked it, and returns whether it did.
     @available(*, deprecated, message: "Use performAndWait(_:).")
     public func tryLock() -> Bool { legacyLock.try() }
 }

@@ -8,35 +8,35 @@ public enum NSMergePolicyType: UInt, @unchecked Sendable {
     case mergeByPropertyStoreTrumpMergePolicyType = 1
     /// Property by property, the object's change wins.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
-    /// The object is written as it is, whole.
+    /// The object's values replace the whole row.
     case overwriteMergePolicyType = 3
-    /// The object's changes are dropped.
+    /// The object's changes are discarded.
     case rollbackMergePolicyType = 4
 }
 
-/// Settles what stands in the way of a save: rows that somebody else has changed since, and values that must be unique
-/// and are taken. Subclass to settle conflicts in another way; call super for what remains.
+/// Resolves the conflicts of a save: rows that have changed in the store, and unique values that are taken. Subclass to
+/// resolve conflicts in another way; call super for the remaining ones.
 open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immutable
-    /// Which of the built-in ways it is.
+    /// The kind of built-in policy.
     open private(set) var mergeType: NSMergePolicyType
 
-    /// A policy that settles conflicts in one of the built-in ways.
+    /// Creates a policy that resolves conflicts by one of the built-in rules.
     public init(merge ty: NSMergePolicyType) {
         mergeType = ty
     }
 
     /// A save with conflicts fails. The default.
     open class var error: NSMergePolicy { errorPolicy }
-    /// Property by property, what the store has counts where both have changed.
+    /// Property by property, the store's value is used where both have changed.
     open class var mergeByPropertyStoreTrump: NSMergePolicy { storeTrumpPolicy }
-    /// Property by property, what the object has counts where both have changed.
+    /// Property by property, the object's value is used where both have changed.
     open class var mergeByPropertyObjectTrump: NSMergePolicy { objectTrumpPolicy }
     /// The object's state replaces the store's.
     open class var overwrite: NSMergePolicy { overwritePolicy }
     /// The store's state replaces the object's.
     open class var rollback: NSMergePolicy { rollbackPolicy }
 
-    /// Settles conflicts of both kinds.
+    /// Resolves conflicts of both kinds.
     ///
     /// - Throws: `NSManagedObjectMergeError` (133020) with the conflicts under `conflictList` where the policy is *error*.
     open func resolve(mergeConflicts list: [Any]) throws {
@@ -46,7 +46,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
         if !taken.isEmpty { try resolve(constraintConflicts: taken) }
     }
 
-    /// Settles conflicts with rows that have changed, or are gone, since they were read.
+    /// Resolves conflicts with rows that have changed or were deleted since they were read.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         if mergeType == .errorMergePolicyType {
             throw CocoaError(
@@ -68,13 +68,13 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
         }
     }
 
-    /// Settles values that must be unique and that another object has.
+    /// Resolves conflicts over unique values that another object has.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         if mergeType == .errorMergePolicyType {
             throw CocoaError(
                 .managedObjectConstraintMerge,
                 userInfo: [
-                    NSLocalizedDescriptionKey: "\(list.count) uniqueness constraints do not hold.",
+                    NSLocalizedDescriptionKey: "\(list.count) uniqueness constraints are violated.",
                     "conflictList": list,
                 ])
         }
@@ -94,7 +94,7 @@ public var NSErrorMergePolicy: AnyObject { errorPolicy }
 public var NSMergeByPropertyStoreTrumpMergePolicy: AnyObject { storeTrumpPolicy }
 /// Property by property, the object's change wins.
 public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { objectTrumpPolicy }
-/// The object is written as it is, whole.
+/// The object's values replace the whole row.
 public var NSOverwriteMergePolicy: AnyObject { overwritePolicy }
-/// The object's changes are dropped.
+/// The object's changes are discarded.
 public var NSRollbackMergePolicy: AnyObject { rollbackPolicy }

@@ -1,24 +1,24 @@
-/// Puts unsaved changes on top of rows that others have written meanwhile: for a merge, a refresh, and a save that has met
-/// conflicts.
+/// Applies unsaved changes to rows that have changed in the store: for a merge, a refresh, and a save with conflicts.
 ///
-/// The changes of relationships are taken back, rows are read anew, and what the policy lets stand of the changes is made
-/// again, on both sides, against what the store has now. So the two sides agree whatever the rows say: whoever gives
-/// way to a change is read first and becomes a changed object too, and the next try of the save sees its version.
+/// Relationship changes are withdrawn, rows are read again, and the changes that the policy keeps are made again, on
+/// both sides, against the current state of the store. So both sides are consistent whatever the rows contain. Objects
+/// that lose a relationship are reloaded first and become changed objects too, so that the next try of the save uses
+/// their current version.
 struct Rebasing {
     private let context: NSManagedObjectContext
     private let policy: NSMergePolicyType
-    /// Whether objects without a row are to be settled too; else they are left as they are.
+    /// Whether objects without a row are resolved too; else they are left unchanged.
     private let isSettling: Bool
     private var keys: Set<ObjectKey> = []
-    /// Objects whose rows are gone, and that do not come back.
+    /// Objects whose rows are deleted, and that are not inserted again.
     private var gone: Set<ObjectKey> = []
-    /// References whose change the policy does not let stand.
+    /// References whose change the policy rejects.
     private var rejected: Set<RelationshipEdits.Side> = []
-    /// Objects whose deletion the policy takes back.
+    /// Objects whose deletion the policy reverts.
     private var restored: Set<ObjectKey> = []
-    /// Deleted objects to which rows refer that were read anew.
+    /// Deleted objects to which reloaded rows refer.
     private var deleted: [NSManagedObject] = []
-    /// Objects without changes that were read anew, because others' rows name them.
+    /// Objects without changes that were reloaded, because changed rows refer to them.
     private(set) var refreshed: [ObjectKey: NSManagedObject] = [:]
 
     init(_ context: NSManagedObjectContext, policy: NSMergePolicyType, isSettling: Bool) {
@@ -27,9 +27,10 @@ struct Rebasing {
         self.isSettling = isSettling
     }
 
-    /// Reads objects' rows again and puts their unsaved changes on top. Objects without changes become faults.
+    /// Reloads the rows of objects and applies their unsaved changes. Objects without changes become faults.
     ///
-    /// Cost: a look at every changed object, and a statement for each entity of the objects and of whom they refer to.
+    /// Cost: a step for every changed object, and a statement for each entity of the objects and of the objects they
+    /// refer to.
     mutating func run(_ objects: [NSManagedObject]) throws {
         let there = try context.readAgain(objects.filter(\.hasChanges).map(\.key))
         let objects = objects.filter { object in
@@ -43,7 +44,7 @@ struct Rebasing {
                 context.turnIntoFault(object)
                 continue
             }
-            if there.contains(object.key) { reread(object, &edits) } else { settleGone(object, &edits) }
+            if there.contains(object.key) { reread(object, &edits) } else { resolveDeleted(object, &edits) }
         }
         context.changed.removeAll { !$0.state.contains(.listed) }
         drop(from: &edits)
@@ -59,7 +60,7 @@ struct Rebasing {
 
     // MARK: - Rows
 
-    /// Reads a row that has been found, and puts the object's own values on top as the policy says.
+    /// Reloads an object whose row exists, and applies the object's own values according to the policy.
     private mutating func reread(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
         object.noticeInPlaceChanges()
         let before = object.committedValues() ?? object.layout.initialValues
@@ -110,12 +111,12 @@ struct Rebasing {
                 object.setPrimitiveSlot(slot, to: mine[slot])
             }
         }
-        // What was handed out of the row that is no more.
+        // Discards watched values of the former row.
         if object.state.contains(.watched), object.values == nil { context.inPlaceValues.forget(object) }
     }
 
-    /// An object whose row is gone can only come back whole, or go.
-    private mutating func settleGone(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
+    /// Resolves an object whose row is deleted: it is inserted again as a whole, or removed.
+    private mutating func resolveDeleted(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
         let states = object.toMany
         for slot in object.layout.referenceSlots {
             if let key = object.committedValue(slot).referenceKey { refresh(key) }
@@ -135,9 +136,9 @@ struct Rebasing {
         }
     }
 
-    // MARK: - What stands
+    // MARK: - Rejected changes
 
-    /// Takes out what the policy does not let stand, and what is about objects that are gone.
+    /// Removes the changes that the policy rejects, and those of deleted objects.
     private func drop(from edits: inout RelationshipEdits) {
         edits.references = edits.references.compactMap { edit in
             guard !gone.contains(edit.object.key) else { return nil }
@@ -154,10 +155,10 @@ struct Rebasing {
         edits.dropOrders(of: isRollback ? keys : gone)
     }
 
-    /// Of a one-to-one relationship either side can reject the change; of others the side that refers.
+    /// For a one-to-one relationship either side can reject the change; for others the side with the reference.
     private func isRejected(_ edit: RelationshipEdits.Reference) -> Bool {
         if rejected.contains(RelationshipEdits.Side(key: edit.object.key, place: edit.slot)) { return true }
-        // It was let go by a deletion that is none any more.
+        // The reference was cleared by a deletion that is reverted.
         if edit.now == nil, let before = edit.before, restored.contains(before) { return true }
         guard case .slot(let slot) = edit.object.layout.links.slots[edit.slot].inverse,
             let partner = edit.now ?? edit.before
@@ -167,7 +168,7 @@ struct Rebasing {
 
     // MARK: - The other sides
 
-    /// Reads anew, in batches, whom changes are about.
+    /// Reloads, in batches, the objects that changes refer to.
     private mutating func refreshPartners(of edits: RelationshipEdits) throws {
         var partners: Set<ObjectKey> = []
         for edit in edits.references {
@@ -181,7 +182,7 @@ struct Rebasing {
         try context.readAgain(partners.filter { context.registeredObject(for: $0)?.isFaultInternally != false })
     }
 
-    /// Lets go of what an object holds, unless it is to be written too: then the save looks at its version.
+    /// Turns an object into a fault, unless it is saved too: the save then checks its version.
     private mutating func refresh(_ key: ObjectKey) {
         guard !keys.contains(key), refreshed[key] == nil, let object = context.registeredObject(for: key),
             object.state.isDisjoint(with: [.inserted, .deleted])
@@ -192,7 +193,8 @@ struct Rebasing {
         context.letGo(of: object)
     }
 
-    /// The object with a key as the store has it now, with what is unsaved of it here; nil where it is not there.
+    /// The object with a key in its current state in the store, with unsaved changes applied; nil where it does not
+    /// exist.
     private mutating func existing(_ key: ObjectKey) -> NSManagedObject? {
         refresh(key)
         let object = context.object(for: key)
@@ -260,7 +262,7 @@ struct Rebasing {
         context.noteChange(of: object)
     }
 
-    /// Applies the delete rules of an unsaved deletion once more, to what the store has now.
+    /// Applies the delete rules of an unsaved deletion again, to the current state of the store.
     private mutating func propagateAgain(_ object: NSManagedObject) {
         guard object.context === context, object.state.contains(.deleted), !object.state.contains(.inserted) else {
             return
@@ -293,7 +295,7 @@ struct Rebasing {
     private mutating func disconnect(
         _ key: ObjectKey, from object: NSManagedObject, at end: RelationshipLinks.End, _ rule: NSDeleteRule
     ) {
-        // Whom an unsaved change has taken elsewhere is none of the object's any more.
+        // An object that an unsaved change has given another owner no longer belongs to this one.
         guard let other = existing(key), other.refers(to: object.key, at: end) else { return }
         leave(other, object, at: end)
         if rule == .cascadeDeleteRule { context.delete(other) }

@@ -1,8 +1,8 @@
-/// Unsaved changes of relationships, told apart from the objects that hold them, so that they can be taken back and made
-/// again when others have changed the rows beneath.
+/// Unsaved changes of relationships, separate from the objects that have them, so that they can be withdrawn and made
+/// again when the rows have changed in the store.
 ///
-/// Where one side refers to the other, that reference tells the whole change, and members follow from it. Only what a
-/// store keeps in pairs is told by members.
+/// Where one side has a reference to the other, the reference represents the whole change, and members follow from it.
+/// Only relationships with a join table are represented by members.
 struct RelationshipEdits {
     /// A reference that was set: a to-one relationship, or the hidden owner of a member.
     struct Reference {
@@ -12,7 +12,7 @@ struct RelationshipEdits {
         var now: ObjectKey?
     }
 
-    /// A pair that came or went.
+    /// A row of a join table that was added or removed.
     struct Pair {
         let object: NSManagedObject
         let index: Int
@@ -20,7 +20,7 @@ struct RelationshipEdits {
         let isAdded: Bool
     }
 
-    /// The order that an object's members were put in.
+    /// The new order of an object's members.
     struct Order {
         let object: NSManagedObject
         let index: Int
@@ -30,22 +30,22 @@ struct RelationshipEdits {
     /// One end of a relationship of one object.
     struct Side: Hashable {
         let key: ObjectKey
-        /// A slot, or the place of a to-many relationship.
+        /// A slot, or the index of a to-many relationship.
         let place: Int
     }
 
     var references: [Reference] = []
     var pairs: [Pair] = []
-    /// Deletions that let go of some of the objects, or are about them.
+    /// Deletions of some of the objects, or that affect them.
     private(set) var deletions: [NSManagedObject] = []
     private(set) var orders: [Order] = []
     private let context: NSManagedObjectContext
     private var seen: Set<Side> = []
     private var ordered: Set<Side> = []
 
-    /// The changes that have to do with some objects: their own, and those of others that name them.
+    /// The changes that concern some objects: their own, and those of objects that refer to them.
     ///
-    /// Cost: a look at every changed object.
+    /// Cost: a step for every changed object.
     init(concerning keys: Set<ObjectKey>, in context: NSManagedObjectContext) {
         self.context = context
         var seenPairs: Set<[Side]> = []
@@ -89,15 +89,15 @@ struct RelationshipEdits {
             || object.toMany.contains { $0?.differences().removed.contains(where: keys.contains) == true }
     }
 
-    /// An object's unsaved change of a reference; nil where there is none.
+    /// An object's unsaved change of a reference; nil where it is unchanged.
     private static func reference(of object: NSManagedObject, slot: Int) -> Reference? {
         guard object.values != nil else { return nil }
         let (before, now) = (object.committedValue(slot).referenceKey, object.slotValue(slot).referenceKey)
         return before == now ? nil : Reference(object: object, slot: slot, before: before, now: now)
     }
 
-    /// Adds a change, and with it those that it has brought about: of one-to-one relationships both ends are references,
-    /// and whoever gives way to another changes too.
+    /// Adds a change and those that result from it: in one-to-one relationships both ends are references, and an object
+    /// that loses its partner changes too.
     private mutating func add(_ edit: Reference) {
         var waiting = [edit]
         while let edit = waiting.popLast() {
@@ -113,14 +113,14 @@ struct RelationshipEdits {
         }
     }
 
-    /// Adds the reference that an object shall have though the store has another.
+    /// Adds the reference that an object gets although the store has another.
     mutating func force(_ object: NSManagedObject, slot: Int, from before: ObjectKey?, to now: ObjectKey?) {
         guard before != now, seen.insert(Side(key: object.key, place: slot)).inserted else { return }
-        // First, so that what was asked for counts where both are about the same object.
+        // At the beginning, so that a requested change takes precedence where both concern the same object.
         references.insert(Reference(object: object, slot: slot, before: before, now: now), at: 0)
     }
 
-    /// Adds the reference of an object that is not deleted any more: others shall have it again.
+    /// Adds the reference of an object whose deletion is reverted: others refer to it again.
     mutating func restore(_ object: NSManagedObject, slot: Int, to key: ObjectKey?) {
         guard let key else { return }
         references.insert(Reference(object: object, slot: slot, before: key, now: key), at: 0)
@@ -137,16 +137,16 @@ struct RelationshipEdits {
         orders.append(Order(object: object, index: index, members: state.members.keys))
     }
 
-    // MARK: - Taking back
+    // MARK: - Withdrawing
 
-    /// Takes the changes back on both sides, but for objects whose rows are read anew after this.
+    /// Withdraws the changes on both sides, except in objects whose rows are reloaded after this.
     mutating func withdraw(butOf keys: Set<ObjectKey>) {
         for edit in references {
             let object = edit.object
             if !keys.contains(object.key) {
                 object.setPrimitiveSlot(edit.slot, to: edit.before.map { .reference($0) } ?? .null)
             }
-            // References on the other side are changes of their own.
+            // References on the other side are separate changes.
             let end = object.layout.links.slots[edit.slot].inverse
             if let now = edit.now { withdraw(object.key, from: now, at: end, true, butOf: keys) }
             if let before = edit.before { withdraw(object.key, from: before, at: end, false, butOf: keys) }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Finds the classes that entities name.
+/// Finds the classes of entities.
 ///
-/// `NSClassFromString` knows a class of a Swift module by `Module.Class` only, and models often leave the module out. So
-/// a class is looked for by its name as it stands, then among the classes that made themselves known, then in the module
-/// of the running program.
+/// `NSClassFromString` finds a class of a Swift module only as `Module.Class`, and models often omit the module. So a
+/// class is looked up by its name as it is, then among the registered classes, then in the module of the running
+/// program.
 internal final class ManagedObjectClasses: @unchecked Sendable {  // because every access holds the lock
     static let shared = ManagedObjectClasses()
 
-    /// What was found for an entity. A miss is looked up again when another class has made itself known since.
+    /// The result for an entity. A failed search is repeated after another class has been registered.
     struct Finding {
         let managedObjectClass: NSManagedObject.Type
         let isFinal: Bool
@@ -19,7 +19,7 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
     private var known: [String: NSManagedObject.Type] = [:]
     private var generation = 0
 
-    /// Makes a class known by its own name and by that with its module.
+    /// Registers a class by its own name and by that with its module.
     func register(_ managedObjectClass: NSManagedObject.Type) {
         lock.withLock {
             let fullName = String(reflecting: managedObjectClass)
@@ -30,12 +30,12 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
         }
     }
 
-    /// The class of an entity's objects. Cost: one lock once it has been found.
+    /// The class of an entity's objects. Cost: one lock after it has been found.
     func managedObjectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         finding(for: entity).managedObjectClass
     }
 
-    /// The class of an entity's objects, and whether it will stay that.
+    /// The class of an entity's objects, and whether it is final.
     func finding(for entity: NSEntityDescription) -> Finding {
         lock.withLock {
             if let found = entity.foundManagedObjectClass, found.isFinal || found.generation == generation {
@@ -60,7 +60,8 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
         return Self.programModules.lazy.compactMap { NSClassFromString("\($0).\(bare)") as? NSManagedObject.Type }.first
     }
 
-    /// The modules that the program itself may be: an executable is named as its product, tests as their package.
+    /// The possible names of the program's own module: an executable's is named like its product, that of tests like
+    /// their package.
     private static let programModules: [String] = {
         let program = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingPathExtension().lastPathComponent
         let module = String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })

@@ -3,9 +3,9 @@ import ModelFiles
 
 /// Finds models in bundles.
 internal enum ModelBundles {
-    /// The models of bundles, or of the main bundle where nil is given. Files that cannot be read are left out.
+    /// The models of bundles; nil means the main bundle. Files that cannot be read are skipped.
     ///
-    /// - Parameter everyVersion: Whether a `.momd` gives every version it holds, or the current one alone.
+    /// - Parameter everyVersion: Whether all versions of a `.momd` are returned, or the current one only.
     static func models(in bundles: [Bundle]?, everyVersion: Bool) -> [NSManagedObjectModel] {
         urls(in: bundles ?? [.main]).flatMap { url -> [NSManagedObjectModel] in
             guard let file = try? ModelFile.read(at: url) else { return [] }
@@ -14,7 +14,7 @@ internal enum ModelBundles {
         }
     }
 
-    /// The checksum of each version in a `.momd`: what its list says, else computed.
+    /// The checksum of each version in a `.momd`: from `VersionInfo.plist`, or else computed.
     static func checksums(ofVersionedModelAt url: URL) throws -> [String: String] {
         let file: ModelFile
         do {
@@ -31,13 +31,13 @@ internal enum ModelBundles {
             file.versions.map { ($0.name, VersionHash($0.model).checksum) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Every `.momd` and `.mom` at the top of the bundles, sorted by path.
+    /// The URLs of all `.momd` and `.mom` at the top level of the bundles, sorted by path.
     private static func urls(in bundles: [Bundle]) -> [URL] {
         var folders: [URL] = []
         for bundle in bundles {
             guard let folder = bundle.resourceURL else { continue }
             folders.append(folder)
-            // The package manager puts each target's resources into a bundle of its own, beside the program.
+            // The package manager creates a resource bundle for each target, beside the program.
             if bundle == .main { folders += contents(of: folder).filter { $0.pathExtension == "resources" } }
         }
         var met: Set<String> = []

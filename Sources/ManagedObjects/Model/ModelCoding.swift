@@ -1,17 +1,17 @@
 import Foundation
 
-/// How descriptions take part in keyed archives: a model as a whole, and nothing less than a model.
+/// Coding of descriptions in keyed archives: only whole models can be coded.
 internal enum ModelCoding {
-    /// The key under which an archive holds the model's compiled form.
+    /// The key of the model's compiled form in an archive.
     static let compiledModelKey = "CompiledModel"
 
-    /// The error of a part that is coded on its own.
+    /// The error for a part that is coded on its own.
     static var onlyWholeModels: CocoaError {
         CocoaError(
             .coderInvalidValue,
             userInfo: [
                 NSLocalizedDescriptionKey:
-                    "An entity, a property or an index cannot be coded without its model: archive the model instead."
+                    "An entity, a property or an index cannot be archived without its model: archive the model instead."
             ])
     }
 }

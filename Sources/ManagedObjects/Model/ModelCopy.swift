@@ -1,6 +1,6 @@
 import Foundation
 
-/// A deep copy of entities that belong together: what points from one to another points among the copies.
+/// A deep copy of related entities: references between them become references between the copies.
 internal struct ModelCopy {
     let entities: [NSEntityDescription]
 
@@ -26,7 +26,7 @@ internal struct ModelCopy {
             }
         }
         entities = pairs.map(\.copy)
-        // Indexes may name inherited properties.
+        // Indexes may refer to inherited properties.
         for (original, copy) in pairs {
             let names = copy.propertiesByName
             for (index, copiedIndex) in zip(original.indexes, copy.indexes) {

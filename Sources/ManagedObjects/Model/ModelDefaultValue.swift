@@ -2,9 +2,9 @@ import Foundation
 import KeyedArchives
 import ModelFiles
 
-/// Between default values as Core Data hands them out and the plain values of model files.
+/// Converts between the default values of Core Data's API and the plain values of model files.
 internal enum ModelDefaultValue {
-    /// The value as a new object gets it; nil where the file holds an object of a class that is not instantiated here.
+    /// The value as a new object gets it; nil where the file contains an object of a class that is not instantiated.
     static func object(_ value: ModelValue, type: ModelAttributeType) -> Any? {
         switch value {
         case .integer(let number): type == .boolean ? NSNumber(value: number != 0) : NSNumber(value: number)
@@ -20,7 +20,7 @@ internal enum ModelDefaultValue {
         }
     }
 
-    /// The plain value of a default; nil where it is of no kind that fits the type.
+    /// The plain value of a default; nil where it does not fit the type.
     static func plain(_ value: Any, type: ModelAttributeType) -> ModelValue? {
         switch type {
         case .integer16, .integer32, .integer64: (value as? NSNumber).map { .integer($0.int64Value) }
@@ -47,7 +47,7 @@ internal enum ModelDefaultValue {
         return data.flatMap { try? ReadableValue(archive: $0) }
     }
 
-    /// The objects of a tree of plain values. It calls itself no deeper than the tree's reader let it be.
+    /// The objects of a tree of plain values. Recursive to the tree's depth, which its reader has limited.
     private static func object(_ value: ReadableValue) -> Any? {
         switch value {
         case .null: nil

@@ -3,22 +3,23 @@ import KeyedArchives
 import ModelFiles
 import PredicateLanguage
 
-/// Makes descriptions of the plain values that model files are read into.
+/// Creates descriptions from the plain values of model files.
 ///
-/// Values come from files, so nothing in them is trusted: what contradicts itself is an error, never a trap.
+/// Values come from files and are not trusted: inconsistencies are errors, never traps.
 internal struct ModelValueReader {
     private var entities: [String: NSEntityDescription] = [:]
 
     // MARK: - Models
 
-    /// The model that a value describes.
+    /// Reads a model from its value.
     ///
-    /// - Throws: `ModelError` where a name is missing, twice there, or refers to nothing, or entities inherit in a circle.
+    /// - Throws: `ModelError` where a name is missing, occurs twice, or is unknown, or the inheritance of entities has
+    ///   a cycle.
     mutating func read(_ value: Model, into model: NSManagedObjectModel) throws {
         for entity in value.entities {
             guard !entity.name.isEmpty else { throw ModelError(.invalidName, "An entity has no name.") }
             guard entities[entity.name] == nil else {
-                throw ModelError(.duplicateName, "Two entities have one name.", entity: entity.name)
+                throw ModelError(.duplicateName, "Two entities have the same name.", entity: entity.name)
             }
             entities[entity.name] = NSEntityDescription()
         }
@@ -50,7 +51,7 @@ internal struct ModelValueReader {
     private func connectHierarchy(_ value: Model) throws {
         let parents = Dictionary(
             value.entities.map { ($0.name, $0.parentName) }, uniquingKeysWith: { first, _ in first })
-        // A walk upwards marks whose ancestry is known to end, so that each step is made once.
+        // A walk up the ancestors marks entities whose ancestry ends, so that each step is made once.
         var ending: Set<String> = []
         for entity in value.entities {
             var walked: Set<String> = []
@@ -93,7 +94,7 @@ internal struct ModelValueReader {
             }
             guard names.insert(property.name).inserted else {
                 throw ModelError(
-                    .duplicateName, "Two properties have one name.", entity: value.name, property: property.name)
+                    .duplicateName, "Two properties have the same name.", entity: value.name, property: property.name)
             }
         }
         entity.properties = properties
@@ -105,7 +106,7 @@ internal struct ModelValueReader {
             let inherited = superentity.propertiesByName
             for property in entity.properties where inherited[property.name] != nil {
                 throw ModelError(
-                    .duplicateName, "The entity inherits a property of this name.", entity: entity.name,
+                    .duplicateName, "The entity inherits a property with this name.", entity: entity.name,
                     property: property.name)
             }
         }
@@ -145,10 +146,10 @@ internal struct ModelValueReader {
         let property: NSPropertyDescription
         switch value.target {
         case .property(let name):
-            // An element of a composite attribute is named by its path; the composite is what the entity has.
+            // An element of a composite attribute is named by a path; the entity's property is the composite.
             guard let found = properties[name] ?? properties[String(name.prefix { $0 != "." })] else {
                 throw ModelError(
-                    .unknownProperty, "The index “\(index)” names a property that is not there.", entity: entity,
+                    .unknownProperty, "The index “\(index)” refers to a property that does not exist.", entity: entity,
                     property: name)
             }
             property = found
@@ -168,7 +169,7 @@ internal struct ModelValueReader {
 
     // MARK: - Properties
 
-    /// Calls itself for the elements of a composite, as deep as the reader of the file let them nest.
+    /// Recursive for the elements of a composite, to the depth that the reader of the file has limited.
     private func attribute(_ value: ModelAttribute, of entity: ModelEntity) throws -> NSAttributeDescription {
         let attribute: NSAttributeDescription
         if let derivation = value.derivation {

@@ -3,10 +3,10 @@ import KeyedArchives
 import ModelFiles
 import PredicateLanguage
 
-/// Turns descriptions into the plain values that model files are written from and version hashes are computed of.
+/// Converts descriptions to the plain values from which model files are written and version hashes are computed.
 ///
-/// What plain values cannot hold is left out: user info that is no property list, closures in predicates, default values
-/// that cannot be archived.
+/// What plain values cannot represent is omitted: user info that is not a property list, closures in predicates,
+/// default values that cannot be archived.
 internal struct ModelValueWriter {
     // MARK: - Models
 
@@ -58,7 +58,7 @@ internal struct ModelValueWriter {
         value(of: one) == value(of: two)
     }
 
-    /// The hash of an entity alone: those it inherits from enter it, and no others.
+    /// The hash of an entity alone: it depends on the entity and its ancestors only.
     func versionHash(of entity: NSEntityDescription) -> Data {
         VersionHash(Model(entities: entity.lineage.map(value(of:)))).entityHashes[entity.name ?? ""] ?? Data()
     }
@@ -101,7 +101,7 @@ internal struct ModelValueWriter {
                 expression: expression.node, filteringPredicate: derived.filteringPredicate?.embeddedNode)
         }
         if let composite = attribute as? NSCompositeAttributeDescription {
-            // Elements nest as deep as whoever built the description made them.
+            // Recursive: the elements nest as deep as the code that created the description has nested them.
             value.elements = composite.elements.map(self.value(of:))
         }
         return value

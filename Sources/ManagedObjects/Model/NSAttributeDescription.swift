@@ -8,7 +8,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable { 
         didSet { attributeValueClassName = Self.valueClassName(of: attributeType) }
     }
 
-    /// The type of the value: the same as ``attributeType``, as newer code spells it.
+    /// The type of the value: the same as ``attributeType``, in the newer API.
     public var type: AttributeType {
         get { AttributeType(rawValue: attributeType) }
         set { attributeType = newValue.rawValue }
@@ -20,23 +20,23 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable { 
     /// The value of a new object.
     open var defaultValue: Any? { willSet { requireEditable() } }
 
-    /// The name of the transformer of a transformable attribute; nil is the default archiving.
+    /// The name of the transformer of a transformable attribute; nil means the default archiving.
     open var valueTransformerName: String? { willSet { requireEditable() } }
 
-    /// Whether the store may keep a large value in a file beside it.
+    /// Whether the store may write a large value to a file beside it.
     open var allowsExternalBinaryDataStorage: Bool = false { willSet { requireEditable() } }
 
-    /// Whether the store's history keeps the value of a deleted object.
+    /// Whether the store's history preserves the value of a deleted object.
     open var preservesValueInHistoryOnDeletion: Bool = false { willSet { requireEditable() } }
 
     /// Whether CloudKit encrypts the value. Kept in model files, without effect here.
     open var allowsCloudEncryption: Bool = false { willSet { requireEditable() } }
 
-    /// Whether a context compares the values of a transformable attribute that it has handed out, so that changes in
-    /// place are noticed. They are unless the user info has `coral.inPlaceChanges` = `ignore`.
+    /// Whether a context detects in-place changes of the attribute's transformable values. True unless the user info
+    /// has `coral.inPlaceChanges` = `ignore`.
     internal var noticesInPlaceChanges: Bool { userInfo?["coral.inPlaceChanges"] as? String != "ignore" }
 
-    /// The hash that names this version of the attribute: 32 bytes. Cost: one SHA-256.
+    /// The hash of this version of the attribute: 32 bytes. Cost: one SHA-256.
     open override var versionHash: Data { super.versionHash }
 
     internal override func assign(from original: NSPropertyDescription) {
@@ -51,7 +51,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable { 
         allowsCloudEncryption = original.allowsCloudEncryption
     }
 
-    /// The class name that a type implies, or nil where it implies none.
+    /// The class name of a type, or nil where the type has none.
     internal static func valueClassName(of type: NSAttributeType) -> String? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
@@ -70,29 +70,29 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable { 
 }
 
 extension NSAttributeDescription {
-    /// The types of attributes, in the spelling of newer code.
+    /// The types of attributes in the newer API.
     public struct AttributeType: Hashable, Equatable, RawRepresentable, Sendable {
         public typealias RawValue = NSAttributeType
 
-        /// The same type in the older spelling.
+        /// The same type in the older API.
         public var rawValue: NSAttributeType
 
-        /// The type of an older spelling.
+        /// The type of the older API.
         public init(rawValue: NSAttributeType) { self.rawValue = rawValue }
 
         /// No type: any value, in a transient attribute.
         public static let undefined = AttributeType(rawValue: .undefinedAttributeType)
-        /// A whole number of 16 bits.
+        /// An integer of 16 bits.
         public static let integer16 = AttributeType(rawValue: .integer16AttributeType)
-        /// A whole number of 32 bits.
+        /// An integer of 32 bits.
         public static let integer32 = AttributeType(rawValue: .integer32AttributeType)
-        /// A whole number of 64 bits.
+        /// An integer of 64 bits.
         public static let integer64 = AttributeType(rawValue: .integer64AttributeType)
-        /// An `NSDecimalNumber`; the SQLite store keeps it as a double.
+        /// An `NSDecimalNumber`; the SQLite store stores it as a double.
         public static let decimal = AttributeType(rawValue: .decimalAttributeType)
-        /// A binary fraction of 64 bits.
+        /// A floating-point number of 64 bits.
         public static let double = AttributeType(rawValue: .doubleAttributeType)
-        /// A binary fraction of 32 bits.
+        /// A floating-point number of 32 bits.
         public static let float = AttributeType(rawValue: .floatAttributeType)
         /// A `String`.
         public static let string = AttributeType(rawValue: .stringAttributeType)
@@ -106,7 +106,7 @@ extension NSAttributeDescription {
         public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
         /// A `URL`.
         public static let uri = AttributeType(rawValue: .URIAttributeType)
-        /// A value that a `ValueTransformer` turns into data.
+        /// A value that a `ValueTransformer` converts to data.
         public static let transformable = AttributeType(rawValue: .transformableAttributeType)
         /// An `NSManagedObjectID`; only as the result of an expression.
         public static let objectID = AttributeType(rawValue: .objectIDAttributeType)

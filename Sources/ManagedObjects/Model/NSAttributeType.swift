@@ -1,18 +1,18 @@
-/// The types of attributes, numbered as model files number them.
+/// The types of attributes. The raw values are those of model files.
 public enum NSAttributeType: UInt, Sendable {
     /// No type: any value, in a transient attribute.
     case undefinedAttributeType = 0
-    /// A whole number of 16 bits.
+    /// An integer of 16 bits.
     case integer16AttributeType = 100
-    /// A whole number of 32 bits.
+    /// An integer of 32 bits.
     case integer32AttributeType = 200
-    /// A whole number of 64 bits.
+    /// An integer of 64 bits.
     case integer64AttributeType = 300
-    /// An `NSDecimalNumber`; the SQLite store keeps it as a double.
+    /// An `NSDecimalNumber`; the SQLite store stores it as a double.
     case decimalAttributeType = 400
-    /// A binary fraction of 64 bits.
+    /// A floating-point number of 64 bits.
     case doubleAttributeType = 500
-    /// A binary fraction of 32 bits.
+    /// A floating-point number of 32 bits.
     case floatAttributeType = 600
     /// A `String`.
     case stringAttributeType = 700
@@ -26,7 +26,7 @@ public enum NSAttributeType: UInt, Sendable {
     case UUIDAttributeType = 1100
     /// A `URL`.
     case URIAttributeType = 1200
-    /// A value that a `ValueTransformer` turns into data.
+    /// A value that a `ValueTransformer` converts to data.
     case transformableAttributeType = 1800
     /// An `NSManagedObjectID`; only as the result of an expression.
     case objectIDAttributeType = 2000
@@ -34,22 +34,22 @@ public enum NSAttributeType: UInt, Sendable {
     case compositeAttributeType = 2100
 }
 
-/// How an index is kept.
+/// The kinds of indexes.
 public enum NSFetchIndexElementType: UInt, Sendable {
     /// An ordinary index.
     case binary = 0
-    /// An index of ranges, for coordinates.
+    /// An R-tree index, for coordinates.
     case rTree = 1
 }
 
-/// What becomes of the objects at the other end of a relationship when an object is deleted.
+/// The rule for the objects at the other end of a relationship when an object is deleted.
 public enum NSDeleteRule: UInt, Sendable {
-    /// Nothing: their references back are left as they are.
+    /// Nothing happens: their references to the object are not changed.
     case noActionDeleteRule = 0
-    /// Their references back are cleared.
+    /// Their references to the object are cleared.
     case nullifyDeleteRule = 1
     /// They are deleted too.
     case cascadeDeleteRule = 2
-    /// The object cannot be deleted while there is one.
+    /// The object cannot be deleted while the relationship is not empty.
     case denyDeleteRule = 3
 }

@@ -8,7 +8,7 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         didSet { for element in allElements { element.entityIfAny = entityIfAny } }
     }
 
-    /// A composite attribute without elements.
+    /// Creates a composite attribute without elements.
     public required init() {
         super.init()
         attributeType = .compositeAttributeType
@@ -16,7 +16,7 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
 
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-    /// The elements, and theirs, down to the last; composites come before what they hold.
+    /// All elements at all levels; a composite comes before its elements.
     internal final var allElements: [NSAttributeDescription] {
         var found: [NSAttributeDescription] = []
         var pending = Array(elements.reversed())

@@ -2,10 +2,10 @@ import Foundation
 
 /// An attribute that the store computes: when an object is saved, or when its own or a related row changes.
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {  // because its superclass is
-    /// What is computed, such as `items.@count`, `canonical:(name)` or `now()`.
+    /// The expression, such as `items.@count`, `canonical:(name)` or `now()`.
     open var derivationExpression: NSExpression? { willSet { requireEditable() } }
 
-    /// Which objects of the to-many relationship count. Model files have a place for it; no tool sets it.
+    /// A filter for the objects of the to-many relationship. Model files have a field for it; no tool sets it.
     internal final var filteringPredicate: NSPredicate? { willSet { requireEditable() } }
 
     internal override func assign(from original: NSPropertyDescription) {

@@ -1,9 +1,9 @@
 import Foundation
 
 extension NSEntityDescription {
-    /// The entity of a name in the model of the context's coordinator, or nil where there is none.
+    /// The entity of a name in the model of the context's coordinator, or nil where it does not exist.
     ///
-    /// It is a programmer error to ask a context that has no coordinator.
+    /// A context without a coordinator is a programmer error.
     public class func entity(
         forEntityName entityName: String, in context: NSManagedObjectContext
     ) -> NSEntityDescription? {
@@ -13,9 +13,9 @@ extension NSEntityDescription {
         return model.entitiesByName[entityName]
     }
 
-    /// A new object of an entity, of the class that the entity names, inserted into the context.
+    /// Creates an object of an entity, with the entity's class, and inserts it into the context.
     ///
-    /// It is a programmer error to name an entity that the context's model does not have.
+    /// A name that the context's model does not have is a programmer error.
     public class func insertNewObject(
         forEntityName entityName: String, into context: NSManagedObjectContext
     ) -> NSManagedObject {
@@ -25,14 +25,15 @@ extension NSEntityDescription {
         return entity.managedObjectClass.init(entity: entity, insertInto: context)
     }
 
-    /// The class of the entity's objects: the one that ``managedObjectClassName`` names, else that of the superentity.
+    /// The class of the entity's objects: the one with the name ``managedObjectClassName``, else that of the
+    /// superentity.
     internal final var managedObjectClass: NSManagedObject.Type {
         ManagedObjectClasses.shared.managedObjectClass(of: self)
     }
 }
 
 extension NSManagedObjectContext {
-    /// The model of the coordinator, the context's own or that of the last of its parents.
+    /// The model of the coordinator of the context, or of its topmost parent.
     internal final var modelIfAny: NSManagedObjectModel? {
         var context = self
         while let parent = context.parent { context = parent }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A kind of object: its name, its class, and its properties.
+/// A type of objects: its name, its class, and its properties.
 ///
 /// A description can be changed until a coordinator uses its model; a change after that is a programmer error and stops
 /// the program.
@@ -10,16 +10,16 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// The entity's name; not empty, and unique in its model.
     open var name: String? { willSet { requireEditable() } }
 
-    /// Whether only subentities have objects.
+    /// Whether the entity cannot have objects of its own, only its subentities.
     open var isAbstract: Bool = false { willSet { requireEditable() } }
 
-    /// The developer's own remarks.
+    /// The developer's own key-value pairs.
     open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireEditable() } }
 
-    /// Any text; a change of it changes the entity's version hash.
+    /// An arbitrary text that is part of the entity's version hash.
     open var versionHashModifier: String? { willSet { requireEditable() } }
 
-    /// Lists of properties, by name or description, whose values together are unique among the entity's objects.
+    /// Lists of properties, by name or description, whose combined values are unique among the entity's objects.
     open var uniquenessConstraints: [[Any]] = [] { willSet { requireEditable() } }
 
     /// Indexes over several properties, by name or description: the form before fetch indexes.
@@ -33,10 +33,10 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - The model
 
-    /// The model. It is a programmer error to ask an entity that belongs to none.
+    /// The model. Reading it from an entity without a model is a programmer error.
     open var managedObjectModel: NSManagedObjectModel {
         guard let managedObjectModelIfAny else {
-            preconditionFailure("The entity “\(name ?? "")” belongs to no model, or its model is gone.")
+            preconditionFailure("The entity “\(name ?? "")” belongs to no model, or its model was deallocated.")
         }
         return managedObjectModelIfAny
     }
@@ -44,23 +44,23 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// The model, or nil as long as the entity belongs to none.
     internal final weak var managedObjectModelIfAny: NSManagedObjectModel?
 
-    /// The position in the frozen model: depth first, siblings by name without regard to case. One less than `Z_ENT`.
+    /// The index in the frozen model: depth first, siblings by name without regard to case. One less than `Z_ENT`.
     internal final var index: Int = 0
 
-    /// The positions of the entity and all below it.
+    /// The indexes of the entity and its descendants.
     internal final var subtree: Range<Int> = 0..<0
 
-    /// Where each property of an object has its place. Made when the model is frozen, so that no two threads make it.
+    /// The storage layout of the entity's objects. Created when the model is frozen, so that no two threads create it.
     internal final var layout: EntityLayout {
         if let madeLayout { return madeLayout }
         let made = EntityLayout(entity: self, oneWayToManys: OneWayToManys(in: managedObjectModelIfAny))
         madeLayout = made
         return made
     }
-    /// The layout holds the entity; the model breaks the circle when it goes.
+    /// The layout retains the entity; the model breaks the reference cycle when it is deallocated.
     internal final var madeLayout: EntityLayout?
 
-    /// What the name dictionaries hold once the model is frozen.
+    /// The content of the name dictionaries after the model is frozen.
     private var frozenProperties: [String: NSPropertyDescription]?
     private var frozenAttributes: [String: NSAttributeDescription] = [:]
     private var frozenRelationships: [String: NSRelationshipDescription] = [:]
@@ -87,10 +87,10 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         Dictionary(subentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// The entity at the top of the hierarchy: this one, where it inherits from none.
+    /// The root of the hierarchy: this entity, where it has no superentity.
     internal final var rootEntity: NSEntityDescription { lineage[0] }
 
-    /// The entity and what it inherits from, the root first.
+    /// The entity and its ancestors, the root first.
     internal final var lineage: [NSEntityDescription] {
         var lineage = [self]
         while let superentity = lineage[lineage.count - 1].superentity, !lineage.contains(where: { $0 === superentity })
@@ -100,7 +100,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         return lineage.reversed()
     }
 
-    /// Whether the entity is the other or inherits from it. Cost in a frozen model: one comparison of numbers.
+    /// Whether the entity is equal to another or inherits from it. Cost in a frozen model: one comparison of numbers.
     open func isKindOf(entity: NSEntityDescription) -> Bool {
         if entity === self { return true }
         if frozenProperties != nil, entity.frozenProperties != nil,
@@ -116,8 +116,8 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// The properties that the entity itself declares.
     internal final var ownProperties: [NSPropertyDescription] = []
 
-    /// The properties, the inherited ones first. What is set is what the entity itself declares; inherited ones among it
-    /// are left where they are.
+    /// The properties, the inherited ones first. Setting them sets the entity's own properties; inherited ones in the
+    /// new value are ignored.
     open var properties: [NSPropertyDescription] {
         get { lineage.flatMap(\.ownProperties) }
         set {
@@ -126,35 +126,35 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
             let declared = newValue.filter { property in !ancestors.contains { $0 === property.entityIfAny } }
             precondition(
                 Set(declared.map(\.name)).count == declared.count,
-                "The entity “\(name ?? "")” cannot have two properties of one name.")
+                "The entity “\(name ?? "")” cannot have two properties with the same name.")
             for property in ownProperties where property.entityIfAny === self { property.entityIfAny = nil }
             ownProperties = declared
             for property in declared { take(property) }
         }
     }
 
-    /// What ``ownProperties`` holds, sorted by name literally: the order of columns.
+    /// ``ownProperties``, sorted by name literally: the order of columns.
     internal final var sortedOwnProperties: [NSPropertyDescription] {
         ownProperties.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The properties by name, the inherited ones too. Made anew on each call as long as the model can be changed.
+    /// The properties by name, including inherited ones. Computed on each access until the model is frozen.
     open var propertiesByName: [String: NSPropertyDescription] {
         frozenProperties ?? Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// The attributes by name, the inherited ones too.
+    /// The attributes by name, including inherited ones.
     open var attributesByName: [String: NSAttributeDescription] {
         frozenProperties == nil ? propertiesByName.compactMapValues { $0 as? NSAttributeDescription } : frozenAttributes
     }
 
-    /// The relationships by name, the inherited ones too.
+    /// The relationships by name, including inherited ones.
     open var relationshipsByName: [String: NSRelationshipDescription] {
         frozenProperties == nil
             ? propertiesByName.compactMapValues { $0 as? NSRelationshipDescription } : frozenRelationships
     }
 
-    /// The relationships, inherited ones too, whose destination is the entity; sorted by name.
+    /// The relationships whose destination is the entity, including inherited ones; sorted by name.
     open func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
         relationshipsByName.values.filter { $0.destinationEntity === entity }.sorted { $0.name < $1.name }
     }
@@ -168,9 +168,9 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
 
     private var ownClassName: String?
 
-    /// The name of the class of the entity's objects, `NSManagedObject` unless set. A class of a Swift module is named
-    /// with it (`Library.Book`); a name without a module, or with a leading dot, is also looked for in the program's own
-    /// module and among the classes that made themselves known to ``KeyPathRegistry``.
+    /// The name of the class of the entity's objects, `NSManagedObject` by default. A class of a Swift module has the
+    /// module in its name (`Library.Book`); a name without a module, or with a leading dot, is also looked up in the
+    /// program's own module and among the classes registered with ``KeyPathRegistry``.
     open var managedObjectClassName: String! {
         get { ownClassName ?? "NSManagedObject" }
         set {
@@ -179,15 +179,15 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         }
     }
 
-    /// The class name where one was set that is not that of `NSManagedObject`.
+    /// The class name, unless it is `NSManagedObject` or was not set.
     internal final var explicitClassName: String? { ownClassName == "NSManagedObject" ? nil : ownClassName }
 
-    /// The class that ``managedObjectClassName`` names; nil where it has not been found yet.
+    /// The class with the name ``managedObjectClassName``; nil where it has not been looked up yet.
     internal final var foundManagedObjectClass: ManagedObjectClasses.Finding?
 
     private var ownRenamingIdentifier: String?
 
-    /// The name that the entity had in the version before; its name, unless set.
+    /// The name of the entity in the previous version; by default its current name.
     open var renamingIdentifier: String? {
         get { ownRenamingIdentifier ?? name }
         set {
@@ -196,24 +196,24 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         }
     }
 
-    /// The renaming identifier where one was set that is not the name.
+    /// The renaming identifier, unless it equals the name or was not set.
     internal final var explicitRenamingIdentifier: String? {
         ownRenamingIdentifier == name ? nil : ownRenamingIdentifier
     }
 
-    /// The hash that names this version of the entity: 32 bytes, the same that Apple's tools compute.
-    /// Cost: one SHA-256 for each property, and in a frozen model nothing.
+    /// The hash of this version of the entity: 32 bytes, the same as computed by Apple's tools. Cost: one SHA-256 for
+    /// each property; none in a frozen model.
     open var versionHash: Data {
         managedObjectModelIfAny?.frozenVersionHashes?[name ?? ""] ?? ModelValueWriter().versionHash(of: self)
     }
 
     // MARK: - Copying and freezing
 
-    /// An entity without a name and properties.
+    /// Creates an entity without a name and properties.
     public required override init() {}
 
     /// A copy that belongs to no model and can be changed, with copies of the subentities. Its relationships keep their
-    /// destinations; copy the model to copy those too.
+    /// destinations; copy the model to copy these too.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init()
         copy.assign(from: self)
@@ -229,7 +229,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         return copy
     }
 
-    /// Takes over everything that the original itself states, but for its place among other entities.
+    /// Copies everything except the entity's relations to other entities.
     internal final func assign(from original: NSEntityDescription) {
         name = original.name
         isAbstract = original.isAbstract
@@ -247,12 +247,12 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         }
     }
 
-    /// Names from a list that may hold names and descriptions.
+    /// The names of a list of names and descriptions.
     internal static func names(_ elements: [Any]) -> [String] {
         elements.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
     }
 
-    /// Keeps the name dictionaries. Called once, by the model.
+    /// Stores the name dictionaries. Called once, by the model.
     internal final func keepNames() {
         let all = propertiesByName
         frozenAttributes = all.compactMapValues { $0 as? NSAttributeDescription }
@@ -268,7 +268,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - Equality
 
-    /// Two entities are equal when they state the same.
+    /// Two entities are equal when their contents are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSEntityDescription else { return false }
         return self === other || (name == other.name && ModelValueWriter().stateTheSame(self, other))
@@ -286,13 +286,13 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Always nil: an entity is coded with its model.
+    /// Always nil: an entity is archived with its model.
     public required init?(coder: NSCoder) {
         super.init()
         coder.failWithError(ModelCoding.onlyWholeModels)
         return nil
     }
 
-    /// Fails: an entity is coded with its model.
+    /// Fails: an entity is archived with its model.
     open func encode(with coder: NSCoder) { coder.failWithError(ModelCoding.onlyWholeModels) }
 }

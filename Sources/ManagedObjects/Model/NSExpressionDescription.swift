@@ -2,13 +2,13 @@ import Foundation
 
 /// A computed column of a fetch whose results are dictionaries.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is
-    /// What is computed.
+    /// The expression of the column.
     open var expression: NSExpression? { willSet { requireEditable() } }
 
     /// The type of the result.
     open var expressionResultType: NSAttributeType = .undefinedAttributeType { willSet { requireEditable() } }
 
-    /// The type of the result: the same as ``expressionResultType``, as newer code spells it.
+    /// The type of the result: the same as ``expressionResultType``, in the newer API.
     public var resultType: NSAttributeDescription.AttributeType {
         get { NSAttributeDescription.AttributeType(rawValue: expressionResultType) }
         set { expressionResultType = newValue.rawValue }

@@ -7,19 +7,19 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding,
     /// The index's name; not empty, and unique in its entity.
     open var name: String { willSet { requireEditable() } }
 
-    /// What is indexed, in order.
+    /// The indexed elements, in order.
     open var elements: [NSFetchIndexElementDescription] {
         willSet { requireEditable() }
         didSet { for element in elements { element.indexDescription = self } }
     }
 
-    /// Which objects the index holds; nil is all of them.
+    /// The predicate of the objects in the index; nil means all.
     open var partialIndexPredicate: NSPredicate? { willSet { requireEditable() } }
 
     /// The entity that the index belongs to.
     open internal(set) weak var entity: NSEntityDescription?
 
-    /// An index of a name; its elements may follow later.
+    /// Creates an index with a name; its elements may be set later.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         self.elements = elements ?? []
@@ -43,12 +43,12 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding,
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Always nil: an index is coded with its model.
+    /// Always nil: an index is archived with its model.
     public required init?(coder: NSCoder) {
         coder.failWithError(ModelCoding.onlyWholeModels)
         return nil
     }
 
-    /// Fails: an index is coded with its model.
+    /// Fails: an index is archived with its model.
     open func encode(with coder: NSCoder) { coder.failWithError(ModelCoding.onlyWholeModels) }
 }

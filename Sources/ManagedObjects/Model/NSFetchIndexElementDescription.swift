@@ -4,22 +4,22 @@ import Foundation
 open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding,
     @unchecked Sendable  // because it is frozen once a coordinator uses its model
 {
-    /// What is indexed: a property of the entity, or an `NSExpressionDescription`.
+    /// The indexed property of the entity, or an `NSExpressionDescription`.
     open internal(set) var property: NSPropertyDescription?
 
     /// The name of ``property``.
     open var propertyName: String? { property?.name }
 
-    /// How the index is kept.
+    /// The kind of index.
     open var collationType: NSFetchIndexElementType { willSet { indexDescription?.requireEditable() } }
 
-    /// Whether small values come first. True unless set.
+    /// Whether the order is ascending; true by default.
     open var isAscending: Bool = true { willSet { indexDescription?.requireEditable() } }
 
     /// The index that the element belongs to.
     open internal(set) weak var indexDescription: NSFetchIndexDescription?
 
-    /// An element that indexes a property.
+    /// Creates an element that indexes a property.
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         self.property = property
         self.collationType = collationType
@@ -36,12 +36,12 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding,
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Always nil: an element is coded with its model.
+    /// Always nil: an element is archived with its model.
     public required init?(coder: NSCoder) {
         coder.failWithError(ModelCoding.onlyWholeModels)
         return nil
     }
 
-    /// Fails: an element is coded with its model.
+    /// Fails: an element is archived with its model.
     open func encode(with coder: NSCoder) { coder.failWithError(ModelCoding.onlyWholeModels) }
 }

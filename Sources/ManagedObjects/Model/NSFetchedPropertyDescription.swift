@@ -1,11 +1,11 @@
 import Foundation
 
-/// A property whose value is what a fetch request finds.
+/// A property whose value is the result of a fetch request.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is
     /// The request. In its predicate `$FETCH_SOURCE` is the object and `$FETCHED_PROPERTY` this description.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { willSet { requireEditable() } }
 
-    /// A fetched property without a request.
+    /// Creates a fetched property without a request.
     public required init() {
         super.init()
         isTransient = true

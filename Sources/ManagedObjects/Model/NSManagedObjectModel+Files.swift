@@ -3,18 +3,20 @@ import ModelFiles
 
 extension NSManagedObjectModel {
     /// Reads a model: a compiled one (`.mom`, or the current version in a `.momd`), or a source one (`.xcdatamodel`, or
-    /// the current version in a `.xcdatamodeld`), which Apple's framework cannot.
+    /// the current version in a `.xcdatamodeld`), which Apple's framework cannot read.
     ///
-    /// Nil where there is none, or it cannot be read; ``model(contentsOf:)`` says why. Cost: the whole file is read.
+    /// Nil where there is none, or it cannot be read; ``model(contentsOf:)`` throws the reason. Cost: the whole file is
+    /// read.
     public convenience init?(contentsOf url: URL) {
         guard let value = try? ModelFile.read(at: url).model else { return nil }
         try? self.init(value: value)
     }
 
-    /// Reads a model as ``init(contentsOf:)`` does: an addition to Core Data's API, which says why it fails.
+    /// Reads a model as ``init(contentsOf:)`` does: an addition to Core Data's API, which throws the reason of a
+    /// failure.
     ///
-    /// - Throws: `CocoaError.fileReadCorruptFile` or `.fileReadNoSuchFile`, with the reason, the file and the line in its
-    ///   description.
+    /// - Throws: `CocoaError.fileReadCorruptFile` or `.fileReadNoSuchFile`, with the reason, the file and the line in
+    ///   its description.
     public static func model(contentsOf url: URL) throws -> NSManagedObjectModel {
         do {
             return try NSManagedObjectModel(value: ModelFile.read(at: url).model)

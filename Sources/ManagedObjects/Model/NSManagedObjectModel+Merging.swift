@@ -2,15 +2,16 @@ import Foundation
 import ModelFiles
 
 extension NSManagedObjectModel {
-    /// A model of all entities of several models; nil where two of them have different entities of one name.
+    /// Creates a model of all entities of several models; nil where two of them have different entities with the same
+    /// name.
     ///
-    /// The models themselves are left as they are. Nil merges none, and gives an empty model.
+    /// The models themselves are not changed. Nil gives an empty model.
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         guard let merged = Self.merge((models ?? []).map { $0.modelValue() }) else { return nil }
         try? self.init(value: merged)
     }
 
-    /// A model of those entities with which a store was written; nil where the models do not have them all.
+    /// Creates a model of the entities with which a store was written; nil where the models do not have all of them.
     ///
     /// - Parameters:
     ///   - models: Models of several versions.
@@ -34,16 +35,17 @@ extension NSManagedObjectModel {
         try? self.init(value: merged)
     }
 
-    /// The merged model of all models in bundles; those of the main bundle where nil is given.
+    /// The merged model of all models in bundles; nil means the main bundle.
     ///
-    /// Found are `.momd` and `.mom` at a bundle's top, and in the resource bundles that the package manager puts beside a
-    /// program. Files that cannot be read are left out. Nil where two models have different entities of one name.
+    /// Searched are `.momd` and `.mom` at a bundle's top level, and in the resource bundles that the package manager
+    /// creates beside a program. Files that cannot be read are skipped. Nil where two models have different entities
+    /// with the same name.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         NSManagedObjectModel(byMerging: ModelBundles.models(in: bundles, everyVersion: false))
     }
 
-    /// The model of those entities with which a store was written, from all versions of all models in bundles; nil where
-    /// they do not have them all.
+    /// The model of the entities with which a store was written, from all versions of all models in bundles; nil where
+    /// they do not have all of them.
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
@@ -51,7 +53,7 @@ extension NSManagedObjectModel {
         return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
     }
 
-    /// One value of several; nil where two of them differ about something of one name.
+    /// The union of several values; nil where two of them have different parts with the same name.
     private static func merge(_ values: [Model]) -> Model? {
         var merged = Model()
         for value in values {

@@ -4,7 +4,7 @@ import ModelFiles
 extension NSManagedObjectModel {
     /// Whether a store was written with the entities of a configuration, or of the whole model where the name is nil.
     ///
-    /// That is so when the store's metadata has as many version hashes as there are entities, and every one is equal.
+    /// True when the store's metadata has as many version hashes as there are entities, and all of them are equal.
     public func isConfiguration(
         withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
     ) -> Bool {
@@ -20,7 +20,7 @@ extension NSManagedObjectModel {
 
     /// The checksum of each version in a `.momd`, by the version's name.
     ///
-    /// - Throws: `CocoaError` where there is no such folder or it holds no model that can be read.
+    /// - Throws: `CocoaError` where the folder does not exist or contains no readable model.
     public class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
         try ModelBundles.checksums(ofVersionedModelAt: modelURL)
     }

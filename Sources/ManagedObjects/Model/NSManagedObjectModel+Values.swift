@@ -2,9 +2,9 @@ import Foundation
 import ModelFiles
 
 extension NSManagedObjectModel {
-    /// The model that a plain value describes.
+    /// Creates a model from a plain value.
     ///
-    /// - Throws: `ModelError` where the value contradicts itself.
+    /// - Throws: `ModelError` where the value is inconsistent.
     internal convenience init(value: Model) throws {
         self.init()
         var reader = ModelValueReader()

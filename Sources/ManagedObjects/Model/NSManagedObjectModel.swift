@@ -1,10 +1,10 @@
 import Foundation
 import ModelFiles
 
-/// The entities of a store, with the configurations and fetch requests that belong to them.
+/// The entities of a store, with their configurations and fetch requests.
 ///
-/// A model can be changed until a coordinator uses it; from then on a change is a programmer error and stops the program,
-/// and the model may be read from any thread.
+/// A model can be changed until a coordinator uses it. After that a change is a programmer error and stops the program,
+/// and any thread may read the model.
 open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     @unchecked Sendable  // because it is frozen once a coordinator uses it, and freezing holds a lock
 {
@@ -22,9 +22,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     private var frozenEntitiesByName: [String: NSEntityDescription]?
     private var configurationNames: [String: [String]] = [:]
 
-    // MARK: - Making a model
+    // MARK: - Creating a model
 
-    /// A model without entities.
+    /// Creates a model without entities.
     public override init() {}
 
     deinit {
@@ -33,7 +33,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - Entities
 
-    /// The entities. Setting an entity brings its subentities and superentities along; an entity belongs to one model.
+    /// The entities. Setting an entity also adds its subentities and superentities; an entity belongs to one model.
     open var entities: [NSEntityDescription] {
         get { ownEntities }
         set {
@@ -46,7 +46,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     private var ownEntities: [NSEntityDescription] = []
 
-    /// Takes an entity and its relatives into the model.
+    /// Adds an entity and its hierarchy to the model.
     internal final func adopt(_ entity: NSEntityDescription) {
         requireEditable()
         var pending = [entity]
@@ -62,17 +62,17 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
         }
     }
 
-    /// The entities by name. Made anew on each call as long as the model can be changed.
+    /// The entities by name. Computed on each access until the model is frozen.
     open var entitiesByName: [String: NSEntityDescription] {
         frozenEntitiesByName ?? Dictionary(entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { $1 })
     }
 
     // MARK: - Configurations
 
-    /// The names of the configurations, sorted. The default one, which holds all entities, has no name.
+    /// The names of the configurations, sorted. The default configuration, which contains all entities, has no name.
     open var configurations: [String] { configurationNames.keys.sorted() }
 
-    /// The entities of a configuration, or all where the name is nil; nil where there is no configuration of the name.
+    /// The entities of a configuration, or all where the name is nil; nil where the configuration does not exist.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration, configuration != Self.defaultConfigurationName else { return entities }
         guard let names = configurationNames[configuration] else { return nil }
@@ -80,32 +80,32 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
         return names.compactMap { all[$0] }
     }
 
-    /// Groups entities under a name. It is a programmer error to name an entity that the model does not have.
+    /// Groups entities under a name. An entity that the model does not have is a programmer error.
     open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
         requireEditable()
         for entity in entities {
             precondition(
                 entity.managedObjectModelIfAny === self,
-                "The configuration “\(configuration)” cannot hold “\(entity.name ?? "")”: the model has no such entity."
+                "The configuration “\(configuration)” cannot contain “\(entity.name ?? "")”, which is not in the model."
             )
         }
         configurationNames[configuration] = entities.compactMap(\.name)
     }
 
-    /// What Core Data calls the configuration that has no name.
+    /// The name of the default configuration in Core Data.
     internal static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
     // MARK: - Fetch requests
 
-    /// The fetch requests kept with the model, by name.
+    /// The model's fetch requests, by name.
     open private(set) var fetchRequestTemplatesByName: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
 
-    /// The fetch request of a name, or nil. It is the model's own: change a copy.
+    /// The fetch request with a name, or nil. It belongs to the model: change a copy.
     open func fetchRequestTemplate(forName name: String) -> NSFetchRequest<any NSFetchRequestResult>? {
         fetchRequestTemplatesByName[name]
     }
 
-    /// Keeps a fetch request under a name; nil takes it away.
+    /// Sets the fetch request of a name; nil removes it.
     open func setFetchRequestTemplate(
         _ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?, forName name: String
     ) {
@@ -113,9 +113,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
         fetchRequestTemplatesByName[name] = fetchRequestTemplate
     }
 
-    /// A copy of the fetch request of a name, its variables replaced; nil where there is no such request.
+    /// A copy of the fetch request with a name, its variables replaced; nil where it does not exist.
     ///
-    /// Variables without a value stay variables.
+    /// Variables without a value are kept.
     open func fetchRequestFromTemplate(
         withName name: String, substitutionVariables variables: [String: Any]
     ) -> NSFetchRequest<any NSFetchRequestResult>? {
@@ -127,7 +127,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - Versions
 
-    /// The developer's own names of this version, strings as a rule. They enter a store's metadata and no hash.
+    /// The developer's own names of this version, usually strings. Part of a store's metadata, but of no hash.
     open var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireEditable() } }
 
     /// Localised names of entities, properties and errors.
@@ -140,8 +140,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - Freezing
 
-    /// Makes the model unchangeable: called by a coordinator before it uses the model. Safe on any thread, any number of
-    /// times. Cost, the first time: one SHA-256 and one layout for each entity.
+    /// Makes the model immutable: called by a coordinator before it uses the model. Safe on any thread, any number of
+    /// times. Cost of the first call: one SHA-256 and one layout for each entity.
     internal final func freeze() {
         freezing.withLock {
             guard isEditable else { return }
@@ -149,7 +149,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
             for (index, entity) in orderedEntities.enumerated() {
                 entity.index = index
                 entity.subtree = index..<(index + 1)
-                // Ancestors came before: each grows to hold this one.
+                // The ancestors precede the entity: their ranges grow to include it.
                 for ancestor in entity.lineage { ancestor.subtree = ancestor.subtree.lowerBound..<(index + 1) }
             }
             frozenVersionHashes = entityVersionHashesByName
@@ -184,13 +184,13 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - Copying
 
-    /// A copy of the model and all that it holds, which can be changed.
+    /// A mutable copy of the model and its contents.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init(copying: self)
         return copy
     }
 
-    /// A copy of the original; subclasses that add state override it.
+    /// Creates a copy of the original; subclasses with state of their own override it.
     public required init(copying original: NSManagedObjectModel) {
         super.init()
         let copies = ModelCopy(of: original.ownEntities)
@@ -205,7 +205,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - Equality
 
-    /// Two models are equal when they state the same.
+    /// Two models are equal when their contents are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectModel else { return false }
         return self === other || ModelValueWriter().stateTheSame(self, other)
@@ -222,7 +222,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a model that ``encode(with:)`` wrote; nil where the archive holds none.
+    /// Reads a model written by ``encode(with:)``; nil where the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let data = coder.decodeObject(of: NSData.self, forKey: ModelCoding.compiledModelKey) else { return nil }
         do {
@@ -233,7 +233,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
         }
     }
 
-    /// Writes the model's compiled form into the archive.
+    /// Encodes the model's compiled form.
     open func encode(with coder: NSCoder) {
         do {
             coder.encode(NSData(data: try ModelArchive.write(modelValue())), forKey: ModelCoding.compiledModelKey)

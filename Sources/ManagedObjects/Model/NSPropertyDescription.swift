@@ -1,7 +1,7 @@
 import Foundation
 import ModelFiles
 
-/// What attributes, relationships and the other properties of an entity have in common.
+/// The common superclass of attributes, relationships and the other properties of an entity.
 ///
 /// A description can be changed until a coordinator uses its model; a change after that is a programmer error and stops
 /// the program. An inherited property is one object, shared with the entity that declares it.
@@ -11,10 +11,10 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     /// The property's name; not empty, and unique in its entity.
     open var name: String = "" { willSet { requireEditable() } }
 
-    /// Whether the property may be nil when it is saved. True unless set.
+    /// Whether the property may be nil when it is saved; true by default.
     open var isOptional: Bool = true { willSet { requireEditable() } }
 
-    /// Whether the property is left out of the store.
+    /// Whether the property is not stored.
     open var isTransient: Bool = false { willSet { requireEditable() } }
 
     /// Whether the property is indexed, the form before fetch indexes.
@@ -23,16 +23,17 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     /// Whether Spotlight indexes the property. Kept in model files, without effect here.
     open var isIndexedBySpotlight: Bool = false { willSet { requireEditable() } }
 
-    /// Whether the value is kept in the Spotlight record, an abandoned feature. Kept in model files, without effect here.
+    /// Whether the value is stored in the Spotlight record, an abandoned feature. Kept in model files, without effect
+    /// here.
     open var isStoredInExternalRecord: Bool = false { willSet { requireEditable() } }
 
-    /// The developer's own remarks.
+    /// The developer's own key-value pairs.
     open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireEditable() } }
 
-    /// Any text; a change of it changes the property's version hash.
+    /// An arbitrary text that is part of the property's version hash.
     open var versionHashModifier: String? { willSet { requireEditable() } }
 
-    /// The entity that declares the property. It is a programmer error to ask a property that belongs to none.
+    /// The entity that declares the property. Reading it from a property without an entity is a programmer error.
     open var entity: NSEntityDescription {
         guard let entityIfAny else { preconditionFailure("The property “\(name)” belongs to no entity yet.") }
         return entityIfAny
@@ -43,7 +44,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
 
     private var ownRenamingIdentifier: String?
 
-    /// The name that the property had in the version before; its name, unless set.
+    /// The name of the property in the previous version; by default its current name.
     open var renamingIdentifier: String? {
         get { ownRenamingIdentifier ?? name }
         set {
@@ -52,22 +53,22 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
         }
     }
 
-    /// The renaming identifier where one was set that is not the name.
+    /// The renaming identifier, unless it equals the name or was not set.
     internal final var explicitRenamingIdentifier: String? {
         ownRenamingIdentifier == name ? nil : ownRenamingIdentifier
     }
 
-    /// The conditions that a value must meet when it is saved; `SELF` is the value.
+    /// The conditions on a value when it is saved; `SELF` is the value.
     open private(set) var validationPredicates: [NSPredicate] = []
 
-    /// One warning for each of ``validationPredicates``: an error code as a number, or a sentence.
+    /// One warning for each of ``validationPredicates``: an error code as a number, or a text.
     open private(set) var validationWarnings: [Any] = []
 
-    /// Sets the conditions and what a failure is reported as.
+    /// Sets the conditions and the warnings of their failures.
     ///
     /// - Parameters:
     ///   - validationPredicates: The conditions, or nil for none.
-    ///   - validationWarnings: A sentence, or an error code in digits, for each condition. Conditions past its end are
+    ///   - validationWarnings: A text, or an error code in digits, for each condition. Conditions without a warning are
     ///     reported with code 1550.
     open func setValidationPredicates(
         _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
@@ -75,7 +76,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
         setValidation(validationPredicates ?? [], warnings: validationWarnings ?? [])
     }
 
-    /// The same with warnings of either kind. Warnings are cut or filled up to the number of predicates.
+    /// The same with warnings of either kind. The number of warnings is adjusted to that of the predicates.
     internal final func setValidation(_ predicates: [NSPredicate], warnings: [Any]) {
         requireEditable()
         validationPredicates = predicates
@@ -84,12 +85,12 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
         }
     }
 
-    /// The hash that names this version of the property: 32 bytes. Cost: one SHA-256.
+    /// The hash of this version of the property: 32 bytes. Cost: one SHA-256.
     open var versionHash: Data { ModelValueWriter().versionHash(of: self) }
 
     // MARK: - Copying
 
-    /// A property without values.
+    /// Creates a property with default values.
     public required override init() {}
 
     /// A copy that belongs to no entity and can be changed.
@@ -99,7 +100,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
         return copy
     }
 
-    /// Takes over everything that the original states; subclasses add their own.
+    /// Copies the content of the original; subclasses copy their own.
     internal func assign(from original: NSPropertyDescription) {
         name = original.name
         isOptional = original.isOptional
@@ -124,7 +125,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
 
     // MARK: - Equality
 
-    /// Two properties are equal when they state the same and belong to entities of one name.
+    /// Two properties are equal when their contents and the names of their entities are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPropertyDescription else { return false }
         if self === other { return true }
@@ -143,13 +144,13 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Always nil: a property is coded with its model.
+    /// Always nil: a property is archived with its model.
     public required init?(coder: NSCoder) {
         super.init()
         coder.failWithError(ModelCoding.onlyWholeModels)
         return nil
     }
 
-    /// Fails: a property is coded with its model.
+    /// Fails: a property is archived with its model.
     open func encode(with coder: NSCoder) { coder.failWithError(ModelCoding.onlyWholeModels) }
 }

@@ -2,28 +2,28 @@ import Foundation
 
 /// A relationship of an entity: references from each object to others.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is
-    /// The entity of the objects that the relationship refers to. The description does not keep it alive; the model does.
+    /// The destination entity. The reference is weak; the model retains the entity.
     open weak var destinationEntity: NSEntityDescription? { willSet { requireEditable() } }
 
-    /// The relationship back; set on both. The description does not keep it alive; the model does.
+    /// The inverse relationship; set on both. The reference is weak; the model retains the relationship.
     open weak var inverseRelationship: NSRelationshipDescription? { willSet { requireEditable() } }
 
-    /// What becomes of the objects referred to when an object is deleted.
+    /// The rule for the destination objects when an object is deleted.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireEditable() } }
 
-    /// The greatest number of objects: 1 for a to-one relationship; 0 is no limit.
+    /// The maximum number of objects: 1 for a to-one relationship; 0 means no limit.
     open var maxCount: Int = 0 { willSet { requireEditable() } }
 
-    /// The least number of objects.
+    /// The minimum number of objects.
     open var minCount: Int = 0 { willSet { requireEditable() } }
 
-    /// Whether the relationship may hold several objects: ``maxCount`` is not 1.
+    /// Whether the relationship may have several objects: ``maxCount`` is not 1.
     open var isToMany: Bool { maxCount != 1 }
 
     /// Whether the objects of a to-many relationship have an order.
     open var isOrdered: Bool = false { willSet { requireEditable() } }
 
-    /// The hash that names this version of the relationship: 32 bytes. Cost: one SHA-256.
+    /// The hash of this version of the relationship: 32 bytes. Cost: one SHA-256.
     open override var versionHash: Data { super.versionHash }
 
     internal override func assign(from original: NSPropertyDescription) {

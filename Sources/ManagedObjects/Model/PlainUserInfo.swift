@@ -1,14 +1,14 @@
 import Foundation
 import KeyedArchives
 
-/// Between user info as Core Data hands it out and the property lists of model files.
+/// Converts between the user info of Core Data's API and the property lists of model files.
 internal enum PlainUserInfo {
-    /// A dictionary of Foundation's values: strings, numbers, dates, data, arrays, dictionaries.
+    /// A dictionary of Foundation values: strings, numbers, dates, data, arrays, dictionaries.
     static func dictionary(_ plain: [String: PropertyListValue]) -> [AnyHashable: Any] {
         Dictionary(plain.map { (AnyHashable($0.key), object($0.value)) }, uniquingKeysWith: { $1 })
     }
 
-    /// The part of a dictionary that a property list can hold. Other keys than strings are left out.
+    /// The part of a dictionary that a property list can represent. Keys that are not strings are omitted.
     static func plain(_ dictionary: [AnyHashable: Any]?) -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         for (key, value) in dictionary ?? [:] {
@@ -17,7 +17,7 @@ internal enum PlainUserInfo {
         return result
     }
 
-    /// How deep user info may nest; what lies deeper is left out.
+    /// The maximum nesting depth of user info; deeper values are omitted.
     private static let depthLimit = 64
 
     private static func object(_ value: PropertyListValue) -> Any {

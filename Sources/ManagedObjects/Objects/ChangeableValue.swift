@@ -1,10 +1,10 @@
 import Foundation
 
-/// Tells values that their holder can change in place from those that are what they are.
+/// Distinguishes values that can be changed in place from immutable ones.
 enum ChangeableValue {
-    /// Whether somebody who holds a value can change it without setting it anew: whether it is, or holds, an object of a
-    /// class that is not known to be immutable. Cost: a step for each member of a collection of unknown type, up to a
-    /// limit, beyond which the answer is yes.
+    /// Whether a value can be changed in place: whether it is, or contains, an object of a class that is not known to
+    /// be immutable. Cost: a step for each member of a collection of unknown type, up to a limit, beyond which the
+    /// answer is yes.
     static func isChangeable(_ value: Any) -> Bool {
         var budget = 512
         var pending: [Any] = [value]
@@ -33,7 +33,7 @@ enum ChangeableValue {
         return Set(classes.map { ObjectIdentifier($0) })
     }()
 
-    /// What an object that cannot be changed itself holds; nil for one that can be.
+    /// The members of an immutable object; nil for a mutable one.
     private static func members(ofImmutable object: AnyObject) -> [Any]? {
         let kind: AnyClass = type(of: object)
         if immutableClasses.contains(ObjectIdentifier(kind)) { return [] }
@@ -48,7 +48,7 @@ enum ChangeableValue {
     }
 }
 
-/// Types whose values hold no object that could be changed.
+/// Types whose values contain no mutable object.
 private protocol ValueSemantic {}
 
 extension String: ValueSemantic {}

@@ -1,6 +1,7 @@
 import Foundation
 
-// Decimals as doubles and back: a store keeps them as doubles, and the shortest text of a double is what was written.
+// Conversion between decimals and doubles: a store keeps decimals as doubles, and the shortest text of a double is the
+// original decimal.
 
 extension Decimal {
     /// The decimal that a double stands for: the one with the fewest digits that reads back as it. Not a number where no decimal
@@ -29,10 +30,10 @@ extension Decimal {
         self = Decimal(string: "\(number)") ?? Decimal(number)
     }
 
-    /// The double nearest to the decimal; Foundation's own conversion may be off by the last bit.
+    /// The double nearest to the decimal. Foundation's own conversion may differ in the last bit.
     var nearestDouble: Double {
         if let (digits, exponent) = DecimalParts.parts(of: self) {
-            // Both exact as doubles, so that the one division or multiplication rounds once.
+            // Both operands are exact as doubles, so that the division or multiplication rounds only once.
             if exponent < 0 { return digits / DecimalParts.powers[-exponent] }
             return digits * DecimalParts.powers[exponent]
         }
@@ -40,18 +41,18 @@ extension Decimal {
     }
 }
 
-/// The digits and the exponent of a decimal, which Foundation does not tell.
+/// The digits and the exponent of a decimal, which Foundation does not expose.
 private enum DecimalParts {
     static let powers: [Double] = (0...22).map { pow(10, Double($0)) }
 
-    /// Nil where the digits are more than a double holds.
+    /// Nil where the digits do not fit a double exactly.
     static func parts(of decimal: Decimal) -> (digits: Double, exponent: Int)? {
         guard isLayoutKnown else { return nil }
         return read(decimal)
     }
 
-    // Unsafe because the fields are read where they lie: an exponent, a byte of length and sign, and sixteen bytes of
-    // digits. Used only where a known decimal is seen to lie so.
+    // Unsafe because the fields are read from memory: an exponent, a byte with length and sign, and sixteen bytes of
+    // digits. Used only where decimals with known values have shown this layout.
     private static func read(_ decimal: Decimal) -> (digits: Double, exponent: Int)? {
         withUnsafeBytes(of: decimal) { bytes in
             let exponent = Int(Int8(bitPattern: bytes[0]))
@@ -60,7 +61,7 @@ private enum DecimalParts {
             let length = flags >> 4
             guard length <= 4, low < 1 << 53, exponent.magnitude <= 22 else { return nil }
             let isNegative = flags & 0x08 != 0
-            // No digits and a sign are "not a number".
+            // No digits and a negative sign represent "not a number".
             guard length > 0 || !isNegative else { return nil }
             let digits = length == 0 ? 0 : Double(low)
             return (isNegative ? -digits : digits, exponent)

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Finds the entity of a class: what `Note.entity()` and `Note(context:)` need.
+/// Finds the entity of a class, for `Note.entity()` and `Note(context:)`.
 ///
-/// A model makes its entities known when a coordinator takes it. Where several models have an entity of the same class,
-/// a context asks its own; without a context the model taken last answers.
+/// A model is added when it is assigned to a coordinator. Where several models have an entity of the same class, a
+/// context uses its own model; without a context the model added last is used.
 enum EntityClassRegistry {
     private struct Known: @unchecked Sendable {  // because the models in it are frozen
         weak var model: NSManagedObjectModel?
@@ -30,7 +30,7 @@ enum EntityClassRegistry {
         {
             return entity
         }
-        // A class that its model names without the module, or that has not made itself known: now it has.
+        // The class was not registered, or its model names it without the module: registers it and compares names only.
         ManagedObjectClasses.shared.register(objectClass)
         let name = String(describing: objectClass)
         return model.orderedEntities.first { entity in

@@ -1,38 +1,38 @@
 import Foundation
 import Synchronization
 
-/// Where each property of an entity has its place in an object.
+/// The position of each property of an entity in an object's storage.
 ///
 /// Attributes and to-one relationships are *slots* of one array of values; to-many relationships are places of a second
-/// one. What an entity inherits comes first and at the same numbers as in its superentity, so that an accessor that knows
-/// its slot serves subentities too. Hidden slots hold what the store needs and no user sees: an object's position in an
-/// ordered relationship, and the owner of a one-way to-many.
+/// array. Inherited properties come first and have the same numbers as in the superentity, so that an accessor with a
+/// fixed slot is also valid for subentities. Hidden slots contain values that only the store needs: an object's
+/// position in an ordered relationship, and the owner of a one-way to-many.
 final class EntityLayout: @unchecked Sendable {  // because it is immutable, and its model frozen
-    /// One value of an object. A class, as one is looked at for every value that is read or written: handing a reference on
-    /// costs less than copying what is in it.
+    /// One value of an object. A class, because a slot is used for every value that is read or written: passing a
+    /// reference costs less than copying the contents.
     final class Slot {
         enum Kind {
             case integer16, integer32, integer64, boolean, double, float, date
             case decimal, string, data, uuid, uri, transformable, undefined
             case toOne
-            /// The order of the object among its to-one destination's members (`Z_FOK_…`).
+            /// The position of the object among the members of its to-one destination (`Z_FOK_…`).
             case position
         }
 
         let kind: Kind
-        /// The attribute or relationship; for a hidden slot, the relationship it serves: the to-one that a position
-        /// belongs to, or the one-way to-many whose owner is kept.
+        /// The attribute or relationship; for a hidden slot, the relationship that it belongs to: the to-one of a
+        /// position, or the one-way to-many of an owner.
         let property: NSPropertyDescription
-        /// The key by which users reach the slot; nil where it is hidden. Elements of a composite attribute are reached
-        /// through the composite: `composite.element`.
+        /// The key of the slot in key-value coding; nil where it is hidden. The key of an element of a composite
+        /// attribute is a path: `composite.element`.
         let name: String?
-        /// The entity that a to-one refers to.
+        /// The destination entity of a to-one.
         let destination: NSEntityDescription?
-        /// False for transient properties: they have no column.
+        /// False for transient properties, which have no column.
         let isPersistent: Bool
-        /// The value that a new object starts with.
+        /// The value of a new object.
         let initial: Value
-        /// The attribute, where the slot holds one.
+        /// The attribute, if the slot is one's.
         let attribute: NSAttributeDescription?
 
         init(
@@ -51,7 +51,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         var isHidden: Bool { name == nil }
     }
 
-    /// One to-many relationship of an object. A class, for the reason that slots are.
+    /// One to-many relationship of an object. A class, for the same reason as slots.
     final class ToMany {
         let relationship: NSRelationshipDescription
         let name: String
@@ -70,8 +70,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
             self.destination = destination
         }
 
-        /// How the store keeps the relationship. The slots are those of the declared destination, which every
-        /// subentity shares.
+        /// How the store represents the relationship. The slots are those of the declared destination, which all its
+        /// subentities share.
         var storage: Storage {
             let inverse = relationship.inverseRelationship
             guard inverse?.isToMany != true else { return .pairs }
@@ -85,17 +85,18 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     }
 
     enum Storage {
-        /// The members point to their owner by this slot of theirs, and keep their order in that one.
+        /// The first slot of the members contains their owner, the second their position.
         case memberSlot(Int, position: Int?)
-        /// Pairs in a table of their own.
+        /// Rows of a join table.
         case pairs
     }
 
-    /// A to-many relationship that is kept in pairs, as a save looks at it. Each pair is told by one of its sides.
+    /// A to-many relationship that is stored in a join table, as a save needs it. Only one of the two sides writes a
+    /// pair.
     final class Pairs {
         let relationship: NSRelationshipDescription
         let inverse: NSRelationshipDescription?
-        /// The inverse, where the owners have an order among the members'.
+        /// The inverse, where it is ordered.
         let orderedInverse: NSRelationshipDescription?
         let isOrdered: Bool
         /// Whether the relationship is its own inverse.
@@ -120,27 +121,27 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     enum Place {
         case slot(Int)
         case toMany(Int)
-        /// A composite attribute: its elements' slots follow each other.
+        /// A composite attribute, with the consecutive slots of its elements.
         case composite(NSCompositeAttributeDescription, Range<Int>)
         case fetched(NSFetchedPropertyDescription)
     }
 
-    /// Kept by the layout, and so by every object, as objects may outlive their model; a model that goes lets go of its
-    /// layouts.
+    /// Owned by the layout, and so by every object, because objects may outlive their model; a model that is
+    /// deallocated releases its layouts.
     let entity: NSEntityDescription
-    /// The entity's position in the frozen model, and that of its root.
+    /// The index of the entity in the frozen model, and that of its root entity.
     let index: Int
     let rootIndex: Int
     let slots: [Slot]
-    /// The kinds of the slots, apart for those who need nothing else of them.
+    /// The kinds of the slots, for callers that need nothing else of them.
     let kinds: ContiguousArray<Slot.Kind>
-    /// Where typed accessors find their places.
+    /// The table in which typed accessors look up their places.
     let placeTable: PlaceTable
-    /// Where the table has its newest places; valid as long as the layout.
+    /// The table's current places; valid as long as the layout.
     let currentPlaces: UnsafeMutablePointer<PlaceTable.Current>
     let toMany: [ToMany]
     let places: [String: Place]
-    /// The values that a new object starts with.
+    /// The values of a new object.
     let initialValues: ContiguousArray<Value>
 
     convenience init(entity: NSEntityDescription, oneWayToManys: OneWayToManys) {
@@ -165,10 +166,10 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         inPlaceSlots = Set(transformableSlots.filter { builder.slots[$0].attribute?.noticesInPlaceChanges == true })
     }
 
-    /// The class of the entity's objects. Cost: one load once it is known for good.
+    /// The class of the entity's objects. Cost: one load once the class is final.
     var objectClass: NSManagedObject.Type {
         if let known = knownClass.load(ordering: .relaxed) {
-            // A class is a pointer to what describes it, and lives as long as the process.
+            // A class is a pointer to its metadata, which lives as long as the process.
             return unsafeBitCast(known, to: NSManagedObject.Type.self)
         }
         let found = ManagedObjectClasses.shared.finding(for: entity)
@@ -179,33 +180,33 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     }
     private let knownClass = Atomic<UnsafeRawPointer?>(nil)
 
-    /// Whether the entity is another or inherits from it.
+    /// Whether the entity is equal to another or inherits from it.
     @inline(__always)
     func isKind(of other: NSEntityDescription) -> Bool { entity === other || entity.isKindOf(entity: other) }
 
-    /// How the store keeps each to-many relationship.
+    /// How the store represents each to-many relationship.
     private(set) lazy var storage = ContiguousArray(toMany.map(\.storage))
 
-    /// The to-many relationships that are kept in pairs, by their places; nil for others.
+    /// The to-many relationships that are stored in a join table, by their places; nil for others.
     private(set) lazy var pairs = ContiguousArray(
         zip(toMany, storage).map { place, storage -> Pairs? in
             guard case .pairs = storage, place.isPersistent else { return nil }
             return Pairs(place.relationship)
         })
 
-    /// What a save checks of each object.
+    /// The validation rules of each object.
     private(set) lazy var rules = ValidationRules(layout: self)
 
-    /// Slots whose values a save looks at one by one: to-one relationships, and transformables.
+    /// Slots that a save examines one by one: to-one relationships, and transformables.
     let referenceSlots: [Int]
     let transformableSlots: [Int]
-    /// Transformable slots whose values are compared, so that changes in place are noticed.
+    /// Transformable slots whose values are compared, so that in-place changes are detected.
     let inPlaceSlots: Set<Int>
 
-    /// Where the ends of relationships lie. First asked for when a coordinator takes the model.
+    /// The two ends of each relationship. First used when a model is assigned to a coordinator.
     private(set) lazy var links = RelationshipLinks(layout: self)
 
-    /// The slot that holds the position belonging to a to-one slot, if its inverse is ordered.
+    /// The slot with the position of a to-one slot, if its inverse is ordered.
     func positionSlot(of relationship: NSRelationshipDescription) -> Int? {
         slots.firstIndex { $0.kind == .position && $0.property === relationship }
     }

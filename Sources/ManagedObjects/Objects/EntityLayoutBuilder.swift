@@ -1,7 +1,7 @@
 import Foundation
 
-// Lays out an entity: superentities first, each level's own properties sorted by name, hidden slots last in each level.
-// Called only by `EntityLayout`.
+// Lays out an entity: superentities first, at each level its own properties sorted by name, then hidden slots. Used
+// only by `EntityLayout`.
 struct EntityLayoutBuilder {
     private(set) var slots: [EntityLayout.Slot] = []
     private(set) var toMany: [EntityLayout.ToMany] = []

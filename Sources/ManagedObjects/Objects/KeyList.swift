@@ -1,6 +1,6 @@
-/// Keys of objects without duplicates, in order: the members of a to-many relationship.
+/// An ordered list of unique object keys: the members of a to-many relationship.
 ///
-/// Small lists are searched; beyond sixteen members a table of positions is kept.
+/// Small lists are searched linearly; beyond sixteen members a hash table of positions is used.
 struct KeyList {
     private(set) var keys: ContiguousArray<ObjectKey> = []
     private var table: PositionTable?
@@ -25,7 +25,7 @@ struct KeyList {
 
     mutating func reserveCapacity(_ count: Int) { keys.reserveCapacity(count) }
 
-    /// Adds a key at the end. The caller has seen that it is no member.
+    /// Appends a key. It must not be a member yet.
     mutating func append(_ key: ObjectKey) {
         keys.append(key)
         if keys.count > 16 { table?.insert(keys.count - 1, of: keys) }
@@ -37,8 +37,8 @@ struct KeyList {
         table = nil
     }
 
-    /// Removes a key, and says whether it was a member. Order is kept only if asked: it costs as many steps as there
-    /// are members behind the key.
+    /// Removes a key and returns whether it was a member. The order is kept only on request, at a cost proportional to
+    /// the number of members behind the key.
     @discardableResult
     mutating func remove(_ key: ObjectKey, keepsOrder: Bool) -> Bool {
         guard let position = position(of: key) else { return false }
@@ -62,14 +62,14 @@ struct KeyList {
         table = nil
     }
 
-    /// Puts other keys in place of some: temporary ones that have become permanent.
+    /// Replaces keys: temporary keys by permanent ones.
     mutating func replace(_ transform: (ObjectKey) -> ObjectKey) {
         for index in keys.indices { keys[index] = transform(keys[index]) }
         table = nil
     }
 }
 
-/// Where each key of a list stands: open addressing over positions.
+/// The position of each key of a list: a hash table with open addressing.
 private struct PositionTable {
     private static let free: Int32 = -1
     private static let removed: Int32 = -2

@@ -1,5 +1,5 @@
-/// Where keys have their places in tables of open addressing. Spread, because primary keys follow each other, and without a
-/// seed, because a table's order must not depend on one.
+/// The hash function for keys in tables with open addressing. It spreads consecutive primary keys, and has no random
+/// seed, so that the order of a table is deterministic.
 enum KeyPlace {
     @inline(__always)
     static func home(_ number: Int64, _ mask: Int) -> Int { spread(UInt64(bitPattern: number)) & mask }
@@ -9,7 +9,7 @@ enum KeyPlace {
 }
 
 extension ObjectKey {
-    /// A number whose low bits are well spread.
+    /// A hash with well distributed low bits.
     @inline(__always)
     var spread: Int { KeyPlace.spread(UInt64(bitPattern: number) ^ (UInt64(entity) << 48)) }
 }

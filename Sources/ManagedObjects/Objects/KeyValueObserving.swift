@@ -1,9 +1,9 @@
 import Foundation
 
-// Observing one property of one object, as Swift spells it on Apple's platforms: `object.observe(\.title) { … }`. Foundation
-// has no key-value observing elsewhere, so these names are declared here, for managed objects.
+// Observing one property of one object, with the API of Swift on Apple's platforms: `object.observe(\.title) { … }`.
+// Outside Apple's platforms Foundation has no key-value observing, so its names are declared here, for managed objects.
 
-/// What an observer is told of a change.
+/// The values in a change, and additional calls.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -11,23 +11,23 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     public static let new = NSKeyValueObservingOptions(rawValue: 1)
     /// The value before the change.
     public static let old = NSKeyValueObservingOptions(rawValue: 2)
-    /// A call at once, before there is any change.
+    /// An additional call immediately, before there is any change.
     public static let initial = NSKeyValueObservingOptions(rawValue: 4)
-    /// A call before each change, too.
+    /// An additional call before each change.
     public static let prior = NSKeyValueObservingOptions(rawValue: 8)
 }
 
 /// One change of an observed property.
 public struct NSKeyValueObservedChange<Value> {
-    /// The value before, if it was asked for.
+    /// The value before the change, if requested.
     public let oldValue: Value?
-    /// The value after, if it was asked for.
+    /// The value after the change, if requested.
     public let newValue: Value?
     /// True in the call that comes before the change.
     public let isPrior: Bool
 }
 
-/// An observation; it ends when it is let go, or by ``invalidate()``.
+/// An observation. It ends when it is deallocated, or with ``invalidate()``.
 public final class NSKeyValueObservation: NSObject {
     fileprivate let key: String
     fileprivate let options: NSKeyValueObservingOptions
@@ -48,18 +48,18 @@ public final class NSKeyValueObservation: NSObject {
     }
 }
 
-/// What ``observe(_:options:changeHandler:)`` needs to know of its object's class.
+/// The protocol with which ``observe(_:options:changeHandler:)`` refers to its object's class.
 public protocol KeyValueObservable: AnyObject {}
 
 extension NSManagedObject: KeyValueObservable {}
 
 extension KeyValueObservable where Self: NSManagedObject {
-    /// Calls a block whenever a property has been set, on the queue of the object's context. Every way of setting counts:
-    /// by key, by a generated accessor, from the other side of a relationship, by undo; not what a merge or a refresh reads
-    /// from the store, of which `NSManagedObjectContextObjectsDidChange` tells.
+    /// Calls a block whenever a property has been set, on the queue of the object's context: by key, by a generated
+    /// accessor, from the other side of a relationship, or by undo. Values that a merge or a refresh reads from the
+    /// store are not observed; `NSManagedObjectContextObjectsDidChange` reports these.
     ///
     /// - Parameter keyPath: A property that has a name; see ``KeyPathRegistry``.
-    /// - Returns: The observation. Keep it: it ends when it is let go.
+    /// - Returns: The observation. Keep a reference to it: it ends when it is deallocated.
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
@@ -68,10 +68,10 @@ extension KeyValueObservable where Self: NSManagedObject {
             KeyPathRegistry.requiredName(of: keyPath), options: options, value: { $0[keyPath: keyPath] }, changeHandler)
     }
 
-    /// Calls a block whenever the property of a name has been set: an addition to Foundation's API, for objects without a
-    /// class of their own.
+    /// Calls a block whenever the property with a name has been set. An addition to Foundation's API, for objects
+    /// without a class of their own.
     ///
-    /// - Returns: The observation. Keep it: it ends when it is let go.
+    /// - Returns: The observation. Keep a reference to it: it ends when it is deallocated.
     public func observe(
         key: String, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, NSKeyValueObservedChange<Any?>) -> Void
@@ -79,14 +79,14 @@ extension KeyValueObservable where Self: NSManagedObject {
         observe(key, options: options, value: { $0.value(forKey: key) }, changeHandler)
     }
 
-    /// The values that a property is given, from the present one on: an addition to Foundation's API. The sequence ends when
-    /// nobody waits for it any more; the object is not kept alive.
+    /// The values of a property, starting with the current one: an addition to Foundation's API. The observation ends
+    /// when the sequence is terminated; the object is not retained.
     public func values<Value: Sendable>(of keyPath: KeyPath<Self, Value>) -> AsyncStream<Value> {
         AsyncStream { continuation in
             let observation = observe(keyPath, options: [.initial, .new]) { _, change in
                 if let value = change.newValue { continuation.yield(value) }
             }
-            // Unsafe because the observation is only let go there.
+            // Unsafe because the observation is only released there.
             nonisolated(unsafe) var held: NSKeyValueObservation? = observation
             continuation.onTermination = { _ in
                 held?.invalidate()
@@ -136,7 +136,7 @@ struct ObjectObservations {
 
     fileprivate mutating func add(_ observation: NSKeyValueObservation, of object: NSManagedObject) {
         let id = ObjectIdentifier(object)
-        // An object that has died may have left its place to this one.
+        // A deallocated object may have had the same address.
         var list = (entries[id] ?? []).filter { $0.observation?.object === object }
         list.append(Entry(observation: observation))
         entries[id] = list

@@ -1,11 +1,11 @@
 import Foundation
 
-// Key paths, and to-many relationships as mutable collections: what Foundation declares on Apple's platforms only.
+// Key paths, and to-many relationships as mutable collections, which Foundation declares on Apple's platforms only.
 
 extension NSManagedObject {
     /// The value at a path of keys: through relationships, with collection operators such as `items.@count`.
     ///
-    /// Through a to-many relationship the values of all members are collected, into a set or an array.
+    /// Through a to-many relationship the values of all members are collected into a set or an array.
     public func value(forKeyPath keyPath: String) -> Any? {
         NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
     }
@@ -32,8 +32,7 @@ extension NSManagedObject {
         }
     }
 
-    /// A to-many relationship as a set: what is added to it or removed from it is added to or removed from the
-    /// relationship.
+    /// A to-many relationship as a set. Adding to the set and removing from it changes the relationship.
     public func mutableSetValue(forKey key: String) -> NSMutableSet {
         guard case .toMany(let index)? = place(of: key) else {
             preconditionFailure("\(entity.name ?? "") has no to-many relationship \"\(key)\".")
@@ -41,7 +40,7 @@ extension NSManagedObject {
         return RelationshipSet(owner: self, index: index)
     }
 
-    /// An ordered to-many relationship as an ordered set that changes it.
+    /// An ordered to-many relationship as an ordered set. Changing the set changes the relationship.
     public func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
         guard case .toMany(let index)? = place(of: key), layout.toMany[index].isOrdered else {
             preconditionFailure("\(entity.name ?? "") has no ordered to-many relationship \"\(key)\".")
@@ -50,7 +49,7 @@ extension NSManagedObject {
     }
 }
 
-/// The set that ``NSManagedObject/mutableSetValue(forKey:)`` hands out.
+/// The set that ``NSManagedObject/mutableSetValue(forKey:)`` returns.
 final class RelationshipSet: NSMutableSet {
     private var owner: NSManagedObject?
     private var index = 0

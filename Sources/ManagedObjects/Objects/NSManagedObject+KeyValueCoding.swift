@@ -1,14 +1,14 @@
 import Foundation
 
-// Key-value coding: Foundation off Apple's platforms has none, so it is declared here, for the properties of the model.
+// Key-value coding for the properties of the model. Outside Apple's platforms Foundation has none.
 
 extension NSManagedObject {
     final func place(of key: String) -> EntityLayout.Place? { layout.places[key] }
 
-    /// The related object that a to-one slot refers to.
+    /// The destination of a to-one slot.
     final func relatedObject(slot: Int) -> NSManagedObject? {
         if let cell = rowCell(slot), let page {
-            // Straight from the row, remembering from where the object was reached: its fault may load a batch.
+            // Read directly from the row, with the origin of the object: its fault may load a batch.
             guard cell.kind == .reference else { return nil }
             let target = ObjectKey(store: page.store, entity: cell.entity, number: Int64(bitPattern: cell.payload))
             return context?.object(for: target, reachedFrom: page, row: row, slot: slot)
@@ -17,7 +17,7 @@ extension NSManagedObject {
         return context?.object(for: target)
     }
 
-    /// The value of a place, as users see it.
+    /// The value of a place, as key-value coding returns it.
     final func publicValue(at place: EntityLayout.Place) -> Any? {
         switch place {
         case .slot(let slot):
@@ -43,7 +43,7 @@ extension NSManagedObject {
         NSOrderedSet(array: members(at: index))
     }
 
-    /// A composite attribute as a dictionary of its elements; nil when all of them are.
+    /// A composite attribute as a dictionary of its elements; nil when all elements are nil.
     private func compositeValue(of composite: NSCompositeAttributeDescription, slots: Range<Int>) -> [String: Any]? {
         var result: [String: Any] = [:]
         let prefix = compositePath(of: composite)
@@ -72,9 +72,9 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets a place from a user's value.
+    /// Sets a place to a value from key-value coding.
     ///
-    /// - Throws: ``UnacceptableValue`` where the type is not the property's.
+    /// - Throws: ``UnacceptableValue`` where the value does not have the property's type.
     final func setPublicValue(_ value: Any?, at place: EntityLayout.Place, primitive: Bool) throws {
         switch place {
         case .slot(let slot) where layout.slots[slot].kind == .toOne:
@@ -96,7 +96,7 @@ extension NSManagedObject {
             }
             try setComposite(value as? [String: Any] ?? [:], slots: range)
         case .fetched(let fetched):
-            throw UnacceptableValue(expected: "nothing: \(fetched.name) is fetched", actual: "a value")
+            throw UnacceptableValue(expected: "no value for the fetched property \(fetched.name)", actual: "a value")
         }
     }
 
@@ -116,7 +116,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The objects of any collection that a user may give for a to-many relationship.
+    /// The objects of any kind of collection that can be set for a to-many relationship.
     private static func objects(in value: Any?) throws -> [NSManagedObject] {
         switch value {
         case nil, is NSNull: return []

@@ -2,7 +2,7 @@ import Foundation
 import PredicateLanguage
 
 extension NSManagedObject: PredicateSubject {
-    /// An object equals its ID, and the same row's object in another context: predicates take either.
+    /// An object equals its ID, and the object of the same row in another context, so that predicates accept either.
     public var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
 
     public func predicateValue(forKey key: String) throws -> Any? {

@@ -1,7 +1,7 @@
 import Foundation
 
-// Editing relationships: every edit keeps both sides right. `set…` functions are what users' code ends in; functions
-// named `…Inverse…` touch one side only and are called from the other.
+// Editing relationships: every edit updates both sides. Setters of the public API call the `set…` functions; functions
+// named `…Inverse…` update one side only and are called from the other.
 
 extension NSManagedObject {
     // MARK: - Members of a to-many
@@ -10,10 +10,10 @@ extension NSManagedObject {
         toMany.state(at: index)
     }
 
-    /// The state of a to-many relationship, made if need be; not loaded.
+    /// The state of a to-many relationship, created if necessary; not loaded.
     final func ensureToManyState(at index: Int) -> ToManyState {
         if let state = toMany.state(at: index) { return state }
-        // An object that no store has can have no members that are not yet loaded, unless a parent context has it.
+        // An object that is in no store has no members to load, unless a parent context has it.
         let isNew =
             self.state.contains(.inserted) || context == nil || (key.isTemporary && context?.parentContext == nil)
         let made = ToManyState(isLoaded: isNew || !layout.toMany[index].isPersistent)
@@ -46,7 +46,7 @@ extension NSManagedObject {
         } ?? []
     }
 
-    /// Where the members lie in a batch, as long as nobody has changed them; nil where the relationship needs a state.
+    /// The members as part of a batch, while they are unchanged; nil where the relationship needs a state of its own.
     @inline(__always)
     private func loadedRun(at index: Int, in context: NSManagedObjectContext) -> MemberBatch.Run? {
         if let run = toMany.run(at: index) { return run }
@@ -73,7 +73,7 @@ extension NSManagedObject {
         willChangeValue(forKey: place.name)
         let link = layout.links.toMany[index]
         var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        // Members are not loaded for this where the member says that it is one; else they tell.
+        // The members are not loaded where the member's own reference shows that it is one.
         if !state.isLoaded, !member.refers(to: key, at: link.inverse) { state = loadedToManyState(at: index) }
         if state.remove(member.key, keepsOrder: place.isOrdered) {
             self.state.insert(.relationshipChanged)
@@ -82,7 +82,7 @@ extension NSManagedObject {
         didChangeValue(forKey: place.name)
     }
 
-    /// Puts objects in place of all members.
+    /// Replaces all members by other objects.
     final func setMembers(_ objects: [NSManagedObject], at index: Int, primitive: Bool = false) throws {
         let place = layout.toMany[index]
         for object in objects where !object.layout.isKind(of: place.destination) {
@@ -97,7 +97,7 @@ extension NSManagedObject {
             if !wanted.contains(objectKey) { wanted.append(objectKey) }
         }
         if state.hasNoMembers, wanted.count == objects.count {
-            // The everyday case: there were none, and each comes once.
+            // The common case: there were no members, and each new one occurs once.
             setFirstMembers(objects, wanted, at: index, state: state, primitive: primitive)
         } else {
             changeMembers(objects, wanted, at: index, state: state, primitive: primitive)
@@ -127,7 +127,8 @@ extension NSManagedObject {
         }
         let removed = state.members.keys.filter { !wanted.contains($0) }
         if !(place.isOrdered ? state.members.keys == wanted.keys : removed.isEmpty && added.isEmpty) {
-            // In the old order as far as members stay, where order does not matter: equal sets stay equal lists.
+            // An unordered relationship keeps the old order of the remaining members, so that equal sets stay equal
+            // lists.
             if place.isOrdered {
                 state.replaceMembers(wanted)
             } else {
@@ -145,7 +146,8 @@ extension NSManagedObject {
 
     // MARK: - To-one
 
-    /// Sets a to-one relationship, or the owner of a one-way to-many, and both inverses: the one left and the one joined.
+    /// Sets a to-one relationship, or the owner of a one-way to-many, and the inverses of the old and the new
+    /// destination.
     final func setReference(slot: Int, to object: NSManagedObject?) {
         let link = layout.links.slots[slot]
         changeOneSide(named: layout.slots[slot].name) {
@@ -153,7 +155,7 @@ extension NSManagedObject {
             let before = slotValue(slot).referenceKey
             if let before, before != targetKey { context?.object(for: before).leaveInverse(of: self, by: link) }
             setPrimitiveSlot(slot, to: targetKey.map { .reference($0) } ?? .null)
-            // The same object again: nothing joins.
+            // If the same object is set again, its inverse is unchanged.
             if let object, before != targetKey { object.joinInverse(of: self, by: link) }
         }
     }
@@ -163,7 +165,7 @@ extension NSManagedObject {
         setPrimitiveSlot(slot, to: target.map { .reference($0) } ?? .null)
     }
 
-    /// The key of an object that this one shall refer to; the context takes it in where it has no context yet.
+    /// The key of an object that this one will refer to; the context inserts an object that has no context yet.
     @inline(__always)
     private func adoptedKey(of other: NSManagedObject) -> ObjectKey {
         if other.unmanagedContext?.toOpaque() == unmanagedContext?.toOpaque(), other.key.number != 0 {
@@ -174,8 +176,8 @@ extension NSManagedObject {
 
     // MARK: - The other side
 
-    /// Whether this object refers to another at an end of a relationship. Reads what is not loaded. True where nothing is kept
-    /// on this side.
+    /// Whether this object refers to another at an end of a relationship. Loads the members if necessary. True where
+    /// this side stores nothing.
     final func refers(to other: ObjectKey, at end: RelationshipLinks.End) -> Bool {
         switch end {
         case .none: true
@@ -184,7 +186,7 @@ extension NSManagedObject {
         }
     }
 
-    /// This object has become a destination of `other` by a relationship: sets this side.
+    /// Updates the inverse after this object has become a destination of `other` by a relationship.
     final func joinInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
         switch link.inverse {
         case .none: break
@@ -192,7 +194,7 @@ extension NSManagedObject {
             let before = slotValue(slot)
             if case .reference(let old) = before {
                 if old == other.key { return }
-                // One owner at a time: the former owner loses this object.
+                // Only one owner: the former owner loses this object.
                 context?.object(for: old).loseDestination(self, by: link)
             }
             changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .reference(other.key)) }
@@ -204,7 +206,7 @@ extension NSManagedObject {
         }
     }
 
-    /// This object is no longer a destination of `other` by a relationship: clears this side.
+    /// Clears the inverse after this object is no longer a destination of `other` by a relationship.
     final func leaveInverse(of other: NSManagedObject, by link: RelationshipLinks.Link) {
         switch link.inverse {
         case .none: break
@@ -215,7 +217,7 @@ extension NSManagedObject {
         }
     }
 
-    /// `member` has been taken away by another object: clears the relationship on this side.
+    /// Clears the relationship on this side after `member` has been assigned to another object.
     private func loseDestination(_ member: NSManagedObject, by link: RelationshipLinks.Link) {
         switch link.own {
         case .none: break
@@ -227,7 +229,8 @@ extension NSManagedObject {
     }
 
     private func clearReference(_ slot: Int, to target: ObjectKey) {
-        // Where the other side knows better, this one was read before somebody else has connected the two.
+        // The two sides differ where this object was read before another context connected the two, so it is read
+        // again.
         if slotValue(slot).referenceKey != target { context?.readAgainUnlessChanged(self) }
         if slotValue(slot).referenceKey == target {
             changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .null) }
@@ -238,7 +241,7 @@ extension NSManagedObject {
         let place = layout.toMany[index]
         var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         if state.isLoaded, place.isPersistent, !self.state.contains(.inserted), !state.contains(member) {
-            // The same with members: what has been loaded is loaded again, and without this one.
+            // The same for members: they are loaded again, without this one.
             state.unload()
             if place.isOrdered { state = loadedToManyState(at: index) }
         }
@@ -257,10 +260,10 @@ extension NSManagedObject {
     }
 }
 
-/// Where the two ends of an entity's relationships lie: on its objects, and on their destinations.
+/// The two ends of each relationship of an entity: on its objects, and on their destinations.
 ///
-/// Inherited properties have the same places in subentities, so that what is found for the declared destination serves
-/// every object that may be one. A class, as every edit hands it on.
+/// Inherited properties have the same places in subentities, so that the ends of the declared destination are valid for
+/// objects of its subentities. A class, because every edit passes it on.
 final class RelationshipLinks {
     enum End {
         case none
@@ -269,22 +272,22 @@ final class RelationshipLinks {
     }
 
     struct Link {
-        /// On the object that has the relationship.
+        /// The end on the object that has the relationship.
         var own = End.none
-        /// On the destination.
+        /// The end on the destination.
         var inverse = End.none
     }
 
     /// By slot; only to-one relationships have ends.
     let slots: ContiguousArray<Link>
-    /// By the place of a to-many relationship.
+    /// By the index of a to-many relationship.
     let toMany: ContiguousArray<Link>
 
     init(layout: EntityLayout) {
         slots = ContiguousArray(
             layout.slots.enumerated().map { index, slot in
                 guard slot.kind == .toOne else { return Link() }
-                // The owner of a one-way to-many has the relationship; what is hidden here is its inverse.
+                // A hidden slot is the inverse of a one-way to-many: its owner has the relationship.
                 return Link(
                     own: .slot(index),
                     inverse: slot.isHidden ? Self.end(of: slot.property) : Self.inverse(of: slot.property))
@@ -307,7 +310,7 @@ final class RelationshipLinks {
             let destination = relationship.destinationEntity?.layout
         else { return .none }
         guard let inverse = relationship.inverseRelationship else {
-            // One way: where its members keep their owner.
+            // One-way: the hidden slot of the members that contains their owner.
             let hidden = destination.slots.firstIndex {
                 $0.isHidden && $0.kind == .toOne && $0.property === relationship
             }

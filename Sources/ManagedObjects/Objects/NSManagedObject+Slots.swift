@@ -1,7 +1,6 @@
 import Foundation
 
-// Reading and writing slots: the path from row to object to attribute. Everything that reads or writes an attribute or a
-// to-one relationship ends here.
+// Reading and writing slots. Every access to an attribute or a to-one relationship uses these functions.
 
 extension NSManagedObject {
     /// Realises a fault.
@@ -12,7 +11,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes the values from a row of a page; the object stays a fault until it is asked for one.
+    /// Sets the row with the object's values. The object stays a fault until it is realised.
     @inline(__always)
     final func adopt(_ page: RowPage, row: Int) {
         self.page = page
@@ -21,7 +20,7 @@ extension NSManagedObject {
         originSlot = -1
     }
 
-    /// The cell of a slot, where the object's values are those of its row; realises a fault.
+    /// The cell of a slot, where the object's values are those of its row. Realises a fault.
     @inline(__always)
     final func rowCell(_ slot: Int) -> RowPage.Cell? {
         if values != nil { return nil }
@@ -38,7 +37,7 @@ extension NSManagedObject {
         return layout.initialValues[slot]
     }
 
-    /// The value of a slot as the store has it: before any unsaved change.
+    /// The committed value of a slot: as in the store, before any unsaved change.
     final func committedValue(_ slot: Int) -> Value {
         realise()
         if let page, state.contains(.realised) {
@@ -48,7 +47,7 @@ extension NSManagedObject {
         return .null
     }
 
-    /// Sets a slot, telling the context and observers. To-one relationships go through `setReference`.
+    /// Sets a slot and notifies the context and observers. To-one relationships are set by `setReference`.
     final func setSlot(_ slot: Int, to value: Value) {
         guard let name = layout.slots[slot].name else { return setPrimitiveSlot(slot, to: value) }
         willChangeValue(forKey: name)
@@ -56,20 +55,20 @@ extension NSManagedObject {
         didChangeValue(forKey: name)
     }
 
-    /// Sets a slot and tells nobody.
+    /// Sets a slot without notifications.
     @inline(__always)
     final func setPrimitiveSlot(_ slot: Int, to value: Value) {
         makeMutable()
         values?[slot] = value
     }
 
-    /// Gives the object values of its own.
+    /// Copies the values from the row, so that they can be changed.
     @inline(__always)
     final func makeMutable() {
         if values == nil { values = currentValues() }
     }
 
-    /// All values, as they are now.
+    /// The current values.
     final func currentValues() -> ContiguousArray<Value> {
         realise()
         if let values { return values }
@@ -78,7 +77,7 @@ extension NSManagedObject {
         return current
     }
 
-    /// All values as the store has them; nil for an object that no store has.
+    /// The committed values; nil for an object that is in no store.
     final func committedValues() -> ContiguousArray<Value>? {
         realise()
         if let page, state.contains(.realised) { return page.values(row: Int(row)) }
@@ -113,7 +112,7 @@ extension NSManagedObject {
 }
 
 extension RowPage {
-    /// The value of a cell, as the slot's kind has it.
+    /// The value of a cell, converted to the slot's kind.
     func value(of cell: Cell, slot: EntityLayout.Slot) -> Value {
         switch cell.kind {
         case .null: return .null
@@ -146,7 +145,7 @@ extension RowPage {
         }
     }
 
-    /// Whether a value is the same as a cell's: without making the cell's own, where bytes tell.
+    /// Whether a value equals that of a cell. Compares bytes where possible, without creating the cell's value.
     func holds(_ value: Value, in cell: Cell, slot: EntityLayout.Slot) -> Bool {
         switch (cell.kind, value) {
         case (.null, .null): return true
@@ -157,14 +156,14 @@ extension RowPage {
         case (.text, .string(let text)) where text.hasBytes(bytes(of: cell)): return true
         case (.blob, .uuid(let uuid)) where cell.length == 16:
             return UUID(uuid: bytes(of: cell).loadUnaligned(as: uuid_t.self)) == uuid
-        // What was repaired when it was read differs in its bytes.
+        // A value that was repaired when it was read has other bytes.
         default: return self.value(of: cell, slot: slot).isSame(as: value)
         }
     }
 
     /// All values of a row.
     func values(row: Int) -> ContiguousArray<Value> {
-        // The empty array is one for all threads, and would be written to.
+        // The empty array is shared by all threads, and would be written to.
         if width == 0 { return [] }
         return ContiguousArray(unsafeUninitializedCapacity: width) { buffer, count in
             for slot in 0..<width {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// An object whose values a context tracks and a store keeps.
+/// An object whose values a context tracks and a store saves.
 ///
-/// Objects belong to their context's queue. What a user's class declares as properties is read and written through
-/// ``value(forKey:)``, or through the typed accessors of generated classes, which know their slot.
+/// Objects belong to their context's queue. The properties that a class declares are read and written through
+/// ``value(forKey:)``, or through the typed accessors of generated classes, which use a fixed slot.
 open class NSManagedObject: NSObject {
-    // An object is in one of four states, told by the fields below:
-    //   new or changed    `values` holds what it has now
-    //   read              `page` and `row` say where its row lies, and it is realised
-    //   saved, unchanged  `committed` holds what was written last
-    //   fault             nothing; `page` and `row` may say from where it was reached, for loading in batches
+    // An object is in one of four states, which the fields below determine:
+    //   new or changed    `values` contains the current values
+    //   read              `page` and `row` identify its row, and it is realised
+    //   saved, unchanged  `committed` contains the values written last
+    //   fault             no values; `page` and `row` may identify the row that refers to it, for loading in batches
 
-    // Without dynamic checks of exclusive access, because every read of every value passes here, and an object belongs to
-    // one queue.
+    // Without dynamic checks of exclusive access, because every access to a value uses these fields, and an object
+    // belongs to one queue.
     @exclusivity(unchecked) final var key: ObjectKey
     final let layout: EntityLayout
-    /// The context, which clears it when it dies. Unmanaged because every access asks for it: a reference to a context is
-    /// dear to count.
+    /// The context, which clears it when it is deallocated. Unmanaged because every access reads it, and counting
+    /// references to a context is expensive.
     @exclusivity(unchecked) final var unmanagedContext: Unmanaged<NSManagedObjectContext>?
     final var context: NSManagedObjectContext? {
         @inline(__always) get { unmanagedContext?.takeUnretainedValue() }
@@ -24,29 +24,29 @@ open class NSManagedObject: NSObject {
     }
     @exclusivity(unchecked) final var page: RowPage?
     @exclusivity(unchecked) final var row: Int32 = 0
-    /// The cells of the row. Unsafe because each reading of a value would else count a reference to the page: they are
-    /// looked at only while `page` is the page that `adopt(_:row:)` took.
+    /// The cells of the row. Unsafe because each access to a value would otherwise retain the page: they are read only
+    /// while `page` is the page of `adopt(_:row:)`.
     @exclusivity(unchecked) final var cells: UnsafePointer<RowPage.Cell>?
-    /// The slot of `page` through which a fault was reached.
+    /// The slot of `page` that refers to this fault.
     @exclusivity(unchecked) final var originSlot: Int16 = -1
     @exclusivity(unchecked) final var state: ObjectState = []
     @exclusivity(unchecked) final var values: ContiguousArray<Value>?
     @exclusivity(unchecked) final var committed: ContiguousArray<Value>?
     @exclusivity(unchecked) final var version: Int64 = 0
     @exclusivity(unchecked) final var toMany = ToManyStates()
-    /// The values before the first change since pending changes were processed; nil when there was none.
+    /// The values before the first change since pending changes were processed; nil when there is no such change.
     @exclusivity(unchecked) final var eventStart: EventStart?
     @exclusivity(unchecked) private final var identifier: NSManagedObjectID?
     @exclusivity(unchecked) private final var assignment: StoreAssignment?
-    /// The store that the object will be saved to, where `assign(_:to:)` has said so.
+    /// The store that the object will be saved to, if set by `assign(_:to:)`.
     final var assignedStore: NSPersistentStore? {
         get { assignment?.store }
         set { assignment = newValue.map(StoreAssignment.init) }
     }
 
-    /// Makes an object of an entity and inserts it into a context, if there is one.
+    /// Creates an object of an entity and inserts it into a context, if given.
     ///
-    /// Required, because contexts make objects of users' classes too.
+    /// Required, because contexts create objects of subclasses.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         layout = entity.layout
         key = ObjectKey(store: 0, entity: UInt16(truncatingIfNeeded: entity.index), number: 0)
@@ -54,17 +54,17 @@ open class NSManagedObject: NSObject {
         context?.insertNew(self)
     }
 
-    /// Makes an object of the class's entity in a context.
+    /// Creates an object of the class's entity in a context.
     public convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
     // MARK: - Identity
 
-    /// What the object is an instance of.
+    /// The entity of the object.
     open var entity: NSEntityDescription { layout.entity }
 
-    /// The context that the object belongs to; nil when it was let go.
+    /// The context that the object belongs to; nil after the context was deallocated or reset.
     unowned(unsafe) open var managedObjectContext: NSManagedObjectContext? { context }
 
     /// The object's ID: temporary until the object is saved.
@@ -74,7 +74,7 @@ open class NSManagedObject: NSObject {
         return objectID(by: &maker)
     }
 
-    /// The object's ID, made by a maker of the context's coordinator unless it is there.
+    /// The object's ID, created by a maker of the context's coordinator if necessary.
     final func objectID(by maker: inout ObjectIDMaker) -> NSManagedObjectID {
         if let identifier, identifier.key == key { return identifier }
         if key.number == 0 { key = .temporary(entity: layout.index) }
@@ -83,7 +83,7 @@ open class NSManagedObject: NSObject {
         return made
     }
 
-    /// The entity of the class: the one whose class it is.
+    /// The entity of the class.
     open class func entity() -> NSEntityDescription {
         guard let entity = EntityClassRegistry.entity(of: self) else {
             preconditionFailure(
@@ -93,7 +93,7 @@ open class NSManagedObject: NSObject {
     }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
-        // Objects of one class are often made one after the other.
+        // Objects of one class are often created one after the other.
         if let last = context.lastClass, last.name == ObjectIdentifier(self) { return last.entity }
         guard let model = context.rootCoordinator?.managedObjectModel,
             let entity = EntityClassRegistry.entity(of: self, in: model)
@@ -102,7 +102,7 @@ open class NSManagedObject: NSObject {
         return entity
     }
 
-    /// A request for the objects of the class's entity.
+    /// A request for all objects of the class's entity.
     public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         request.entity = entity()
@@ -112,9 +112,9 @@ open class NSManagedObject: NSObject {
     /// Whether changes of properties that are not in the model leave the object unchanged.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
-    /// Says what the key paths of the class are called, by ``KeyPathRegistry/register(_:as:)``. The engine calls it
-    /// before it looks up the first key path that begins at the class. The macro `@Managed` overrides it; so can you,
-    /// and then call super.
+    /// Registers the names of the class's key paths with ``KeyPathRegistry/register(_:as:)``. The engine calls it
+    /// before it looks up the first key path of the class. The macro `@Managed` overrides it; other overrides call
+    /// super.
     open class func registerKeyPaths() {
         (self as? any GeneratedManagedObject.Type)?.registerGeneratedKeyPaths()
     }
@@ -125,19 +125,19 @@ open class NSManagedObject: NSObject {
     open var isInserted: Bool { state.contains(.inserted) }
     /// True when the object has been changed since it was fetched or saved.
     open var isUpdated: Bool { noticed.contains(.updated) && !state.contains(.inserted) && !state.contains(.deleted) }
-    /// True from deletion until the save that carries it out.
+    /// True from deletion until the next save.
     open var isDeleted: Bool { !state.isDisjoint(with: [.deleted, .inaccessible]) }
-    /// True while the object's values have not been asked for.
+    /// True until the object's values are first read.
     open var isFault: Bool { isFaultInternally }
     final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
     /// Whether the object was inserted, updated or deleted since the last save.
     open var hasChanges: Bool { !noticed.isDisjoint(with: [.inserted, .updated, .deleted]) }
-    /// The state, with changes in place.
+    /// The state, after in-place changes have been detected.
     private var noticed: ObjectState {
         noticeInPlaceChanges()
         return state
     }
-    /// True when a save would write something: a persistent property differs from what the store has.
+    /// True when a save would write a change: a persistent property differs from the store.
     open var hasPersistentChangedValues: Bool {
         context?.checkQueue()
         noticeInPlaceChanges()
@@ -152,18 +152,18 @@ open class NSManagedObject: NSObject {
     open func awakeFromInsert() {}
     /// Called each time the object's values are read from the store.
     open func awakeFromFetch() {}
-    /// Called when an undo, a rollback, a refresh on top of which unsaved changes were put, or a merge policy has changed the
+    /// Called when undo, rollback, a refresh of an object with unsaved changes, or a merge policy has changed the
     /// object's values.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
-    /// Called before a save, for every object that will be written; may change values, also of others.
+    /// Called before a save, for every object that will be written. May change values, also those of other objects.
     open func willSave() {}
-    /// Called after a save. Does nothing by itself.
+    /// Called after a save. The default implementation does nothing.
     open func didSave() {}
     /// Called when the object is about to be deleted, before delete rules are applied.
     open func prepareForDeletion() {}
-    /// Called before the object lets go of its values. Does nothing by itself.
+    /// Called before the object becomes a fault. The default implementation does nothing.
     open func willTurnIntoFault() {}
-    /// Called after the object has let go of its values. Does nothing by itself.
+    /// Called after the object has become a fault. The default implementation does nothing.
     open func didTurnIntoFault() {}
     /// Called before a value is read; realises a fault.
     open func willAccessValue(forKey key: String?) {
@@ -212,8 +212,8 @@ open class NSManagedObject: NSObject {
 
     /// Sets a property, and the inverse of a relationship.
     ///
-    /// A value of a type that the property does not take is a programmer's error and stops the program with a sentence;
-    /// check data that comes from outside with ``validateValue(_:forKey:)``.
+    /// A value of a type that the property does not accept is a programmer error and stops the program with a message;
+    /// check external data with ``validateValue(_:forKey:)``.
     open func setValue(_ value: Any?, forKey key: String) {
         context?.checkQueue()
         guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
@@ -228,17 +228,17 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// Called for a key that is no property of the entity: a programmer's error, unless a subclass answers.
+    /// Called for a key that is not a property of the entity. Stops the program unless a subclass overrides it.
     open func value(forUndefinedKey key: String) -> Any? {
         preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")
     }
 
-    /// Called for a key that is no property of the entity: a programmer's error, unless a subclass takes it.
+    /// Called for a key that is not a property of the entity. Stops the program unless a subclass overrides it.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
         preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")
     }
 
-    /// The value of a property, without telling the object that it is read.
+    /// The value of a property, without calling `willAccessValue(forKey:)`.
     open func primitiveValue(forKey key: String) -> Any? {
         context?.checkQueue()
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
@@ -246,7 +246,7 @@ open class NSManagedObject: NSObject {
         return publicValue(at: place)
     }
 
-    /// Sets a property without marking the object changed and without touching the inverse.
+    /// Sets a property without marking the object as changed and without changing the inverse.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         context?.checkQueue()
         guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
@@ -257,7 +257,7 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// True while the members, or the object at the other end, have not been read.
+    /// True while the members, or the destination of a to-one, have not been read.
     open func hasFault(forRelationshipNamed key: String) -> Bool {
         context?.checkQueue()
         return switch place(of: key) {
@@ -267,7 +267,7 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// The IDs of related objects; makes no objects and fires no fault but the object's own.
+    /// The IDs of related objects. Creates no objects and fires no fault but the object's own.
     open func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         context?.checkQueue()
         guard let context else { return [] }
@@ -295,7 +295,7 @@ open class NSManagedObject: NSObject {
         return result
     }
 
-    /// What has changed since pending changes were processed: the new values.
+    /// The changes since pending changes were processed: the new values.
     open func changedValuesForCurrentEvent() -> [String: Any] {
         context?.checkQueue()
         noticeInPlaceChanges()
@@ -313,7 +313,7 @@ open class NSManagedObject: NSObject {
         return result
     }
 
-    /// The values that the store has, or had when the object was read; `NSNull` for nil. Nil keys ask for all.
+    /// The values in the store, or at the time when the object was read; `NSNull` for nil. Nil keys mean all.
     open func committedValues(forKeys keys: [String]?) -> [String: Any] {
         context?.checkQueue()
         noticeInPlaceChanges()
@@ -337,7 +337,7 @@ open class NSManagedObject: NSObject {
         return result
     }
 
-    /// The property that users know a slot by: of a composite's element, the composite.
+    /// The property of a slot: for an element of a composite, the composite.
     final func topLevelName(ofSlot slot: Int) -> String? {
         layout.slots[slot].name.map { name in name.split(separator: ".").first.map(String.init) ?? name }
     }
@@ -346,7 +346,7 @@ open class NSManagedObject: NSObject {
 
     /// Checks every property before the object is inserted into a store. Override to check more; call super.
     ///
-    /// - Throws: The one mistake, or `NSValidationMultipleErrorsError` (1560) with all of them.
+    /// - Throws: The error, or `NSValidationMultipleErrorsError` (1560) with all errors if there are several.
     open func validateForInsert() throws {
         context?.checkQueue()
         noticeInPlaceChanges()
@@ -374,7 +374,7 @@ open class NSManagedObject: NSObject {
 
     // MARK: - Equality
 
-    /// Objects are equal when they are the same; as with Core Data, not to be overridden.
+    /// Objects are equal when they are identical. As in Core Data, subclasses must not override this.
     open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
 
     open override func isEqual(_ object: Any?) -> Bool { object as? NSManagedObject === self }
@@ -406,7 +406,7 @@ open class NSManagedObject: NSObject {
     }
 }
 
-/// Flags of an object's life; what they mean together is told by computed properties.
+/// Flags of an object's life cycle; computed properties combine them.
 struct ObjectState: OptionSet {
     let rawValue: UInt16
     /// Inserted since the last save.
@@ -422,61 +422,63 @@ struct ObjectState: OptionSet {
     static let changedInEvent = ObjectState(rawValue: 32)
     /// Deleted, and delete rules have been applied.
     static let deletionPropagated = ObjectState(rawValue: 64)
-    /// Its row has been found missing.
+    /// Its row was not found.
     static let inaccessible = ObjectState(rawValue: 128)
     /// Its deletion has been saved, or its context was reset.
     static let gone = ObjectState(rawValue: 256)
     /// Inserted since pending changes were processed.
     static let insertedInEvent = ObjectState(rawValue: 512)
-    /// A to-many relationship has changed: the version goes up though no column may differ.
+    /// A to-many relationship has changed: the version is incremented although no column may differ.
     static let relationshipChanged = ObjectState(rawValue: 1024)
-    /// Values of it were handed out that may be changed in place: see `InPlaceValues`.
+    /// Values that can be changed in place were handed out: see `InPlaceValues`.
     static let watched = ObjectState(rawValue: 2048)
-    /// Somebody observes properties of it: see `ObjectObservations`.
+    /// It has observers: see `ObjectObservations`.
     static let observed = ObjectState(rawValue: 4096)
-    /// It was reached a second time: see `ObjectRegistry`.
+    /// It was looked up a second time: see `ObjectRegistry`.
     static let metAgain = ObjectState(rawValue: 8192)
 }
 
-/// A store that an object was assigned to. Apart from the object, as a weak reference in each of them would cost all.
+/// The store that an object was assigned to. A separate object, because a weak reference in each managed object would
+/// slow down all of them.
 private final class StoreAssignment {
     weak var store: NSPersistentStore?
 
     init(_ store: NSPersistentStore) { self.store = store }
 }
 
-/// What an object was before the current event.
+/// The values of an object before the current event.
 enum EventStart {
-    /// It had no values of its own: its row, or its committed values, say what they were.
+    /// It had no values of its own: those of its row, or its committed values.
     case unchanged
     case values(ContiguousArray<Value>)
 }
 
-/// Why an object's values have changed without its user: see ``NSManagedObject/awake(fromSnapshotEvents:)``.
+/// The reason why an object's values have changed other than by a setter: see
+/// ``NSManagedObject/awake(fromSnapshotEvents:)``.
 public struct NSSnapshotEventType: OptionSet, @unchecked Sendable {  // because it is a number
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// An insertion was taken back.
+    /// An insertion was undone.
     public static var undoInsertion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 1) }
-    /// A deletion was taken back.
+    /// A deletion was undone.
     public static var undoDeletion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 2) }
-    /// A change was taken back.
+    /// A change was undone.
     public static var undoUpdate: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 3) }
     /// The context was rolled back.
     public static var rollback: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 4) }
     /// The object was refreshed.
     public static var refresh: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 5) }
-    /// A merge policy has settled a conflict.
+    /// A merge policy has resolved a conflict.
     public static var mergePolicy: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 6) }
 }
 
-/// The life of change observation in sets, as key-value observing names it.
+/// The kinds of changes of sets, with the names of key-value observing.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
     /// Members are added.
     case union = 1
-    /// Members are taken out.
+    /// Members are removed.
     case minus
-    /// All but some members are taken out.
+    /// All but some members are removed.
     case intersect
     /// The members are replaced.
     case set

@@ -1,5 +1,6 @@
 extension NSManagedObjectID {
-    /// The primary key in the store; nil while the ID is temporary. What `uriRepresentation()` says, without making a URI.
+    /// The primary key in the store; nil while the ID is temporary. The same as in `uriRepresentation()`, without
+    /// creating a URI.
     package var primaryKey: Int64? { key.isTemporary ? nil : key.number }
 
     /// The UUID of the store; nil while the ID is temporary.

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Names a managed object: in its context, in its store, and, as a URI, outside of both.
+/// Identifies a managed object: in its context, in its store, and as a URI also outside.
 ///
-/// Two IDs are equal when they name the same row of the same store, also if different coordinators made them.
+/// Two IDs are equal when they identify the same row of the same store, even if created by different coordinators.
 open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // because it is immutable
     final let key: ObjectKey
     private let ownEntity: NSEntityDescription
@@ -22,7 +22,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     /// The object's own entity.
     open var entity: NSEntityDescription { ownEntity }
 
-    /// The store that holds the object; nil while the ID is temporary, or when the store has been removed.
+    /// The store of the object; nil while the ID is temporary, or after the store was removed.
     open weak var persistentStore: NSPersistentStore? {
         coordinator?.coordinator?.persistentStore(number: key.store)
     }
@@ -51,7 +51,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
         return components.url ?? URL(fileURLWithPath: "/")
     }
 
-    /// What temporary URIs of this process have in common.
+    /// The common part of the temporary URIs of this process.
     static let processIdentifier = UUID().uuidString
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
@@ -59,7 +59,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
         if self === other { return true }
-        // First, because it tells most of those apart that meet in a set.
+        // Compared first, because it differs for most IDs that are compared within a set.
         guard key.number == other.key.number else { return false }
         if key.isTemporary { return true }
         // IDs of one coordinator are equal when their keys are.
@@ -69,7 +69,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     }
 
     open override var hash: Int {
-        // Whoever hashes mixes: a set's own hasher does.
+        // A set's own hasher mixes the bits.
         Int(truncatingIfNeeded: key.number)
     }
 
@@ -78,8 +78,8 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     }
 }
 
-/// A coordinator that IDs refer to without keeping it: one for all of them, as a weak reference of each ID's own would cost
-/// more than the ID.
+/// A weak reference to a coordinator, shared by all its IDs, because a weak reference in each ID would cost more than
+/// the ID.
 final class CoordinatorReference: Sendable {
     private weak let coordinatorIfAny: NSPersistentStoreCoordinator?
 
@@ -88,7 +88,7 @@ final class CoordinatorReference: Sendable {
     var coordinator: NSPersistentStoreCoordinator? { coordinatorIfAny }
 }
 
-/// Makes the IDs of many objects, and asks the coordinator for each store once.
+/// Creates the IDs of many objects, and looks up each store in the coordinator once.
 struct ObjectIDMaker {
     private let coordinator: NSPersistentStoreCoordinator?
     private let reference: CoordinatorReference?

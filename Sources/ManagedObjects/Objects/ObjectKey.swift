@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Names one object inside one coordinator: which store, which entity, which row.
+/// Identifies an object within a coordinator: its store, entity and row.
 ///
-/// A key is sixteen plain bytes. Objects refer to each other by keys and never by pointers, so that a graph of a million
-/// objects can be let go one by one, and so that an unchanged row needs no object at all.
+/// A key is sixteen plain bytes. Objects refer to each other by keys and never by pointers, so that a graph of a
+/// million objects can be deallocated without recursion, and an unchanged row needs no object.
 struct ObjectKey: Sendable {
-    /// The store's number in its coordinator, from 1; 0 as long as the object belongs to no store.
+    /// The store's number in its coordinator, starting at 1; 0 as long as the object belongs to no store.
     var store: UInt16
-    /// The position of the object's own (leaf) entity in the model, see `NSEntityDescription.index`.
+    /// The index of the object's own (leaf) entity in the model, see `NSEntityDescription.index`.
     var entity: UInt16
-    /// The primary key where positive, a number that is unique in the process where negative (a temporary key).
+    /// The primary key if positive, a temporary number unique in the process if negative.
     var number: Int64
 
     @inline(__always)

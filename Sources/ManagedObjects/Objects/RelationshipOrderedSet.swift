@@ -1,9 +1,10 @@
 import Foundation
 
-/// The ordered set that ``NSManagedObject/mutableOrderedSetValue(forKey:)`` hands out.
+/// The ordered set that ``NSManagedObject/mutableOrderedSetValue(forKey:)`` returns.
 ///
-/// Foundation's class works on storage of its own that a subclass cannot reach. So this set holds the members too, lets
-/// Foundation change them, and then makes the relationship equal; the everyday changes go to the relationship directly.
+/// Foundation's class uses storage of its own that a subclass cannot access. So this set also contains the members,
+/// lets Foundation change them, and then assigns them to the relationship; single changes go to the relationship
+/// directly.
 final class RelationshipOrderedSet: NSMutableOrderedSet {
     private var owner: NSManagedObject?
     private var index = 0
@@ -50,7 +51,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     // MARK: - Changes of many members
 
     private func makeRelationshipEqual() {
-        // What Foundation holds has come from the relationship or through `insert`, so its types are right.
+        // All members come from the relationship or from `insert`, so their types are right.
         try? owner?.setMembers(array.compactMap { $0 as? NSManagedObject }, at: index)
     }
 
@@ -70,7 +71,8 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     }
 
     override func moveObjects(at indexes: IndexSet, to position: Int) {
-        // Foundation's own removes and inserts one by one, through this class; in one step the order is changed once.
+        // Foundation's implementation removes and inserts one by one through this class; one step changes the order
+        // only once.
         let moved = indexes.map { object(at: $0) }
         var rest = array.enumerated().filter { !indexes.contains($0.offset) }.map(\.element)
         rest.insert(contentsOf: moved, at: Swift.min(position, rest.count))

@@ -1,12 +1,12 @@
-/// One to-many relationship of one object: its members, as loaded and as changed.
+/// One to-many relationship of one object: its committed and its current members.
 ///
-/// A relationship that nobody has looked at can still gain and lose members (the other side of an edit): such changes
-/// are kept apart until it is loaded, so that setting a to-one never loads the inverse.
+/// A relationship that is not loaded can gain and lose members from the other side of an edit. Such changes are pending
+/// until it is loaded, so that setting a to-one never loads the inverse.
 ///
-/// Without dynamic checks of exclusive access, because every member of every relationship passes here, and an object
-/// belongs to one queue.
+/// Without dynamic checks of exclusive access, because every access to a member uses this class, and an object belongs
+/// to one queue.
 final class ToManyState {
-    /// What has changed while the members are not loaded.
+    /// The changes while the members are not loaded.
     private final class Pending {
         var added = KeyList()
         var removed = KeyList()
@@ -14,25 +14,25 @@ final class ToManyState {
         var isEmpty: Bool { added.isEmpty && removed.isEmpty }
     }
 
-    /// The members now, where they are loaded and not among those of a batch.
+    /// The current members, where they are loaded and not shared with a batch.
     @exclusivity(unchecked) private var own = KeyList()
-    /// Where the members lie in the batch that they were loaded with, until somebody wants a list of them: most
-    /// relationships are read once and never changed.
+    /// The members as part of the batch that they were loaded with, until a list of them is needed: most relationships
+    /// are read once and never changed.
     @exclusivity(unchecked) private var shared: MemberBatch.Run?
-    /// The members as the store has them; nil when unchanged.
+    /// The members in the store; nil when unchanged.
     @exclusivity(unchecked) private(set) var committed: ContiguousArray<ObjectKey>?
     @exclusivity(unchecked) private(set) var isLoaded: Bool
     @exclusivity(unchecked) private var pending: Pending?
-    /// Positions in an ordered relationship kept in pairs, parallel to the committed members.
+    /// Positions in an ordered relationship with a join table, parallel to the committed members.
     @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64>?
-    /// The members' new positions, parallel to `members`, as the plan of a save has assigned them.
+    /// The members' new positions, parallel to `members`, assigned by the plan of a save.
     @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
 
     init(isLoaded: Bool) {
         self.isLoaded = isLoaded
     }
 
-    /// Of an object that is inserted: all of its members are new.
+    /// The state of an inserted object: all its members are new.
     init(ofNewObject members: KeyList) {
         isLoaded = true
         own = members
@@ -41,22 +41,22 @@ final class ToManyState {
 
     // MARK: - Reading
 
-    /// The members now, where they are loaded.
+    /// The current members, where they are loaded.
     var members: KeyList {
         takeShared()
         return own
     }
 
-    /// Members gained and lost while they are not loaded.
+    /// Members added and removed while they are not loaded.
     var added: KeyList { pending?.added ?? KeyList() }
     var removed: KeyList { pending?.removed ?? KeyList() }
 
     var isChanged: Bool { committed != nil || pending?.isEmpty == false }
 
-    /// Where the members lie in a batch, as long as nobody has wanted a list of them.
+    /// The members as part of a batch, until a list of them is needed.
     var run: MemberBatch.Run? { shared }
 
-    /// Whether the members are loaded, and there are none.
+    /// Whether the members are loaded and there are none.
     var hasNoMembers: Bool { isLoaded && shared == nil && own.isEmpty }
 
     func contains(_ key: ObjectKey) -> Bool {
@@ -64,14 +64,14 @@ final class ToManyState {
         return own.contains(key)
     }
 
-    /// The new position of a member, where the plan of a save has assigned one.
+    /// The new position of a member, if assigned by the plan of a save.
     func newPosition(of key: ObjectKey) -> Int64? {
         takeShared()
         guard let newPositions, let index = own.position(of: key), index < newPositions.count else { return nil }
         return newPositions[index]
     }
 
-    /// Members gained and lost since the store was read.
+    /// The unsaved additions and removals.
     func differences() -> (added: ContiguousArray<ObjectKey>, removed: ContiguousArray<ObjectKey>) {
         guard isLoaded else { return (added.keys, removed.keys) }
         guard let committed else { return ([], []) }
@@ -85,7 +85,7 @@ final class ToManyState {
 
     // MARK: - Loading
 
-    /// Takes the members that a batch has found.
+    /// Sets the members that a batch has loaded.
     func load(_ run: MemberBatch.Run) {
         guard pending?.isEmpty != false else { return load(run.keys, positions: run.positions) }
         shared = run
@@ -93,7 +93,7 @@ final class ToManyState {
         isLoaded = true
     }
 
-    /// Takes the members that the store has, and applies what has changed meanwhile.
+    /// Sets the members in the store, and applies pending changes.
     func load(_ stored: ContiguousArray<ObjectKey>, positions: ContiguousArray<Int64>? = nil) {
         self.positions = positions
         own = KeyList(stored)
@@ -105,7 +105,7 @@ final class ToManyState {
         self.pending = nil
     }
 
-    /// Takes members out of the batch into a list of their own.
+    /// Copies the members from the batch into a list.
     @inline(__always)
     private func takeShared() {
         guard let run = shared else { return }
@@ -115,7 +115,7 @@ final class ToManyState {
 
     // MARK: - Changing
 
-    /// Adds a member at a position, or at the end; says whether it was none before.
+    /// Adds a member at a position, or at the end. Returns whether it was added.
     @discardableResult
     func add(_ key: ObjectKey, at position: Int? = nil) -> Bool {
         guard isLoaded else {
@@ -132,7 +132,7 @@ final class ToManyState {
         return true
     }
 
-    /// Removes a member; says whether it may have been one.
+    /// Removes a member. Returns whether it may have been one.
     @discardableResult
     func remove(_ key: ObjectKey, keepsOrder: Bool) -> Bool {
         guard isLoaded else {
@@ -148,7 +148,7 @@ final class ToManyState {
         return own.remove(key, keepsOrder: keepsOrder)
     }
 
-    /// Puts members in an order; those that are not in it follow. Says whether that is another one.
+    /// Sorts the members by an order; members that are not in it follow. Returns whether the order has changed.
     func takeOrder(_ order: ContiguousArray<ObjectKey>) -> Bool {
         takeShared()
         var ordered = KeyList(order.filter { own.contains($0) })
@@ -158,7 +158,7 @@ final class ToManyState {
         return true
     }
 
-    /// Lets go of the members as loaded, but not of what is unsaved.
+    /// Unloads the members; unsaved changes stay pending.
     func unload() {
         guard isLoaded else { return }
         let (added, removed) = differences()
@@ -171,14 +171,14 @@ final class ToManyState {
         pending.removed = KeyList(removed)
     }
 
-    /// Puts the loaded members in another order, or others in their place.
+    /// Replaces the loaded members by others, or changes their order.
     func replaceMembers(_ members: KeyList) {
         takeShared()
         remember()
         own = members
     }
 
-    /// Takes a member that is gone out of what is unsaved.
+    /// Removes a deleted member from all lists.
     func forget(_ key: ObjectKey) {
         takeShared()
         if isLoaded { own.remove(key, keepsOrder: true) }
@@ -187,16 +187,16 @@ final class ToManyState {
         pending?.removed.remove(key, keepsOrder: true)
     }
 
-    /// Has no changes where the members are what the store has again.
+    /// Drops the changes when the members are equal to those in the store again.
     func forgetChangesThatAreNone(isOrdered: Bool) {
         guard isLoaded, let before = committed else { return }
         let now = members.keys
         if isOrdered ? before == now : before.count == now.count && Set(before) == Set(now) { committed = nil }
     }
 
-    /// Puts permanent keys in place of temporary ones.
+    /// Replaces temporary keys by permanent ones.
     func resolve(by keys: PermanentKeys) {
-        // Members of a batch come from a store.
+        // Members of a batch come from a store, so they are permanent.
         if own.hasTemporaryKeys { own.replace(keys.permanent) }
         if let pending {
             if pending.added.hasTemporaryKeys { pending.added.replace(keys.permanent) }
@@ -207,7 +207,7 @@ final class ToManyState {
         }
     }
 
-    /// The members as they are now are what the store has.
+    /// Marks the current members as those in the store.
     func commit() {
         committed = nil
         if let assigned = newPositions { positions = assigned }

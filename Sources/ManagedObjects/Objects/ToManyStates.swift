@@ -1,14 +1,13 @@
-/// The states of an object's to-many relationships, each made when it is first needed.
+/// The states of an object's to-many relationships, each created when it is first needed.
 ///
-/// Members that came with a batch and that nobody has changed need no state: where they lie in the batch is enough. Most
-/// objects are asked for one relationship at most, so that what is known of the first lies in the object itself and an
-/// array is made for the others only.
+/// Unchanged members of a batch need no state, only their position in the batch. Since most objects have at most one
+/// relationship in use, the entry of the first is stored inline and an array is created for the others only.
 ///
-/// As a collection it has the states that have been made: nil where there is none, and so nothing unsaved.
+/// As a collection it contains the states that have been created: nil where there is none, and so no unsaved change.
 struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
     private enum Entry {
         case none
-        /// As loaded.
+        /// Unchanged since they were loaded.
         case run(MemberBatch.Run)
         case state(ToManyState)
 
@@ -40,10 +39,10 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
         return 1
     }
 
-    /// The state of a relationship by its place in the layout; nil where none has been made, also behind the end.
+    /// The state of a relationship by its index in the layout; nil where none has been created, and beyond the end.
     subscript(index: Int) -> ToManyState? { entry(at: index).state }
 
-    /// Calls a function with each state that has been made.
+    /// Calls a function with each state that has been created.
     @inline(__always)
     func forEachMade(_ body: (ToManyState) -> Void) {
         if case .state(let state) = first { body(state) }
@@ -53,13 +52,13 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
 
     // MARK: - One relationship
 
-    /// Where the members lie in the batch that they were loaded with; nil where they are not loaded, or have a state.
+    /// The members as part of the batch that they were loaded with; nil where they are not loaded, or have a state.
     @inline(__always)
     func run(at index: Int) -> MemberBatch.Run? {
         index == 0 ? first.run : entry(at: index).run
     }
 
-    /// Whether nothing is known of a relationship.
+    /// Whether a relationship is neither loaded nor changed.
     @inline(__always)
     func isUnknown(at index: Int) -> Bool {
         if case .none = entry(at: index) { true } else { false }
@@ -69,7 +68,8 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
 
     mutating func setState(_ state: ToManyState, at index: Int) { setEntry(.state(state), at: index) }
 
-    /// The state of a relationship, made where members have been loaded with a batch; nil where nothing is known.
+    /// The state of a relationship, created where members have been loaded with a batch; nil where they are neither
+    /// loaded nor changed.
     mutating func state(at index: Int) -> ToManyState? {
         switch entry(at: index) {
         case .none: return nil

@@ -1,12 +1,13 @@
 import Foundation
 import KeyedArchives
 
-/// Between a transformable attribute's value and the bytes that a store keeps.
+/// Converts between a transformable attribute's value and the bytes in the store.
 ///
-/// A user's transformer makes data of values; the built-in ones, which unarchive, are used in reverse, as Core Data does.
+/// A custom transformer encodes by `transformedValue`; the built-in transformers, which unarchive, are used in reverse,
+/// as Core Data does.
 enum TransformableCoding {
-    /// The value of stored bytes. Bytes that the transformer cannot read stay what they are, are handed out as nil, and
-    /// are written back unchanged.
+    /// Decodes stored bytes. Bytes that the transformer cannot decode are kept, read as nil, and written back
+    /// unchanged.
     static func decode(_ data: Data, attribute: NSAttributeDescription) -> Value {
         let transformer = transformer(of: attribute)
         let decoded =
@@ -18,15 +19,15 @@ enum TransformableCoding {
         return .object(ObjectValue(value, encoded: data))
     }
 
-    /// The bytes of a value.
+    /// Encodes a value.
     ///
-    /// - Throws: A validation error that names entity and attribute when the transformer is missing or gives no data.
+    /// - Throws: A validation error that names entity and attribute when the transformer is missing or returns no data.
     static func encode(_ value: ObjectValue, attribute: NSAttributeDescription) throws -> Data {
         if let encoded = value.encoded { return encoded }
         return try bytes(of: value.value, attribute: attribute)
     }
 
-    /// The bytes that the transformer makes of a value now.
+    /// Encodes a value with the transformer, ignoring any cached bytes.
     static func bytes(of value: Any, attribute: NSAttributeDescription) throws -> Data {
         if let undecodable = value as? UndecodableValue { return undecodable.data }
         let name = "\(attribute.entity.name ?? "").\(attribute.name)"
@@ -46,14 +47,14 @@ enum TransformableCoding {
                 .coreData,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "The value transformer of \(name) made no data of a value of type \(type(of: value))."
+                        "The value transformer of \(name) returned no data for a value of type \(type(of: value))."
                 ])
         }
         return data
     }
 
-    /// Whether two encodings are of the same value. Archives and property lists of one value differ from one time to the
-    /// next in the order of their keys, which says nothing; of other bytes each counts.
+    /// Whether two encodings represent the same value. Archives and property lists of one value may differ in the order
+    /// of their keys, which is ignored; other data is compared byte by byte.
     static func areSame(_ one: Data, _ two: Data) -> Bool {
         if one == two { return true }
         guard let one = readable(one), let two = readable(two) else { return false }
@@ -73,7 +74,7 @@ enum TransformableCoding {
     }
 }
 
-/// Stored bytes that no transformer here can read. A user's code sees nil.
+/// Stored bytes that the transformer cannot decode. The public API returns nil.
 final class UndecodableValue {
     let data: Data
 
@@ -84,8 +85,8 @@ final class UndecodableValue {
 
 @_spi(Stores)
 extension NSManagedObject {
-    /// The stored bytes of a transformable attribute whose value reads as nil because its transformer is missing or cannot
-    /// read them; nil otherwise. Realises a fault.
+    /// The stored bytes of a transformable attribute whose value reads as nil because its transformer is missing or
+    /// cannot decode them; nil otherwise. Realises a fault.
     public func unreadableBytes(forKey key: String) -> Data? {
         guard case .slot(let slot)? = place(of: key), case .object(let box) = slotValue(slot) else { return nil }
         return (box.value as? UndecodableValue)?.data

@@ -1,7 +1,7 @@
 import Foundation
 
-// Between the engine's values and what users see through key-value coding: `NSNumber`, `String`, `Date`, `Data`, `UUID`,
-// `URL`, `NSDecimalNumber`, as Core Data hands them out.
+// Converts between the engine's values and those of key-value coding: `NSNumber`, `String`, `Date`, `Data`, `UUID`,
+// `URL`, `NSDecimalNumber`, as in Core Data.
 
 extension EntityLayout.Slot.Kind {
     init(_ type: NSAttributeType) {
@@ -23,7 +23,7 @@ extension EntityLayout.Slot.Kind {
         }
     }
 
-    /// What a value of this kind is called in messages.
+    /// The name of the expected type, for messages.
     var expectation: String {
         switch self {
         case .integer16, .integer32, .integer64, .double, .float, .position: "NSNumber"
@@ -40,14 +40,14 @@ extension EntityLayout.Slot.Kind {
     }
 }
 
-/// A value is not of the type that its attribute declares.
+/// A value that does not have the type of its attribute.
 struct UnacceptableValue: Error {
     let expected: String
     let actual: String
 }
 
 extension Value {
-    /// The engine's form of a user's value.
+    /// Converts a value from key-value coding.
     ///
     /// - Throws: ``UnacceptableValue`` where Core Data raises "Unacceptable type of value for attribute".
     init(_ value: Any?, kind: EntityLayout.Slot.Kind) throws {
@@ -105,7 +105,7 @@ extension Value {
         }
     }
 
-    /// What key-value coding hands out; a reference is the context's to resolve, and nil here.
+    /// The value for key-value coding. A reference is resolved by the context, and nil here.
     func object(kind: EntityLayout.Slot.Kind) -> Any? {
         switch self {
         case .null, .reference: nil
@@ -158,13 +158,13 @@ extension Value {
 }
 
 extension String {
-    /// Whether two texts are the same in UTF-8.
+    /// Whether two strings have equal UTF-8.
     fileprivate func hasSameBytes(as other: String) -> Bool {
         utf8.withContiguousStorageIfAvailable { other.hasBytes(UnsafeRawBufferPointer($0)) }
             ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether the text is these bytes in UTF-8.
+    /// Whether the string's UTF-8 equals the bytes.
     func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
         utf8.withContiguousStorageIfAvailable { own in
             own.count == bytes.count && UnsafeRawBufferPointer(own).elementsAre(bytes)
@@ -173,7 +173,7 @@ extension String {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether as many bytes are the same.
+    /// Whether the same number of bytes is equal.
     fileprivate func elementsAre(_ other: UnsafeRawBufferPointer) -> Bool {
         guard let own = baseAddress, let other = other.baseAddress else { return true }
         return memcmp(own, other, count) == 0
@@ -181,7 +181,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension Value {
-    /// What would be stored tells, where that is known: classes may call equal what differs.
+    /// Encoded bytes are compared where both are known: classes may define other values as equal.
     private static func isSame(_ one: ObjectValue, _ two: ObjectValue) -> Bool {
         if let one = one.encoded, let two = two.encoded { return TransformableCoding.areSame(one, two) }
         return isEqual(one.value, two.value)
@@ -193,15 +193,15 @@ extension Value {
         return (one as AnyObject) === (two as AnyObject)
     }
 
-    /// Whether two values are the same to a store: what decides if an attribute has changed.
+    /// Whether two values are equal for a store. Determines whether an attribute has changed.
     func isSame(as other: Value) -> Bool {
         switch (self, other) {
         case (.null, .null): true
         case (.integer(let one), .integer(let two)): one == two
-        // By bits, so that a NaN equals itself and -0.0 differs from 0.0: both are what would be written.
+        // Compared by bits, so that a NaN equals itself and -0.0 differs from 0.0, as they are written.
         case (.real(let one), .real(let two)): one.bitPattern == two.bitPattern
         case (.string(let one), .string(let two)):
-            // By code units: canonically equivalent texts are different texts to a store.
+            // Compared by code units: canonically equivalent texts are stored as different texts.
             one.hasSameBytes(as: two)
         case (.data(let one), .data(let two)): one == two
         case (.uuid(let one), .uuid(let two)): one == two

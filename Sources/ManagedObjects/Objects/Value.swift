@@ -1,10 +1,9 @@
 import Foundation
 
-/// One value of a managed object, as the engine holds it.
+/// One value of a managed object in the engine's representation.
 ///
-/// Which case a slot may hold follows from its kind (`EntityLayout.Slot.Kind`): integers and Booleans are `integer`,
-/// doubles, floats and dates (seconds since 2001) are `real`. Nothing here is ever `Any`, but for what the user's own
-/// transformers produce.
+/// The case depends on the slot's kind (`EntityLayout.Slot.Kind`): integers and Booleans are `integer`, doubles, floats
+/// and dates (seconds since 2001) are `real`. Only values of URIs, transformable and undefined attributes are `Any`.
 enum Value {
     case null
     case integer(Int64)
@@ -13,9 +12,9 @@ enum Value {
     case data(Data)
     case uuid(UUID)
     case decimal(Decimal)
-    /// A URI, a transformable's value, or whatever an undefined (transient) attribute holds.
+    /// A URI, a transformable's value, or the value of an undefined (transient) attribute.
     case object(ObjectValue)
-    /// The other end of a to-one relationship.
+    /// The destination of a to-one relationship.
     case reference(ObjectKey)
 
     var isNull: Bool {
@@ -23,16 +22,16 @@ enum Value {
     }
 }
 
-/// A value that needs a box: URIs, and the values of transformable and undefined attributes.
+/// A value that needs a box: a URI, or the value of a transformable or undefined attribute.
 ///
-/// A transformable that nobody has looked at keeps the bytes it was stored as, so that an untouched value is written
-/// back bit for bit and never instantiates a class.
+/// A transformable keeps the bytes that it was stored as, so that an unread value is written back unchanged and no
+/// class is instantiated for it.
 final class ObjectValue {
-    /// The value, where it is of a value type.
+    /// The value, where it has a value type.
     private let plain: Any?
-    /// The value, where it is an object: apart, so that it can be told whether somebody else holds it.
+    /// The value, where it is an object. A separate field, so that unique ownership can be checked.
     private var reference: AnyObject?
-    /// The bytes it was read from or saved as, where it has any.
+    /// The bytes that it was read from or saved as, if any.
     let encoded: Data?
 
     init(_ value: Any, encoded: Data? = nil) {
@@ -45,9 +44,9 @@ final class ObjectValue {
         self.encoded = encoded
     }
 
-    /// The value as the user sees it.
+    /// The value for the public API.
     var value: Any { reference ?? plain ?? NSNull() }
 
-    /// Whether the value is an object that nobody holds but this box.
+    /// Whether the value is an object that only this box references.
     var isHeldOnlyHere: Bool { reference != nil && isKnownUniquelyReferenced(&reference) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-// On Apple's platforms every object can be a C argument, so that code says `date as CVarArg` in the arguments of a format.
-// Here only strings and numbers can. Predicate formats take any value as it is and never read these words; they are there
-// for `as CVarArg` to compile.
+// On Apple's platforms every object can be a C argument, so that programs use `date as CVarArg` in the arguments of a
+// format. Here only strings and numbers can. These conformances only make `as CVarArg` compile; predicate formats
+// accept any value and do not read the encodings.
 
 extension Date: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { timeIntervalSinceReferenceDate._cVarArgEncoding }

@@ -2,11 +2,11 @@ import Foundation
 
 /// The names of key paths.
 ///
-/// A key path knows no name here, so whoever declares a property says it: generated classes and the macro `@Managed`
-/// do it for theirs, when ``NSManagedObject/registerKeyPaths()`` asks them. Then `NSSortDescriptor(keyPath:
-/// \Note.title, ascending: true)` and `NSExpression(forKeyPath: \Note.title)` work.
+/// A key path has no name here, so the declaration of a property registers it: generated classes and the macro
+/// `@Managed` do it in ``NSManagedObject/registerKeyPaths()``. Then `NSSortDescriptor(keyPath: \Note.title, ascending:
+/// true)` and `NSExpression(forKeyPath: \Note.title)` work.
 public enum KeyPathRegistry {
-    /// Says what a property is called in the model. Cost: one lock and one entry in a dictionary.
+    /// Registers the name of a property in the model. Cost: one lock and one entry in a dictionary.
     public static func register<Root, Value>(_ keyPath: KeyPath<Root, Value>, as name: String) {
         if let managedObjectClass = Root.self as? NSManagedObject.Type {
             ManagedObjectClasses.shared.register(managedObjectClass)
@@ -14,15 +14,15 @@ public enum KeyPathRegistry {
         names.register(keyPath, valueType: Value.self, as: name)
     }
 
-    /// The name of a registered key path, or of one made of registered ones, such as `\Note.folder.title`; else nil.
-    /// Cost: one look-up; for a path of several, one comparison for each way to build it.
+    /// The name of a registered key path, or of one composed of registered ones, such as `\Note.folder.title`; else
+    /// nil. Cost: one look-up; for a composed path, one comparison for each possible composition.
     public static func name(of keyPath: AnyKeyPath) -> String? {
         if let name = names.name(of: keyPath) { return name }
         return registerKeyPaths(from: type(of: keyPath).rootType) ? names.name(of: keyPath) : nil
     }
 
-    /// Asks a class for its key paths, and the classes that they lead to. False where it has been asked before, or is
-    /// none.
+    /// Registers the key paths of a class, and of the classes of their values. False where they are registered already,
+    /// or the type is not a managed object class.
     private static func registerKeyPaths(from root: Any.Type) -> Bool {
         var pending = [root]
         var isAnyNew = false
@@ -36,12 +36,12 @@ public enum KeyPathRegistry {
         return isAnyNew
     }
 
-    /// The name, or the end of the program with a sentence that says what to do.
+    /// The name of a key path. Stops the program with an explanation where it has none.
     internal static func requiredName(of keyPath: AnyKeyPath) -> String {
         guard let name = name(of: keyPath) else {
             preconditionFailure(
-                "The key path \(keyPath) has no name. Say it once with KeyPathRegistry.register(_:as:); generated classes"
-                    + " do it for their own properties.")
+                "The key path \(keyPath) has no name. Register it with KeyPathRegistry.register(_:as:); generated"
+                    + " classes do this for their own properties.")
         }
         return name
     }
@@ -52,12 +52,12 @@ public enum KeyPathRegistry {
 private final class KeyPathNames: @unchecked Sendable {  // because every access holds the lock
     private let lock = NSLock()
     private var names: [AnyKeyPath: String] = [:]
-    /// The registered paths by the type they begin at, for paths that are made of several.
+    /// The registered paths by their root type, for composed paths.
     private var paths: [ObjectIdentifier: [AnyKeyPath]] = [:]
-    /// The classes that have been asked for their key paths.
+    /// The classes whose key paths have been registered.
     private var asked: Set<ObjectIdentifier> = []
 
-    /// How many properties a path may be made of.
+    /// The maximum number of properties in a path.
     private static let longestPath = 4
 
     func register(_ keyPath: AnyKeyPath, valueType: Any.Type, as name: String) {

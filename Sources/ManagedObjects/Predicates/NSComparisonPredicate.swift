@@ -10,12 +10,12 @@ open class NSComparisonPredicate: NSPredicate {
         super.init(stating: .comparison(comparison))
     }
 
-    /// A comparison of two expressions.
+    /// Creates a comparison of two expressions.
     public convenience init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator,
         options: Options = []
     ) {
-        // A custom selector has no name here, and then no value has the method.
+        // A custom selector has no name here, so no value has the method.
         let operation = ComparisonOperator(number: type.rawValue, selector: "")
         self.init(
             ComparisonNode(
@@ -23,14 +23,14 @@ open class NSComparisonPredicate: NSPredicate {
                 options: ComparisonOptions(rawValue: options.rawValue)))
     }
 
-    /// A comparison by a method of the left value, which takes the right value.
+    /// Creates a comparison by a method of the left value, which takes the right value.
     public convenience init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, customSelector selector: Selector
     ) {
         self.init(ComparisonNode(lhs.node, .customSelector(selector.name), rhs.node))
     }
 
-    /// Reads a comparison from an archive; nil where the archive holds none.
+    /// Reads a comparison from an archive; nil where the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder),
             case .comparison(let comparison)? = try? PredicateParser.parse(format)
@@ -41,7 +41,7 @@ open class NSComparisonPredicate: NSPredicate {
     /// How the two sides are compared.
     open var predicateOperatorType: Operator { Operator(rawValue: comparison.operation.number) ?? .customSelector }
 
-    /// Whether the left side is compared itself, or its elements.
+    /// Whether the left side itself is compared, or its elements.
     open var comparisonPredicateModifier: Modifier {
         switch comparison.modifier {
         case .direct: .direct
@@ -59,7 +59,7 @@ open class NSComparisonPredicate: NSPredicate {
     /// How strings are compared.
     open var options: Options { Options(rawValue: comparison.options.rawValue) }
 
-    /// The method that compares, or nil where an operator does.
+    /// The method that compares, or nil for an operator.
     open var customSelector: Selector? {
         if case .customSelector(let name) = comparison.operation { Selector(name) } else { nil }
     }
@@ -71,11 +71,11 @@ extension NSComparisonPredicate {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// `[c]`: upper and lower case are the same.
+        /// `[c]`: case-insensitive.
         public static let caseInsensitive = Options(rawValue: 1)
-        /// `[d]`: letters with and without marks are the same.
+        /// `[d]`: diacritic-insensitive.
         public static let diacriticInsensitive = Options(rawValue: 2)
-        /// `[n]`: the strings are known to be normalised.
+        /// `[n]`: the strings are assumed to be normalised.
         public static let normalized = Options(rawValue: 4)
     }
 
@@ -111,13 +111,13 @@ extension NSComparisonPredicate {
         case beginsWith = 8
         /// `ENDSWITH`
         case endsWith = 9
-        /// The left value is an element, or a piece of text, of the right one.
+        /// The left value is an element or a substring of the right one.
         case `in` = 10
-        /// A method of the left value decides.
+        /// The result of a method of the left value.
         case customSelector = 11
-        /// The right value is an element, or a piece of text, of the left one.
+        /// The right value is an element or a substring of the left one.
         case contains = 99
-        /// The left value lies between the two elements of the right one.
+        /// The left value is between the two elements of the right one.
         case between = 100
     }
 }

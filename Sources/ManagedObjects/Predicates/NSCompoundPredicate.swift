@@ -7,34 +7,34 @@ open class NSCompoundPredicate: NSPredicate {
         super.init(stating: node)
     }
 
-    /// Joins predicates. NOT takes the first one; it is a programmer error to give it none.
+    /// Joins predicates. NOT takes the first one; passing none is a programmer error.
     public convenience init(type: LogicalType, subpredicates: [NSPredicate]) {
         let parts = subpredicates.map(\.embeddedNode)
         switch type {
         case .and: self.init(stating: .and(parts))
         case .or: self.init(stating: .or(parts))
         case .not:
-            guard let part = parts.first else { preconditionFailure("NOT takes one predicate, and was given none.") }
+            guard let part = parts.first else { preconditionFailure("A NOT predicate needs a subpredicate.") }
             self.init(stating: .not(part))
         }
     }
 
-    /// True when every predicate is; true when there is none.
+    /// True when all predicates are true; true without predicates.
     public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
         self.init(type: .and, subpredicates: subpredicates)
     }
 
-    /// True when one predicate is; false when there is none.
+    /// True when at least one predicate is true; false without predicates.
     public convenience init(orPredicateWithSubpredicates subpredicates: [NSPredicate]) {
         self.init(type: .or, subpredicates: subpredicates)
     }
 
-    /// The contrary of a predicate.
+    /// The negation of a predicate.
     public convenience init(notPredicateWithSubpredicate predicate: NSPredicate) {
         self.init(type: .not, subpredicates: [predicate])
     }
 
-    /// Reads a compound predicate from an archive; nil where the archive holds none.
+    /// Reads a compound predicate from an archive; nil where the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
             return nil
@@ -69,11 +69,11 @@ open class NSCompoundPredicate: NSPredicate {
 extension NSCompoundPredicate {
     /// How predicates are joined.
     public enum LogicalType: UInt, Sendable {
-        /// The contrary of one predicate.
+        /// The negation of one predicate.
         case not = 0
         /// All of them.
         case and = 1
-        /// One of them.
+        /// At least one of them.
         case or = 2
     }
 }

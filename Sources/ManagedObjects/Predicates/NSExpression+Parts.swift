@@ -6,7 +6,7 @@ extension NSExpression {
     public enum ExpressionType: UInt, Sendable {
         /// A constant.
         case constantValue = 0
-        /// The object that is looked at: `SELF`.
+        /// The evaluated object: `SELF`.
         case evaluatedObject = 1
         /// A variable: `$NAME`.
         case variable = 2
@@ -16,11 +16,11 @@ extension NSExpression {
         case function = 4
         /// The union of two sets.
         case unionSet = 5
-        /// What two sets have in common.
+        /// The intersection of two sets.
         case intersectSet = 6
-        /// What one set has and another has not.
+        /// The difference of two sets.
         case minusSet = 7
-        /// The members of a collection that a predicate finds: `SUBQUERY`.
+        /// The members of a collection that match a predicate: `SUBQUERY`.
         case subquery = 13
         /// Several expressions in braces.
         case aggregate = 14
@@ -28,15 +28,15 @@ extension NSExpression {
         case anyKey = 15
         /// A closure.
         case block = 19
-        /// One of two expressions, by a predicate: `TERNARY`.
+        /// One of two expressions, depending on a predicate: `TERNARY`.
         case conditional = 20
-        /// What a fetch request finds: see ``NSFetchRequestExpressionType``.
+        /// The result of a fetch request: see ``NSFetchRequestExpressionType``.
         case fetchRequest = 50
     }
 }
 
 extension NSExpression.ExpressionType {
-    /// The kind of a node. What has no kind of its own is a function, as Foundation has it.
+    /// The kind of a node. A node without a kind of its own is a function, as in Foundation.
     internal init(of node: ExpressionNode) {
         switch node {
         case .constant: self = .constantValue
@@ -56,8 +56,8 @@ extension NSExpression.ExpressionType {
     }
 }
 
-// The parts of an expression. It is a programmer error to ask for a part that its kind does not have; Foundation raises
-// an exception.
+// The parts of an expression. Reading a part that the expression's kind does not have is a programmer error; Foundation
+// raises an exception.
 extension NSExpression {
     /// The value of a constant.
     public var constantValue: Any? {
@@ -80,7 +80,7 @@ extension NSExpression {
         }
     }
 
-    /// The name of a variable, of a subquery's too.
+    /// The name of a variable, also of a subquery's.
     public var variable: String {
         switch node {
         case .variable(let name): name
@@ -147,7 +147,7 @@ extension NSExpression {
         }
     }
 
-    /// The expression that counts where the condition holds.
+    /// The expression whose value is used where the condition holds.
     public var `true`: NSExpression {
         if case .conditional(_, let then, _) = node {
             NSExpression.expression(stating: then)
@@ -156,7 +156,7 @@ extension NSExpression {
         }
     }
 
-    /// The expression that counts where the condition does not hold.
+    /// The expression whose value is used where the condition does not hold.
     public var `false`: NSExpression {
         if case .conditional(_, _, let other) = node {
             NSExpression.expression(stating: other)
@@ -180,6 +180,6 @@ extension NSExpression {
     }
 
     private func missing(_ part: String) -> Never {
-        preconditionFailure("The expression “\(description)” has not \(part): it is of the type \(expressionType).")
+        preconditionFailure("The expression “\(description)” does not have \(part): its type is \(expressionType).")
     }
 }

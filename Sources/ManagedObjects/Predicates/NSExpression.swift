@@ -1,11 +1,11 @@
 import Foundation
 import PredicateLanguage
 
-/// A value, or how one is found: a constant, a key path, a function, …
+/// A value, or a computation of one: a constant, a key path, a function, …
 ///
-/// Foundation's class of this name cannot be used here, so this one stands alone.
+/// Foundation's class of this name is not open here, so this class does not inherit from it.
 open class NSExpression: NSObject, NSCopying, NSSecureCoding {
-    /// What the expression states.
+    /// The content of the expression.
     internal final let node: ExpressionNode
 
     private let ownType: ExpressionType
@@ -21,25 +21,25 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         return NSExpression(stating: node)
     }
 
-    /// An expression of a kind that states nothing else: the evaluated object, or any key. It is a programmer error to
-    /// ask for another.
+    /// Creates an expression that consists of its kind only: the evaluated object, or any key. Passing another kind is
+    /// a programmer error.
     public convenience init(expressionType type: ExpressionType) {
         switch type {
         case .evaluatedObject: self.init(stating: .evaluatedObject)
         case .anyKey: self.init(stating: .anyKey)
         case .constantValue: self.init(stating: .constant(value: nil))
-        default: preconditionFailure("An expression of the type \(type) needs more than its type.")
+        default: preconditionFailure("An expression of the type \(type) cannot be created from its type alone.")
         }
     }
 
     // MARK: - Formats
 
-    /// The expression that a format describes, such as `"price * 2"`. It is a programmer error when it cannot be read.
+    /// Creates an expression from a format, such as `"price * 2"`. An invalid format is a programmer error.
     public convenience init(format expressionFormat: String, _ args: Any?...) {
         self.init(stating: Self.required(expressionFormat, args))
     }
 
-    /// The expression that a format and an array of arguments describe. It is a programmer error when it cannot be read.
+    /// Creates an expression from a format and an array of arguments. An invalid format is a programmer error.
     public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
         self.init(stating: Self.required(expressionFormat, arguments))
     }
@@ -52,10 +52,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         self.init(stating: .anyKey)
     }
 
-    /// The expression that a format describes, for formats that are not part of the program: an addition to Core Data's
-    /// API.
+    /// Creates an expression from a format that is not part of the program: an addition to Core Data's API.
     ///
-    /// - Throws: An error whose description says what is wrong and shows the place with a caret.
+    /// - Throws: An error whose description explains the syntax error and marks its position with a caret.
     public convenience init(parsing expressionFormat: String, arguments: [Any?] = []) throws {
         self.init(
             stating: try PredicateParser.parseExpression(expressionFormat, arguments: NSPredicate.nodes(arguments)))
@@ -65,16 +64,16 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         do {
             return try PredicateParser.parseExpression(format, arguments: NSPredicate.nodes(arguments))
         } catch {
-            preconditionFailure("The expression format cannot be read. \(error)")
+            preconditionFailure("The expression format is invalid. \(error)")
         }
     }
 
     // MARK: - Kinds of expressions
 
-    /// A value.
+    /// A constant.
     public convenience init(forConstantValue obj: Any?) { self.init(stating: .constant(value: obj)) }
 
-    /// The object that the predicate is evaluated with.
+    /// The object for which the predicate is evaluated.
     open class func expressionForEvaluatedObject() -> NSExpression { NSExpression(stating: .evaluatedObject) }
 
     /// A variable, by its name without the dollar sign.
@@ -83,7 +82,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     /// Keys read one after the other, such as `folder.title`.
     public convenience init(forKeyPath keyPath: String) { self.init(stating: .keyPath(keyPath)) }
 
-    /// A key path of Swift, by the name that ``KeyPathRegistry`` has of it. Without one it is a programmer error.
+    /// A Swift key path, by its name in ``KeyPathRegistry``. A key path without a name is a programmer error.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         self.init(stating: .keyPath(KeyPathRegistry.requiredName(of: keyPath)))
     }
@@ -103,22 +102,22 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         self.init(stating: .aggregate(Self.nodes(subexpressions)))
     }
 
-    /// The members of either collection.
+    /// The union of two collections.
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(stating: .setOperation(.union, left.node, right.node))
     }
 
-    /// The members of both collections.
+    /// The intersection of two collections.
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
         self.init(stating: .setOperation(.intersect, left.node, right.node))
     }
 
-    /// The members of the first collection that the second has not.
+    /// The difference of two collections.
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
         self.init(stating: .setOperation(.minus, left.node, right.node))
     }
 
-    /// The elements of a collection that meet a predicate about a variable.
+    /// The elements of a collection for which a predicate with a variable holds.
     public convenience init(
         forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate
     ) {
@@ -126,7 +125,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
             stating: .subquery(collection: expression.node, variable: variable, predicate: predicate.embeddedNode))
     }
 
-    /// One of two expressions, as a predicate decides.
+    /// One of two expressions, depending on a predicate.
     public convenience init(
         forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
     ) {
@@ -134,10 +133,11 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
             stating: .conditional(predicate.embeddedNode, then: trueExpression.node, otherwise: falseExpression.node))
     }
 
-    /// Any key, as Spotlight's queries have it.
+    /// Any key, as in Spotlight queries.
     open class func expressionForAnyKey() -> NSExpression { NSExpression(stating: .anyKey) }
 
-    /// A closure that is given the object, the values of the arguments, and the variables. It cannot become SQL.
+    /// A closure whose parameters are the object, the values of the arguments, and the variables. It cannot be
+    /// translated to SQL.
     public convenience init(
         block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
     ) {
@@ -148,15 +148,15 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         values.map { ($0 as? NSExpression)?.node ?? .constant(value: $0) }
     }
 
-    /// What kind of expression it is.
+    /// The kind of expression.
     open var expressionType: ExpressionType { ownType }
 
     // MARK: - Evaluation
 
-    /// The value of the expression for an object; the context holds the values of variables.
+    /// The value of the expression for an object; the context contains the values of variables.
     ///
-    /// It is a programmer error where Foundation raises an exception. ``value(with:substitutionVariables:)`` throws
-    /// instead.
+    /// An error is a programmer error where Foundation raises an exception. ``value(with:substitutionVariables:)``
+    /// throws instead.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         var variables: [String: Any] = [:]
         for (key, value) in context ?? [:] { if let key = key as? String { variables[key] = value } }
@@ -167,7 +167,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// A number as Foundation has it, so that it can be cast to whatever type it fits.
+    /// A number as an `NSNumber`, so that it can be cast to any number type that it fits.
     private static func number(_ value: Any?) -> Any? {
         switch value {
         case let number as NSNumber: number
@@ -179,22 +179,22 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// The value of the expression for an object: an addition to Core Data's API, for expressions that users type.
+    /// The value of the expression for an object: an addition to Core Data's API, for expressions from user input.
     ///
-    /// - Throws: An error that says why the expression has no value.
+    /// - Throws: An error that explains why the expression cannot be evaluated.
     public final func value(with object: Any?, substitutionVariables: [String: Any] = [:]) throws -> Any? {
         try ExpressionEvaluator(node).value(for: object, variables: substitutionVariables)
     }
 
-    /// Does nothing: every expression may be evaluated here.
+    /// Does nothing: the evaluation of decoded expressions is always allowed.
     open func allowEvaluation() {}
 
     // MARK: - Equality and copying
 
-    /// Itself: an expression never changes.
+    /// Returns itself: an expression is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Two expressions are equal when they state the same.
+    /// Two expressions are equal when their contents are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSExpression else { return false }
         return self === other || node == other.node
@@ -209,15 +209,14 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads an expression that ``encode(with:)`` wrote; nil where the archive holds none.
+    /// Reads an expression written by ``encode(with:)``; nil where the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parseExpression(format)
         else { return nil }
         self.init(stating: node)
     }
 
-    /// Writes the expression's format into the archive. One that no format describes, such as a closure or a constant
-    /// object, fails.
+    /// Encodes the expression's format. Fails for an expression that has none, such as a closure or a constant object.
     open func encode(with coder: NSCoder) {
         let format = node.predicateFormat
         guard let read = try? PredicateParser.parseExpression(format), read == node else {
@@ -229,7 +228,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 }
 
 /// A closure as an expression.
-internal struct BlockExpression: OpaqueExpression, @unchecked Sendable {  // because the closure is the user's care
+internal struct BlockExpression: OpaqueExpression, @unchecked Sendable {  // because the caller ensures it
     private let identity = NSObject()
     let block: (Any?, [Any], NSMutableDictionary?) -> Any
     let arguments: [ExpressionNode]

@@ -4,9 +4,9 @@ import PredicateLanguage
 /// The type of an ``NSFetchRequestExpression``.
 public var NSFetchRequestExpressionType: NSExpression.ExpressionType { .fetchRequest }
 
-/// An expression whose value is what a fetch request finds.
+/// An expression whose value is the result of a fetch request.
 ///
-/// Evaluated in memory it carries out the fetch: one statement for each object that it is evaluated with.
+/// Evaluation in memory executes the fetch: one statement for each evaluated object.
 open class NSFetchRequestExpression: NSExpression {
     /// The expression whose value is the fetch request.
     open private(set) var requestExpression: NSExpression
@@ -25,13 +25,13 @@ open class NSFetchRequestExpression: NSExpression {
             stating: .opaque(FetchExpression(request: request.node, context: context.node, countOnly: countOnly)))
     }
 
-    /// Always nil: a context is not archived.
+    /// Always nil: a context cannot be archived.
     public required convenience init?(coder: NSCoder) {
         coder.failWithError(PredicateCoding.unarchivable("A fetch"))
         return nil
     }
 
-    /// An expression that fetches, or counts.
+    /// Creates an expression that fetches, or counts.
     open class func expression(
         forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
     ) -> NSExpression {
@@ -62,7 +62,7 @@ internal struct FetchExpression: OpaqueExpression {
             let context = context as? NSManagedObjectContext
         else {
             throw PredicateEvaluationError(
-                .typeMismatch, "A fetch takes a fetch request and a context.", place: predicateFormat)
+                .typeMismatch, "A fetch expression needs a fetch request and a context.", place: predicateFormat)
         }
         return countOnly ? try context.count(for: request) : try context.fetch(request)
     }

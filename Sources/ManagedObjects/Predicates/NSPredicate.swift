@@ -1,12 +1,12 @@
 import Foundation
 import PredicateLanguage
 
-/// A condition that an object meets or does not meet.
+/// A condition on an object.
 ///
-/// `NSPredicate(format:)` gives an `NSComparisonPredicate` or an `NSCompoundPredicate` where the format is one. Foundation's
-/// own class is the superclass, so that Foundation's methods take a predicate of this one.
+/// `NSPredicate(format:)` creates an `NSComparisonPredicate` or an `NSCompoundPredicate`, depending on the format.
+/// Foundation's class is the superclass, so that Foundation's methods accept a predicate of this class.
 open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
-    /// What the predicate states.
+    /// The content of the predicate.
     internal final let node: PredicateNode
 
     private let evaluation: PredicateEvaluation
@@ -22,18 +22,18 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         self.init(stating: .constant(value))
     }
 
-    /// A predicate that asks a closure, with the object and the substitution variables. It cannot become SQL: a fetch
-    /// from an SQLite store with it fails.
+    /// Creates a predicate with a closure, which takes the object and the substitution variables. It cannot be
+    /// translated to SQL: a fetch from an SQLite store with it fails.
     public override convenience init(block: @escaping (Any?, [String: Any]?) -> Bool) {
         self.init(stating: .opaque(BlockPredicate(block: block)))
     }
 
     // MARK: - Formats
 
-    /// The predicate that a format describes.
+    /// Creates a predicate from a format.
     ///
-    /// It is a programmer error when the format cannot be read; the message shows where. For formats that users type,
-    /// take ``init(parsing:arguments:)``.
+    /// An invalid format is a programmer error; the message shows the position. For formats from user input, use
+    /// ``init(parsing:arguments:)``.
     ///
     /// - Parameters:
     ///   - predicateFormat: Such as `"title BEGINSWITH[cd] %@ AND rating > %d"`.
@@ -42,9 +42,9 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         self.init(replacedBy: { Self.made(from: Self.required(predicateFormat, args)) })
     }
 
-    /// The predicate that a format and an array of arguments describe.
+    /// Creates a predicate from a format and an array of arguments.
     ///
-    /// It is a programmer error when the format cannot be read; the message shows where.
+    /// An invalid format is a programmer error; the message shows the position.
     public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
         self.init(replacedBy: { Self.made(from: Self.required(predicateFormat, arguments ?? [])) })
     }
@@ -57,16 +57,15 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         self.init(value: false)
     }
 
-    /// The predicate that a format describes, for formats that are not part of the program: an addition to Core Data's
-    /// API.
+    /// Creates a predicate from a format that is not part of the program: an addition to Core Data's API.
     ///
-    /// - Throws: An error whose description says what is wrong and shows the place with a caret.
+    /// - Throws: An error whose description explains the syntax error and marks its position with a caret.
     public convenience init(parsing predicateFormat: String, arguments: [Any?] = []) throws {
         let node = try PredicateParser.parse(predicateFormat, arguments: Self.nodes(arguments))
         self.init(replacedBy: { Self.made(from: node) })
     }
 
-    /// Predicates and expressions among arguments stand for what they state.
+    /// Replaces predicates and expressions among arguments by their contents.
     internal static func nodes(_ arguments: [Any?]) -> [Any?] {
         arguments.map { argument in
             switch argument {
@@ -81,11 +80,11 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         do {
             return try PredicateParser.parse(format, arguments: nodes(arguments))
         } catch {
-            preconditionFailure("The predicate format cannot be read. \(error)")
+            preconditionFailure("The predicate format is invalid. \(error)")
         }
     }
 
-    /// The predicate of a node, of the class that fits it.
+    /// The predicate of a node, of the matching class.
     internal static func predicate(stating node: PredicateNode) -> NSPredicate {
         switch node {
         case .comparison(let comparison): NSComparisonPredicate(comparison)
@@ -97,17 +96,17 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
 
     private static func made(from node: PredicateNode) -> Self {
         guard let predicate = predicate(stating: node) as? Self else {
-            preconditionFailure("The format describes no \(Self.self).")
+            preconditionFailure("The format does not describe a \(Self.self).")
         }
         return predicate
     }
 
-    // MARK: - What it states
+    // MARK: - Content
 
-    /// The format that describes the predicate.
+    /// The predicate's format.
     open override var predicateFormat: String { node.predicateFormat }
 
-    /// The predicate with its variables replaced; those without a value stay.
+    /// The predicate with variables replaced; variables without a value are kept.
     open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
         let replaced = node.substituting(variables)
         return NSPredicate.predicate(stating: replaced) as? Self ?? self
@@ -115,15 +114,15 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
 
     // MARK: - Evaluation
 
-    /// Whether the object meets the condition.
+    /// Whether the predicate holds for the object.
     ///
-    /// It is a programmer error where Foundation raises an exception: an object without a key of the predicate, values
-    /// that cannot be compared. ``evaluation(with:substitutionVariables:)`` throws instead.
+    /// An error is a programmer error where Foundation raises an exception: an object without a key of the predicate,
+    /// values that cannot be compared. ``evaluation(with:substitutionVariables:)`` throws instead.
     open override func evaluate(with object: Any?) -> Bool {
         evaluate(with: object, substitutionVariables: nil)
     }
 
-    /// Whether the object meets the condition, variables standing for the given values.
+    /// Whether the predicate holds for the object, with values of variables.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         do {
             return try evaluation(with: object, substitutionVariables: bindings)
@@ -132,25 +131,26 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         }
     }
 
-    /// Whether the object meets the condition: an addition to Core Data's API, for predicates that users type.
+    /// Whether the predicate holds for the object: an addition to Core Data's API, for predicates from user input.
     ///
-    /// - Throws: An error that says why the predicate has no value for the object.
+    /// - Throws: An error that explains why the predicate cannot be evaluated for the object.
     public final func evaluation(with object: Any?, substitutionVariables bindings: [String: Any]? = nil) throws -> Bool
     {
         try evaluation.evaluator().evaluate(object, variables: bindings ?? [:])
     }
 
-    /// Does nothing: every predicate may be evaluated here, as archives are not trusted more than other input.
+    /// Does nothing: the evaluation of decoded predicates is always allowed, because archives contain only a format,
+    /// which is validated like any input.
     open func allowEvaluation() {}
 
     // MARK: - Equality and copying
 
-    /// Itself: a predicate never changes.
+    /// Returns itself: a predicate is immutable.
     open override func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func copy() -> Any { self }
 
-    /// Two predicates are equal when they state the same.
+    /// Two predicates are equal when their contents are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPredicate else { return false }
         return self === other || node == other.node
@@ -164,7 +164,7 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a predicate that ``encode(with:)`` wrote; nil where the archive holds none.
+    /// Reads a predicate written by ``encode(with:)``; nil where the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
             return nil
@@ -172,8 +172,7 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         self.init(replacedBy: { Self.predicate(stating: node) as? Self })
     }
 
-    /// Writes the predicate's format into the archive. One that no format describes, such as a closure or a constant
-    /// object, fails.
+    /// Encodes the predicate's format. Fails for a predicate that has none, such as a closure or a constant object.
     open func encode(with coder: NSCoder) {
         guard let read = try? PredicateParser.parse(predicateFormat), read == node else {
             coder.failWithError(PredicateCoding.unarchivable("The predicate “\(predicateFormat)”"))

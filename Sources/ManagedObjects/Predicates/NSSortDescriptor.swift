@@ -1,26 +1,26 @@
 import Foundation
 import PredicateLanguage
 
-/// One criterion of an order: a key, a direction, and how values are compared.
+/// One sort criterion: a key, a direction, and a comparison.
 ///
-/// Foundation's own class is the superclass, so that Foundation's methods take a descriptor of this one.
+/// Foundation's class is the superclass, so that Foundation's methods accept a descriptor of this class.
 open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
     /// The key path whose values are compared; nil compares the objects themselves.
     open private(set) var key: String?
 
-    /// The name of the comparison, or nil where a closure compares. `compare:` unless set; `caseInsensitiveCompare:`,
+    /// The name of the comparison, or nil for a closure. The default is `compare:`; `caseInsensitiveCompare:`,
     /// `localizedCompare:`, `localizedCaseInsensitiveCompare:` and `localizedStandardCompare:` compare strings.
     open private(set) var selector: Selector?
 
-    /// The closure that compares, where one was given.
+    /// The closure that compares, if any.
     private let closure: Comparator?
 
-    /// A criterion that compares values by their kind: numbers, texts, dates, …; nil comes first.
+    /// Creates a criterion that compares values by their type: numbers, strings, dates, …; nil comes first.
     public convenience init(key: String?, ascending: Bool) {
         self.init(key: key, ascending: ascending, selector: "compare:")
     }
 
-    /// A criterion that compares by a named comparison; nil is `compare:`.
+    /// Creates a criterion with a named comparison; nil means `compare:`.
     public init(key: String?, ascending: Bool, selector: Selector?) {
         let selector = selector ?? "compare:"
         self.key = key
@@ -31,27 +31,27 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
             comparator: { SortComparison.compare($0, $1, selector: selector) })
     }
 
-    /// A criterion that compares by a closure. It cannot become SQL.
+    /// Creates a criterion with a closure. It cannot be translated to SQL.
     public init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
         self.key = key
         closure = cmptr
         super.init(keyPath: \NSObject.self, ascending: ascending, comparator: cmptr)
     }
 
-    /// A criterion by a key path of Swift, under the name that ``KeyPathRegistry`` has of it. Without one it is a
+    /// Creates a criterion for a Swift key path, by its name in ``KeyPathRegistry``. A key path without a name is a
     /// programmer error.
     public override convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self.init(key: KeyPathRegistry.requiredName(of: keyPath), ascending: ascending)
     }
 
-    /// The same, with a closure that compares. It cannot become SQL.
+    /// Creates a criterion for a Swift key path, with a closure. It cannot be translated to SQL.
     public override convenience init<Root, Value>(
         keyPath: KeyPath<Root, Value>, ascending: Bool, comparator cmptr: @escaping Comparator
     ) {
         self.init(key: KeyPathRegistry.requiredName(of: keyPath), ascending: ascending, comparator: cmptr)
     }
 
-    /// The order of two objects. A value that cannot be read counts as nil.
+    /// The order of two objects. A value that cannot be read is treated as nil.
     open override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         let one = Self.value(of: object1, key: key)
         let two = Self.value(of: object2, key: key)
@@ -84,18 +84,18 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
         return NSSortDescriptor(key: key, ascending: !ascending, selector: selector)
     }
 
-    /// Does nothing: every descriptor may be evaluated here.
+    /// Does nothing: the evaluation of decoded descriptors is always allowed.
     open func allowEvaluation() {}
 
-    /// Whether a closure compares, which no store can carry out.
+    /// Whether a closure compares, which no store can evaluate.
     internal final var comparesByClosure: Bool { closure != nil }
 
-    /// Itself: a descriptor never changes.
+    /// Returns itself: a descriptor is immutable.
     open override func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func copy() -> Any { self }
 
-    /// Two descriptors are equal when key, direction and comparison are. One with a closure equals itself only.
+    /// Two descriptors are equal when key, direction and comparison are equal. One with a closure equals itself only.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSSortDescriptor else { return false }
         if self === other { return true }
@@ -113,7 +113,7 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a descriptor that ``encode(with:)`` wrote.
+    /// Reads a descriptor written by ``encode(with:)``.
     public required convenience init?(coder: NSCoder) {
         let key = coder.decodeObject(of: NSString.self, forKey: "NSKey")
         let selector = coder.decodeObject(of: NSString.self, forKey: "NSSelector")
@@ -122,7 +122,7 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
             selector: selector.map { Selector(String(describing: $0)) })
     }
 
-    /// Writes key, direction and comparison into the archive. A descriptor with a closure fails.
+    /// Encodes key, direction and comparison. Fails for a descriptor with a closure.
     open func encode(with coder: NSCoder) {
         guard let selector else {
             coder.failWithError(PredicateCoding.unarchivable("A sort descriptor with a closure"))

@@ -1,10 +1,10 @@
 import Foundation
 
-/// How predicates and expressions take part in keyed archives: as the text of their format.
+/// Coding of predicates and expressions in keyed archives, as the text of their format.
 internal enum PredicateCoding {
     private static let key = "Format"
 
-    /// The format that an archive holds.
+    /// The format in an archive.
     static func format(in coder: NSCoder) -> String? {
         coder.decodeObject(of: NSString.self, forKey: key).map { String(describing: $0) }
     }
@@ -13,9 +13,9 @@ internal enum PredicateCoding {
         coder.encode(NSString(string: format), forKey: key)
     }
 
-    /// The error of something that no archive can hold.
+    /// The error for an object that cannot be archived.
     static func unarchivable(_ subject: String) -> CocoaError {
         CocoaError(
-            .coderInvalidValue, userInfo: [NSLocalizedDescriptionKey: "\(subject) cannot be written into an archive."])
+            .coderInvalidValue, userInfo: [NSLocalizedDescriptionKey: "\(subject) cannot be archived."])
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateLanguage
 
-/// Prepares a predicate for evaluation the first time it is asked, and keeps what it prepared.
+/// Compiles a predicate at its first evaluation, and keeps the result.
 internal final class PredicateEvaluation: @unchecked Sendable {  // because what changes is read and set under the lock
     private let node: PredicateNode
     private let lock = NSLock()
@@ -22,7 +22,7 @@ internal final class PredicateEvaluation: @unchecked Sendable {  // because what
 }
 
 /// A closure as a predicate.
-internal struct BlockPredicate: OpaquePredicate, @unchecked Sendable {  // because the closure is the user's care
+internal struct BlockPredicate: OpaquePredicate, @unchecked Sendable {  // because the caller ensures it
     private let identity = NSObject()
     let block: (Any?, [String: Any]?) -> Bool
 
@@ -41,7 +41,7 @@ internal struct BlockPredicate: OpaquePredicate, @unchecked Sendable {  // becau
     }
 }
 
-/// A predicate of a user's own class inside another predicate: what it states is only known by asking it.
+/// A predicate of a custom subclass inside another predicate, which is evaluated by its own method.
 internal struct PredicateObject: OpaquePredicate, @unchecked Sendable {  // because predicates do not change
     let predicate: NSPredicate
 
@@ -57,7 +57,7 @@ internal struct PredicateObject: OpaquePredicate, @unchecked Sendable {  // beca
 }
 
 extension NSPredicate {
-    /// What stands for the predicate in a larger one, or in a fetch.
+    /// The node of the predicate in a larger one, or in a fetch.
     internal final var embeddedNode: PredicateNode {
         let isOwn = type(of: self) == NSPredicate.self || self is NSComparisonPredicate || self is NSCompoundPredicate
         return isOwn ? node : .opaque(PredicateObject(predicate: self))

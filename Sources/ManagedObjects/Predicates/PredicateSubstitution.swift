@@ -1,10 +1,10 @@
 import PredicateLanguage
 
-// Replaces variables by values. Trees are no deeper than the parser's limit, or what code built; the walk calls itself once
-// a level.
+// Replaces variables by values. Recursive: the depth of trees is limited by the parser, or chosen by the code that
+// built them.
 
 extension PredicateNode {
-    /// The predicate with the variables replaced that have a value; the others stay.
+    /// The predicate with variables replaced by values; variables without a value are kept.
     internal func substituting(_ values: [String: Any]) -> PredicateNode {
         switch self {
         case .constant, .opaque: return self
@@ -20,7 +20,7 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// The expression with the variables replaced that have a value; the others stay, and so does a subquery's own.
+    /// The expression with variables replaced by values; variables without a value, and those of subqueries, are kept.
     internal func substituting(_ values: [String: Any]) -> ExpressionNode {
         switch self {
         case .constant, .evaluatedObject, .anyKey, .opaque: return self

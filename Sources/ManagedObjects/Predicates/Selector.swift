@@ -1,10 +1,10 @@
-/// The name of a method. Swift has no `Selector` here; this one carries a name to where Core Data takes one, such as
-/// the comparison of a sort descriptor: `"localizedStandardCompare:"`.
+/// The name of a method. Swift has no `Selector` here; this type represents a name where Core Data takes a selector,
+/// such as the comparison of a sort descriptor: `"localizedStandardCompare:"`.
 public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The name, colons included.
     public let name: String
 
-    /// A method of a name.
+    /// Creates the selector of a name.
     public init(_ name: String) { self.name = name }
 
     public init(stringLiteral name: String) { self.name = name }
@@ -12,8 +12,8 @@ public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
     public var description: String { name }
 }
 
-/// The method of a name.
+/// The selector of a name.
 public func NSSelectorFromString(_ name: String) -> Selector { Selector(name) }
 
-/// The name of a method.
+/// The name of a selector.
 public func NSStringFromSelector(_ selector: Selector) -> String { selector.name }

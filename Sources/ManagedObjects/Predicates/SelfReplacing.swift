@@ -1,9 +1,9 @@
-/// Lets an initialiser give an object of a subclass, as Core Data's factories do: `NSPredicate(format:)` gives a
-/// comparison or a compound predicate. Swift allows that in a protocol's extension only.
+/// Lets an initialiser return an object of a subclass, as Core Data's factory methods do: `NSPredicate(format:)`
+/// returns a comparison or a compound predicate. Swift allows that only in an extension of a protocol.
 internal protocol SelfReplacing {}
 
 extension SelfReplacing {
-    /// Takes the object that the closure makes for the one being initialised.
+    /// Initialises `self` with the object that the closure creates.
     init(replacedBy make: () -> Self) { self = make() }
 
     /// The same; nil fails the initialisation.

@@ -1,10 +1,10 @@
 import Foundation
 import PredicateLanguage
 
-/// How the values of a sort descriptor are compared.
+/// The comparisons of sort descriptors.
 internal enum SortComparison {
-    /// The order of two values by a named comparison. Nil comes first; values of kinds that have no order between them
-    /// count as equal.
+    /// The order of two values by a named comparison. Nil comes first; values of kinds that cannot be ordered are
+    /// treated as equal.
     static func compare(_ one: Any?, _ two: Any?, selector: Selector) -> ComparisonResult {
         compare(PredicateValue(one), PredicateValue(two), selector: selector)
     }
@@ -25,7 +25,7 @@ internal enum SortComparison {
         }
     }
 
-    /// The order of two strings. `compare:` is by Unicode scalars, as SQLite's own order is.
+    /// The order of two strings. `compare:` compares Unicode scalars, as SQLite's default collation does.
     static func compareStrings(_ one: String, _ two: String, selector: Selector) -> ComparisonResult {
         switch selector.name {
         case "caseInsensitiveCompare:": one.compare(two, options: .caseInsensitive)

@@ -1,8 +1,8 @@
-/// Where members of an ordered relationship stand, as numbers that a store sorts by.
+/// The positions of members in an ordered relationship, as numbers that a store sorts by.
 ///
-/// The first member gets 2048, each further one 1024 more; a member put between two others gets a number in the gap, and
-/// only where a gap is used up are the members behind it numbered anew. So a save writes what has moved and little else.
-/// (Seen in stores that Apple's framework wrote.)
+/// The first member gets 2048, each further one 1024 more. A member inserted between two others gets a number in the
+/// gap; the members behind it are renumbered only when a gap is exhausted. So a save writes little more than the moved
+/// members. (Observed in stores written by Apple's framework.)
 enum OrderedPositions {
     private static let first: Int64 = 2048
     /// The number of a member where all have been numbered one after the other.
@@ -10,10 +10,10 @@ enum OrderedPositions {
 
     /// The distance of a member to the next at the end.
     static let step: Int64 = 1024
-    /// Where a member would stand before the first.
+    /// The position before the first member.
     static let beforeFirst = first - step
 
-    /// New positions for members in order; nil stands for a member that has none yet.
+    /// New positions for members in order; nil is a member without position.
     static func assign(_ existing: ContiguousArray<Int64?>) -> ContiguousArray<Int64> {
         let kept = longestIncreasing(existing)
         var result = ContiguousArray<Int64>(repeating: 0, count: existing.count)
@@ -26,7 +26,7 @@ enum OrderedPositions {
                 index += 1
                 continue
             }
-            // A run of members to be placed between `previous` and the next one that keeps its number.
+            // A run of members to insert between `previous` and the next member that keeps its number.
             var end = index
             while end < existing.count, !(kept[end] && (existing[end] ?? 0) > previous) { end += 1 }
             let count = Int64(end - index)
@@ -38,7 +38,7 @@ enum OrderedPositions {
                 previous = result[end - 1]
                 index = end
             } else if end < existing.count {
-                // No room: the one that follows is moved too.
+                // The gap is too small: the next member is moved too.
                 let start = previous == 0 ? first : previous + step
                 for offset in 0...count { result[index + Int(offset)] = start + offset * step }
                 previous = result[end]
@@ -52,10 +52,10 @@ enum OrderedPositions {
         return result
     }
 
-    /// Which members can keep their numbers: a longest increasing run of them.
+    /// The members that can keep their numbers: a longest increasing subsequence.
     private static func longestIncreasing(_ positions: ContiguousArray<Int64?>) -> ContiguousArray<Bool> {
         var kept = ContiguousArray(repeating: false, count: positions.count)
-        // The everyday cases: nothing has a number yet, or all that have one are in order.
+        // The common cases: no member has a number yet, or all numbers are in order.
         var last: Int64 = .min
         var isIncreasing = true
         for case .some(let position) in positions {

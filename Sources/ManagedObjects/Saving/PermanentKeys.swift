@@ -1,6 +1,7 @@
-/// From temporary keys to the permanent ones that took their place.
+/// A map from temporary keys to the permanent ones that replace them.
 ///
-/// Temporary numbers go down by one from object to object, so most sets of them are a short range: an array, not a table.
+/// Temporary numbers decrease by one from object to object, so most sets of them are a short range and an array is
+/// used.
 struct PermanentKeys {
     private var newest: Int64 = 0
     private var dense: ContiguousArray<ObjectKey?> = []

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a save writes to one store: a value, made from changed objects and read by the store alone.
+/// The changes that a save writes to one store: a value, built from changed objects and executed by the store.
 ///
-/// All keys are permanent; to-one relationships and the hidden slots that keep order are values like any other; only
-/// relationships kept in pairs are apart. Groups stand in entity order, rows in the order in which objects were changed,
-/// so that the same changes give the same statements.
+/// All keys are permanent. To-one relationships and the hidden slots of positions are values like any other; only
+/// relationships with a join table are separate. Groups are sorted by entity, rows are in the order in which objects
+/// were changed, so that the same changes give the same statements.
 struct SavePlan {
     struct Insert {
         var key: Int64
@@ -16,10 +16,10 @@ struct SavePlan {
         /// The version that the change is based on.
         var version: Int64
         var values: ContiguousArray<Value>
-        /// Slots whose columns are written; none where only relationships of others have changed: the version still
-        /// goes up.
+        /// Slots whose columns are written; empty where only to-many relationships have changed: the version is still
+        /// incremented.
         var slots: [Int]
-        /// False where the merge policy says that the row is written whatever its version is.
+        /// False where the merge policy requires the row to be written whatever its version is.
         var checksVersion = true
     }
 
@@ -29,7 +29,7 @@ struct SavePlan {
         var checksVersion = true
     }
 
-    /// A pair of a relationship that is kept in a table of its own.
+    /// A row of a join table.
     struct Pair {
         enum Kind { case insert, delete, move }
 
@@ -48,7 +48,7 @@ struct SavePlan {
     }
 
     struct PairGroup {
-        /// The side from which source and destination are told.
+        /// The side of the relationship that defines source and destination.
         var relationship: NSRelationshipDescription
         var pairs: ContiguousArray<Pair>
     }
@@ -57,7 +57,7 @@ struct SavePlan {
     var updates: [Group<Update>] = []
     var deletes: [Group<Delete>] = []
     var pairs: [PairGroup] = []
-    /// Metadata to write along, when they have changed.
+    /// Metadata to write, when they have changed.
     var metadata: [String: Any]?
     /// For persistent history.
     var author: String?
@@ -68,19 +68,19 @@ struct SavePlan {
     }
 }
 
-/// What the store did beyond the plan.
+/// The values that the store has set in addition to the plan.
 struct SaveOutcome {
     /// Values that the store itself computed (derived attributes): entity, key, slot, value.
     var computed: [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)] = []
 }
 
-/// Rows that are not as the plan expects them, or values that are taken. Nothing was written.
+/// Rows whose versions differ from the plan, or unique values that are taken. Nothing was written.
 struct SaveConflicts: Error {
-    struct Stale: @unchecked Sendable {  // because the store that throws it keeps nothing of the page
+    struct Stale: @unchecked Sendable {  // because the throwing store does not keep the page
         var entity: NSEntityDescription
         var key: Int64
         var expectedVersion: Int64
-        /// The row as it is now; nil when it is gone.
+        /// The current row; nil when it is deleted.
         var current: (page: RowPage, row: Int)?
     }
 
@@ -89,7 +89,7 @@ struct SaveConflicts: Error {
         var constraint: [String]
         /// The row to be written, by its key in the plan.
         var key: Int64
-        /// The row that holds the values already, if it is stored; else another row of the plan.
+        /// The row that has the values already: a stored row, or another row of the plan.
         var holder: ObjectKey
     }
 

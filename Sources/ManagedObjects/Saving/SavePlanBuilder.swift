@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes the plan of a save for one store from the objects that have changed. Reads objects and changes none.
+/// Builds the plan of a save for one store from the changed objects. Does not change objects.
 struct SavePlanBuilder {
     private let context: NSManagedObjectContext
     private let store: UInt16
@@ -8,12 +8,12 @@ struct SavePlanBuilder {
     private var updates: [Int: SavePlan.Group<SavePlan.Update>] = [:]
     private var deletes: [Int: SavePlan.Group<SavePlan.Delete>] = [:]
     private var pairs: [SavePlan.PairGroup] = []
-    /// The place of each relationship's group, and the one that came last: most pairs follow others of their kind.
+    /// The index of each relationship's group, and the group used last: most pairs follow others of their relationship.
     private var pairGroups: [ObjectIdentifier: Int] = [:]
     private var lastPairGroup: (relationship: ObjectIdentifier, index: Int)?
-    /// The members that states have gained and lost, of those that were asked.
+    /// The added and removed members of states, for those that were queried.
     private var differences: [ObjectIdentifier: Set<ObjectKey>] = [:]
-    /// Objects whose rows the plan writes, beside those it inserts and deletes.
+    /// Objects whose rows the plan updates.
     private(set) var updated: ContiguousArray<NSManagedObject> = []
 
     init(context: NSManagedObjectContext, store: UInt16) {
@@ -21,7 +21,7 @@ struct SavePlanBuilder {
         self.store = store
     }
 
-    /// The plan for those objects of this store that have changes. All of them have permanent keys.
+    /// The plan for the changed objects of this store. All of them have permanent keys.
     mutating func plan(for objects: ContiguousArray<NSManagedObject>) throws -> SavePlan {
         for object in objects where object.key.store == store && object.hasChanges { try add(object) }
         return SavePlan(
@@ -58,7 +58,7 @@ struct SavePlanBuilder {
         updated.append(object)
     }
 
-    /// An object's values as the store takes them: transformables as bytes.
+    /// An object's values in their stored form: transformables as bytes.
     private func storedValues(of object: NSManagedObject) throws -> ContiguousArray<Value> {
         var values = object.currentValues()
         for slot in object.layout.transformableSlots {
@@ -114,7 +114,7 @@ struct SavePlanBuilder {
         }
         let assigned = OrderedPositions.assign(existing)
         for index in objects.indices where existing[index] != assigned[index] {
-            // What is new is written anyway.
+            // A new object is written anyway.
             if !objects[index].state.contains(.inserted) { context.recordChange(of: objects[index]) }
             objects[index].setPrimitiveSlot(slot, to: .integer(assigned[index]))
         }
@@ -136,8 +136,8 @@ struct SavePlanBuilder {
         }
     }
 
-    /// Each pair is told by the first side; by the other only where that one does not know, because it was read before
-    /// somebody else changed it.
+    /// The first side of a relationship writes each pair; the second only where the first does not have the change,
+    /// because it was read before another context changed it.
     private mutating func addDifferences(
         of object: NSManagedObject, state: ToManyState, pairs: EntityLayout.Pairs, other: RelationshipLinks.End
     ) {
@@ -145,15 +145,15 @@ struct SavePlanBuilder {
         let isReflexive = pairs.isReflexive
         let (added, removed) = state.differences()
         for key in removed {
-            // Of a relationship that is its own inverse both objects tell the same pair.
+            // For a relationship that is its own inverse, both objects have the same pair.
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
-            if !pairs.isFirstSide, tells(key, of: object.key, by: other) { continue }
+            if !pairs.isFirstSide, writes(key, of: object.key, by: other) { continue }
             append(
                 SavePlan.Pair(kind: .delete, source: object.key.number, destination: key.number), to: relationship)
         }
         for key in added {
             if isReflexive, key.number < object.key.number, isChanged(key, relationship) { continue }
-            if !pairs.isFirstSide, tells(key, of: object.key, by: other) { continue }
+            if !pairs.isFirstSide, writes(key, of: object.key, by: other) { continue }
             append(
                 SavePlan.Pair(
                     kind: .insert, source: object.key.number, destination: key.number,
@@ -163,12 +163,12 @@ struct SavePlanBuilder {
         }
     }
 
-    /// Whether the other end of a relationship tells of a pair too.
-    private mutating func tells(_ key: ObjectKey, of member: ObjectKey, by end: RelationshipLinks.End) -> Bool {
+    /// Whether the other end of a relationship writes a pair too.
+    private mutating func writes(_ key: ObjectKey, of member: ObjectKey, by end: RelationshipLinks.End) -> Bool {
         guard case .toMany(let index) = end, let object = context.registeredObject(for: key),
             let state = object.toManyState(at: index)
         else { return false }
-        // Of a new object every member is told.
+        // A new object writes every member.
         if state.committed?.isEmpty == true { return state.contains(member) }
         let id = ObjectIdentifier(state)
         if differences[id] == nil {

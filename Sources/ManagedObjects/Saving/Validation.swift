@@ -1,9 +1,9 @@
 import Foundation
 
-/// Checks an object against its model before it is written.
+/// Validates an object against its model before it is written.
 ///
-/// Every property is looked at, so that one save reports every mistake: a single one as its own error, several together
-/// as `NSValidationMultipleErrorsError` with the list under `NSDetailedErrorsKey`.
+/// Every property is checked, so that one save reports all errors: a single error as it is, several together as
+/// `NSValidationMultipleErrorsError` with the list under `NSDetailedErrorsKey`.
 struct Validation {
     private(set) var errors: [NSError] = []
 
@@ -20,7 +20,7 @@ struct Validation {
         }
     }
 
-    /// Relationships with the rule *deny* that still have members, of an object about to be deleted.
+    /// Relationships of a deleted object with the rule *deny* that still have members.
     mutating func checkDeletion(of object: NSManagedObject) {
         for (index, place) in object.layout.toMany.enumerated()
         where place.relationship.deleteRule == .denyDeleteRule {
@@ -43,8 +43,9 @@ struct Validation {
         }
     }
 
-    /// Whether an object that is listed as a member of another says so too. Who has left by an unsaved change is none, whatever
-    /// the store says; who has not may have been read before it became one.
+    /// Whether an object that is listed as a member of another refers to it. A member whose unsaved change cleared the
+    /// reference does not, whatever the store contains; a member without such a change may have been read before it
+    /// became one.
     private static func isMember(
         _ member: NSManagedObject, of owner: NSManagedObject, at inverse: RelationshipLinks.End
     ) -> Bool {
@@ -81,10 +82,10 @@ struct Validation {
         case (.integer16, .integer(let number)) where Int16(exactly: number) == nil,
             (.integer32, .integer(let number)) where Int32(exactly: number) == nil:
             let code = number > 0 ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError
-            add(code, object, name, "is \(number), which \(slot.kind.bits) bits cannot hold", value: value, slot: slot)
+            add(code, object, name, "is \(number), which does not fit \(slot.kind.bits) bits", value: value, slot: slot)
         case (.double, .real(let number)) where number.isNaN, (.float, .real(let number)) where number.isNaN,
             (.date, .real(let number)) where number.isNaN:
-            add(NSManagedObjectValidationError, object, name, "is not a number, which no store can keep")
+            add(NSManagedObjectValidationError, object, name, "is not a number (NaN), which cannot be stored")
         default: break
         }
     }
@@ -107,10 +108,10 @@ struct Validation {
         let relationship = place.relationship
         let minimum = relationship.minCount
         let maximum = relationship.maxCount
-        // Required and without a minimum may be empty: the Photos library of macOS is full of such objects.
+        // A required relationship without a minimum may be empty: the Photos library of macOS has many such objects.
         let isRequired = !relationship.isOptional && minimum > 0
         guard minimum > 0 || maximum > 0 else { return }
-        // Counting the members of a relationship that nobody touched would read the store for every object saved.
+        // Counting the members of an unchanged relationship would read the store for every saved object.
         guard object.isInserted || object.toManyState(at: index)?.isChanged == true else { return }
         let count = object.memberKeys(at: index).count
         if count == 0 {
@@ -120,11 +121,11 @@ struct Validation {
         } else if count < minimum {
             add(
                 NSValidationRelationshipLacksMinimumCountError, object, place.name,
-                "has \(count) objects of at least \(minimum)")
+                "has \(count) objects and needs at least \(minimum)")
         } else if maximum > 0, count > maximum {
             add(
                 NSValidationRelationshipExceedsMaximumCountError, object, place.name,
-                "has \(count) objects of at most \(maximum)")
+                "has \(count) objects and may have at most \(maximum)")
         }
     }
 
@@ -156,7 +157,7 @@ struct Validation {
         errors.append(NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo))
     }
 
-    /// Throws what has been found, if anything.
+    /// Throws the errors found, if any.
     func finish() throws {
         guard let first = errors.first else { return }
         guard errors.count > 1 else { throw first }
@@ -175,10 +176,10 @@ extension EntityLayout.Slot.Kind {
 }
 
 extension NSManagedObject {
-    /// Checks one value for a property, and may put another in its place.
+    /// Validates one value for a property, and may replace it.
     ///
-    /// - Throws: A validation error of Core Data's codes (1550 to 1680), or `NSManagedObjectValidationError` for a value
-    ///   of a type that the property does not take.
+    /// - Throws: A validation error with Core Data's codes (1550 to 1680), or `NSManagedObjectValidationError` for a
+    ///   value of a type that the property does not accept.
     public func validateValue(_ value: inout Any?, forKey key: String) throws {
         context?.checkQueue()
         guard case .slot(let index)? = place(of: key), layout.slots[index].kind != .toOne else { return }
@@ -191,7 +192,7 @@ extension NSManagedObject {
                 domain: NSCocoaErrorDomain, code: NSManagedObjectValidationError,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "\(entity.name ?? "").\(key) takes \(error.expected), not \(error.actual).",
+                        "\(entity.name ?? "").\(key) requires \(error.expected), not \(error.actual).",
                     NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: key,
                 ])
         }

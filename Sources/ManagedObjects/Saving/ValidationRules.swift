@@ -1,17 +1,17 @@
-/// What a save checks of each object of an entity: the properties that can be wrong at all, found once. A class, as every
-/// object that is saved hands it on.
+/// The rules that a save checks for each object of an entity: only properties that can be invalid, computed once. A
+/// class, because every saved object passes it on.
 final class ValidationRules {
     struct SlotRule {
         let slot: Int
         let kind: EntityLayout.Slot.Kind
-        /// Whether there must be a value.
+        /// Whether a value is required.
         let isRequired: Bool
-        /// Whether the attribute has predicates of its own.
+        /// Whether the attribute has validation predicates.
         let hasPredicates: Bool
     }
 
     let slots: ContiguousArray<SlotRule>
-    /// To-many relationships whose members are counted.
+    /// To-many relationships with a minimum or maximum count.
     let toMany: ContiguousArray<Int>
 
     init(layout: EntityLayout) {
@@ -33,7 +33,7 @@ final class ValidationRules {
 }
 
 extension EntityLayout.Slot.Kind {
-    /// Whether there are numbers that the kind cannot hold.
+    /// Whether some numbers do not fit the kind.
     fileprivate var isLimited: Bool {
         switch self {
         case .integer16, .integer32, .double, .float, .date: true
@@ -43,7 +43,7 @@ extension EntityLayout.Slot.Kind {
 }
 
 extension ValidationRules.SlotRule {
-    /// Whether a value is right without a closer look.
+    /// Whether a value is valid without further checks.
     @inline(__always)
     func admits(_ value: Value) -> Bool {
         switch value {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Records operations so that they can be taken back and done again: Foundation's class, which it lacks off Apple's
-/// platforms.
+/// Records operations so that they can be undone and redone. A replacement for Foundation's class, which exists on
+/// Apple's platforms only.
 ///
-/// Operations registered between the outermost ``beginUndoGrouping()`` and ``endUndoGrouping()`` are taken back
-/// together. Without a run loop there is no end of an event that could close a group: an operation registered outside of
-/// any group is a group of its own.
-open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs to whoever registers with it
+/// Operations registered between the outermost ``beginUndoGrouping()`` and ``endUndoGrouping()`` are undone together.
+/// Without a run loop there is no end of an event that could close a group: an operation registered outside of any
+/// group is a group of its own.
+open class UndoManager: NSObject, @unchecked Sendable {  // because its users confine it to a queue
     private struct Operation {
         weak var target: AnyObject?
         var perform: () -> Void
@@ -21,38 +21,38 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
     private var redoGroups: [Group] = []
     private var openGroups: [Group] = []
     private var disabledCount = 0
-    /// Whether a step is being taken back.
+    /// Whether a step is being undone.
     open private(set) var isUndoing = false
-    /// Whether a step is being done again.
+    /// Whether a step is being redone.
     open private(set) var isRedoing = false
-    /// How many groups are kept; 0 is no limit.
+    /// The number of groups that are kept; 0 means no limit.
     open var levelsOfUndo = 0 {
         didSet { trim() }
     }
-    /// Whether all that is registered in one event is one step.
+    /// Whether all operations that are registered in one event are one step.
     open var groupsByEvent = true
 
     public override init() {}
 
-    /// Whether there is a step to take back.
+    /// Whether there is a step to undo.
     open var canUndo: Bool { !undoGroups.isEmpty || openGroups.contains { !$0.operations.isEmpty } }
-    /// Whether there is a step to do again.
+    /// Whether there is a step to redo.
     open var canRedo: Bool { !redoGroups.isEmpty }
-    /// The number of groups that are open inside each other.
+    /// The number of open nested groups.
     open var groupingLevel: Int { openGroups.count }
-    /// Whether registrations count.
+    /// Whether registrations are recorded.
     open var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
-    /// What the step is called that would be taken back; empty where it has no name.
+    /// The name of the step that would be undone; empty where it has none.
     open var undoActionName: String { undoGroups.last?.name ?? "" }
-    /// What the step is called that would be done again; empty where it has no name.
+    /// The name of the step that would be redone; empty where it has none.
     open var redoActionName: String { redoGroups.last?.name ?? "" }
 
     /// Ignores registrations until they are enabled as often as they were disabled.
     open func disableUndoRegistration() { disabledCount += 1 }
-    /// Takes back one `disableUndoRegistration()`.
+    /// Reverts one `disableUndoRegistration()`.
     open func enableUndoRegistration() { disabledCount = max(0, disabledCount - 1) }
 
-    /// Opens a group: what is registered until its end is taken back together.
+    /// Opens a group: operations that are registered until its end are undone together.
     open func beginUndoGrouping() { openGroups.append(Group()) }
 
     /// Closes the group that was opened last.
@@ -75,7 +75,7 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         }
     }
 
-    /// Records what takes an operation back. The target is not kept alive.
+    /// Records the operation that undoes another one. The target is not retained.
     public func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
         guard isUndoRegistrationEnabled else { return }
         let operation = Operation(
@@ -105,7 +105,7 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         if levelsOfUndo > 0, undoGroups.count > levelsOfUndo { undoGroups.removeFirst(undoGroups.count - levelsOfUndo) }
     }
 
-    /// Takes back the last step, and registers what does it again.
+    /// Undoes the last step, and records it for redoing.
     open func undo() {
         postCheckpoint()
         while !openGroups.isEmpty { endUndoGrouping() }
@@ -115,10 +115,10 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         isUndoing = false
     }
 
-    /// Takes back the last group.
+    /// Undoes the last group.
     open func undoNestedGroup() { undo() }
 
-    /// Does the step again that was taken back last.
+    /// Redoes the step that was undone last.
     open func redo() {
         postCheckpoint()
         guard let group = redoGroups.popLast() else { return }
@@ -127,7 +127,7 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         isRedoing = false
     }
 
-    /// Asks whoever has something to register that belongs to the open group to do so.
+    /// Lets observers register pending operations that belong to the open group.
     private func postCheckpoint() {
         NotificationCenter.default.post(name: .NSUndoManagerCheckpoint, object: self)
     }
@@ -139,14 +139,14 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
         endUndoGrouping()
     }
 
-    /// Forgets all steps.
+    /// Removes all steps.
     open func removeAllActions() {
         undoGroups = []
         redoGroups = []
         openGroups = []
     }
 
-    /// Forgets what was registered for a target.
+    /// Removes the operations of a target.
     open func removeAllActions(withTarget target: Any) {
         func without(_ groups: [Group]) -> [Group] {
             groups.compactMap { group in
@@ -161,6 +161,6 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because it belongs t
 }
 
 extension Notification.Name {
-    /// A group of undo operations is about to end, or to be taken back or done again. The object is the undo manager.
+    /// Posted before a group of undo operations ends, or is undone or redone. The object is the undo manager.
     public static let NSUndoManagerCheckpoint = Notification.Name("NSUndoManagerCheckpointNotification")
 }

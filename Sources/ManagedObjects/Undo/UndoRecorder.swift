@@ -1,12 +1,12 @@
 import Foundation
 
-/// Records what an event changes, so that the context's undo manager can take it back.
+/// Records the changes of an event, so that the context's undo manager can undo them.
 ///
-/// A step holds differences, not states: values that were set, members that came and went, objects that appeared and
-/// vanished. So it can be taken back after a save, or after a merge has changed other values of the same objects. Nothing
-/// is recorded while the context has no undo manager.
+/// A step contains differences, not states: changed values, added and removed members, inserted and deleted objects. So
+/// it can be undone after a save, or after a merge has changed other values of the same objects. Nothing is recorded
+/// while the context has no undo manager.
 struct UndoRecorder {
-    /// What an object was before an event.
+    /// The state of an object before an event.
     private struct Before {
         var object: NSManagedObject
         var isThere: Bool
@@ -14,30 +14,32 @@ struct UndoRecorder {
         var toMany: ContiguousArray<ToManyState?>
     }
 
-    /// What an event did to an object, as much of it as is needed to take it back.
+    /// The changes of an event to an object that are needed to undo it.
     struct Change {
         var object: NSManagedObject
-        /// Whether the object was there before, and whether it is there now: neither inserted since nor deleted.
+        /// Whether the object existed before, and whether it exists now, in the sense of neither inserted later nor
+        /// deleted.
         var wasThere: Bool
         var isThere: Bool
-        /// The slots that were changed, and all values before.
+        /// The changed slots, and all former values.
         var slots: [Int]
         var values: ContiguousArray<Value>
         var members: [MemberChange]
     }
 
-    /// The members that a to-many relationship gained and lost.
+    /// The added and removed members of a to-many relationship.
     struct MemberChange {
         var index: Int
         var added: [ObjectKey]
         var removed: [ObjectKey]
-        /// All members before, where they have an order.
+        /// All former members, where they are ordered.
         var order: ContiguousArray<ObjectKey>?
     }
 
     private var isEnabled = false
     private var before: ContiguousArray<Before> = []
-    /// What the manager is listened to by: changes that belong to its open group are handed over before it ends.
+    /// The observer of the manager's checkpoints: changes that belong to its open group are registered before the group
+    /// ends.
     private(set) var checkpoint: (any NSObjectProtocol)?
 
     mutating func managerChanged(from old: UndoManager?, to new: UndoManager?, context: NSManagedObjectContext) {
@@ -61,17 +63,17 @@ struct UndoRecorder {
                 values: object.currentValues(), toMany: ContiguousArray(object.toMany.map { $0?.copy() })))
     }
 
-    /// Forgets what has been noted of an event that ends with a save, a rollback or a reset.
+    /// Discards the records of an event that ends with a save, a rollback or a reset.
     mutating func forgetEvent() { before = [] }
 
-    /// Called when an event ends: hands what it changed to the undo manager as one step.
+    /// Called when an event ends: registers its changes with the undo manager as one step.
     mutating func endEvent(in context: NSManagedObjectContext) {
         let noted = before
         before = []
         guard isEnabled, let manager = context.undoManager else { return }
         let changes = ContiguousArray(noted.compactMap(Self.change))
         guard !changes.isEmpty else { return }
-        manager.registerUndo(withTarget: context) { context in context.takeBack(changes) }
+        manager.registerUndo(withTarget: context) { context in context.undoChanges(changes) }
     }
 
     private static func change(since before: Before) -> Change? {
@@ -103,7 +105,8 @@ struct UndoRecorder {
         if let before, before.isLoaded {
             former = before.members
         } else {
-            // It was loaded during the event: what is committed now, and what had been changed before.
+            // The relationship was loaded during the event: the former members are the committed ones, with the changes
+            // that were pending before.
             former = KeyList(now.committed ?? now.members.keys)
             for key in before?.removed.keys ?? [] { former.remove(key, keepsOrder: true) }
             for key in before?.added.keys ?? [] where !former.contains(key) { former.append(key) }
@@ -122,36 +125,42 @@ extension UndoRecorder.MemberChange {
 }
 
 extension NSManagedObject {
-    /// Whether the object is one of its context's: neither deleted nor forgotten.
+    /// Whether the object belongs to its context: neither deleted nor removed.
     fileprivate final var isThere: Bool { state.isDisjoint(with: [.deleted, .gone]) }
 }
 
-// MARK: - Taking back
+// MARK: - Undoing
 
 extension NSManagedObjectContext {
-    /// Takes an event's changes back. That is an event too: what it does is recorded in turn, for the way forth.
+    /// Undoes an event's changes. This is an event too: its changes are recorded in turn, for redoing.
     ///
-    /// Relationships go back on both sides and against what they are now, since merges may have changed them after the event.
-    final func takeBack(_ changes: ContiguousArray<UndoRecorder.Change>) {
+    /// Relationships are changed on both sides and against their current state, since merges may have changed them
+    /// after the event.
+    final func undoChanges(_ changes: ContiguousArray<UndoRecorder.Change>) {
         let changes = changes.map { change in
             var change = change
             change.object = current(change.object)
             return change
         }
-        for change in changes where change.wasThere && !change.isThere { bringBack(change.object) }
-        for change in changes { takeBackValues(change) }
-        // Who lets go comes first, so that nobody is taken from one who has let go.
-        for change in changes { takeBackReferences(change) { $0 == nil } }
-        for change in changes { takeBackReferences(change) { $0 != nil } }
+        for change in changes where change.wasThere && !change.isThere { undoDeletion(change.object) }
+        for change in changes { undoValues(change) }
+        // References that become nil are set first, so that no object is taken from an owner that has already released
+        // it.
+        for change in changes { undoReferences(change) { $0 == nil } }
+        for change in changes { undoReferences(change) { $0 != nil } }
         for change in changes {
-            for members in change.members { takeBack(members, of: change.object) }
+            for members in change.members { undoMembers(members, of: change.object) }
         }
         for change in changes where !change.wasThere {
-            if change.object.state.contains(.inserted) { vanish(change.object) } else { deleteAgain(change.object) }
+            if change.object.state.contains(.inserted) {
+                removeUnsaved(change.object)
+            } else {
+                deleteAgain(change.object)
+            }
         }
         changed.removeAll { !$0.state.contains(.listed) }
         for change in changes {
-            forgetChangesThatAreNone(of: change.object)
+            dropIneffectiveChanges(of: change.object)
             change.object.awake(
                 fromSnapshotEvents: change.wasThere == change.isThere
                     ? .undoUpdate : change.wasThere ? .undoDeletion : .undoInsertion)
@@ -159,8 +168,8 @@ extension NSManagedObjectContext {
         processPendingChanges()
     }
 
-    /// Makes a deleted object one that is not. Where its deletion has been saved it is inserted again, under its key.
-    private func bringBack(_ object: NSManagedObject) {
+    /// Reverts a deletion. If the deletion was saved, the object is inserted again, with its key.
+    private func undoDeletion(_ object: NSManagedObject) {
         guard !object.isThere || object.context !== self else { return }
         beginChange(of: object)
         if object.state.contains(.deleted) { return undelete(object) }
@@ -179,8 +188,8 @@ extension NSManagedObjectContext {
         changed.append(object)
     }
 
-    /// Forgets an object whose insertion has not been saved, and with it what still refers to it.
-    private func vanish(_ object: NSManagedObject) {
+    /// Removes an object whose insertion was not saved, and the references to it.
+    private func removeUnsaved(_ object: NSManagedObject) {
         beginChange(of: object)
         forgetReferences(to: [object.key])
         registry.forget(object.key)
@@ -189,7 +198,7 @@ extension NSManagedObjectContext {
         object.context = nil
     }
 
-    /// Deletes an object whose insertion has been saved, and as delete rules say what has come to it since.
+    /// Deletes an object whose insertion was saved, applying the delete rules to objects that were related to it since.
     private func deleteAgain(_ object: NSManagedObject) {
         guard object.context === self, object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return }
         updatedCount -= 1
@@ -198,7 +207,7 @@ extension NSManagedObjectContext {
         pendingDeletions.append(object)
     }
 
-    /// What `recordChange` does, for an object that may be none of the context's at the moment.
+    /// The same as `recordChange`, for an object that may not belong to the context at the moment.
     private func beginChange(of object: NSManagedObject) {
         guard !object.state.contains(.changedInEvent) else { return }
         undoRecorder.willChange(object, in: self)
@@ -206,36 +215,36 @@ extension NSManagedObjectContext {
         changedInEvent.append(object)
     }
 
-    private func takeBackValues(_ change: UndoRecorder.Change) {
+    private func undoValues(_ change: UndoRecorder.Change) {
         let object = change.object
         guard object.context === self else { return }
         recordChange(of: object)
         guard !object.state.contains(.inaccessible) else { return }
         if object.state.contains(.watched) { inPlaceValues.forget(object) }
-        // What users hold of it is theirs now: the object gets values of its own.
+        // The former values may be referenced by the caller, so the object gets copies.
         let values = change.slots.isEmpty ? change.values : object.isolated(change.values)
         for slot in change.slots where object.layout.kinds[slot] != .toOne { object.setSlot(slot, to: values[slot]) }
     }
 
-    private func takeBackReferences(_ change: UndoRecorder.Change, where isWanted: (ObjectKey?) -> Bool) {
+    private func undoReferences(_ change: UndoRecorder.Change, where isWanted: (ObjectKey?) -> Bool) {
         let object = change.object
         guard object.context === self, !object.state.contains(.inaccessible) else { return }
         for slot in change.slots where object.layout.kinds[slot] == .toOne {
             let key = change.values[slot].referenceKey
-            if isWanted(key) { object.setReference(slot: slot, to: key.flatMap { objectStillThere($0) }) }
+            if isWanted(key) { object.setReference(slot: slot, to: key.flatMap { existingObject(forStepKey: $0) }) }
         }
     }
 
-    private func takeBack(_ change: UndoRecorder.MemberChange, of object: NSManagedObject) {
+    private func undoMembers(_ change: UndoRecorder.MemberChange, of object: NSManagedObject) {
         guard object.context === self, !object.state.contains(.inaccessible) else { return }
         let place = object.layout.toMany[change.index]
         if case .slot = object.layout.links.toMany[change.index].inverse {
-            // References have told who is a member.
+            // The members' references were changed before.
         } else {
-            for member in change.added.compactMap({ objectStillThere($0) }) {
+            for member in change.added.compactMap({ existingObject(forStepKey: $0) }) {
                 object.removeMember(member, at: change.index)
             }
-            for member in change.removed.compactMap({ objectStillThere($0) }) {
+            for member in change.removed.compactMap({ existingObject(forStepKey: $0) }) {
                 object.addMember(member, at: change.index)
             }
         }
@@ -246,8 +255,8 @@ extension NSManagedObjectContext {
         object.didChangeValue(forKey: place.name)
     }
 
-    /// The object with a key that a step knows, unless it is gone by now.
-    private func objectStillThere(_ key: ObjectKey) -> NSManagedObject? {
+    /// The object with a key of a step, unless it no longer exists.
+    private func existingObject(forStepKey key: ObjectKey) -> NSManagedObject? {
         let key = current(key)
         if key.isTemporary, registeredObject(for: key) == nil { return nil }
         let object = object(for: key)
@@ -255,13 +264,13 @@ extension NSManagedObjectContext {
         return object.state.contains(.inserted) || (try? realise(object)) == true ? object : nil
     }
 
-    /// The object that stands for one that a step knows: another one where it has been forgotten and met again.
+    /// The current object for that of a step: another instance if the object was released and looked up again.
     private func current(_ object: NSManagedObject) -> NSManagedObject {
         object.context === self ? object : registeredObject(for: object.key) ?? object
     }
 
-    /// An object that is what the store has again has no changes.
-    private func forgetChangesThatAreNone(of object: NSManagedObject) {
+    /// Drops the changes of an object whose values are equal to those in the store again.
+    private func dropIneffectiveChanges(of object: NSManagedObject) {
         guard object.state.contains(.updated), object.state.isDisjoint(with: [.inserted, .deleted, .gone]) else {
             return
         }
@@ -273,20 +282,20 @@ extension NSManagedObjectContext {
         updatedCount -= 1
     }
 
-    /// The name that an object has now: a step may know it by the one that it had before it was saved.
+    /// The current key of an object: a step may contain the temporary key from before a save.
     private func current(_ key: ObjectKey) -> ObjectKey {
         key.isTemporary ? aliases[key.number] ?? key : key
     }
 
     // MARK: - Public
 
-    /// Takes back the last step that the undo manager has recorded.
+    /// Undoes the last step that the undo manager has recorded.
     public func undo() {
         processPendingChanges()
         undoManager?.undo()
     }
 
-    /// Does again what ``undo()`` has taken back.
+    /// Redoes the step that ``undo()`` has undone last.
     public func redo() {
         processPendingChanges()
         undoManager?.redo()

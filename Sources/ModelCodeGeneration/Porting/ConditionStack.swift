@@ -1,20 +1,20 @@
-/// The `#if`s around a line: whether the line is compiled off Apple's platforms.
+/// The `#if` conditions of a line: whether the line is compiled outside Apple's platforms.
 ///
-/// A condition that is not understood may hold, so that nothing is left out by mistake.
+/// An unknown condition may be true, so that no code is skipped by mistake.
 struct ConditionStack {
     private struct Level {
-        /// Whether the part that is being read is compiled.
+        /// Whether the current branch is compiled.
         var isCompiled: Bool
-        /// Whether a part before it surely is, so that no other can be.
+        /// Whether a preceding branch is certainly compiled, so that no other can be.
         var isDecided: Bool
     }
 
     private var levels: [Level] = []
 
-    /// Whether the line that comes next is compiled.
+    /// Whether the next line is compiled.
     var isCompiled: Bool { levels.allSatisfy(\.isCompiled) }
 
-    /// Takes a line that is a directive. False where it is none.
+    /// Processes a line that is a directive. False where it is not one.
     mutating func take(_ line: [Character]) -> Bool {
         let words = String(line).split(whereSeparator: \.isWhitespace)
         guard let directive = words.first else { return false }
@@ -40,8 +40,8 @@ struct ConditionStack {
         if !levels.isEmpty { change(&levels[levels.count - 1]) }
     }
 
-    /// The value of a condition off Apple's platforms; nil where it is not known. Alternatives before conjunctions; a
-    /// condition with parentheses around a part is not understood.
+    /// The value of a condition outside Apple's platforms; nil where it is unknown. Splits at `||` before `&&`; a
+    /// condition with parentheses around a part is unknown.
     private static func value(of condition: String) -> Bool? {
         let alternatives = condition.components("||").map { alternative -> Bool? in
             let parts = alternative.components("&&").map(simpleValue)
@@ -65,7 +65,7 @@ struct ConditionStack {
 }
 
 extension String {
-    /// The parts between a separator, without blanks around them.
+    /// The parts between separators, without surrounding spaces.
     fileprivate func components(_ separator: String) -> [String] {
         var parts: [[Character]] = [[]]
         var rest = Array(self)[...]

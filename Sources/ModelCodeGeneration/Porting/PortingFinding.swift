@@ -1,24 +1,24 @@
 import Foundation
 
-/// A place in a source file that does not compile off Apple's platforms.
+/// A position in a source file with code that does not compile outside Apple's platforms.
 public struct PortingFinding: Sendable, Hashable {
     /// The file's path.
     public let file: String
-    /// The line and the column, counted from 1; columns count characters.
+    /// The line and the column, starting at 1; columns count characters.
     public let line: Int, column: Int
-    /// What stands there and what to write instead.
+    /// The rule, with the replacement.
     public let rule: PortingRule
 
-    /// The finding as compilers write them: `file:line:column: warning: …`.
+    /// The finding in the format of compilers: `file:line:column: warning: …`.
     public var message: String {
-        let problem = "`\(rule.pattern)` does not compile off Apple's platforms."
+        let problem = "`\(rule.pattern)` does not compile outside Apple's platforms."
         return "\(file):\(line):\(column): warning: \(problem) \(rule.replacement)"
     }
 
-    /// What is found in every Swift file below a folder, in the order of paths. Folders whose names begin with a dot
-    /// are left out. Cost: every file is read once.
+    /// The findings in every Swift file below a folder, sorted by path. Folders whose names begin with a dot are
+    /// skipped. Cost: every file is read once.
     ///
-    /// - Throws: An error of Foundation's when a file cannot be read.
+    /// - Throws: A Foundation error when a file cannot be read.
     public static func findings(below folder: URL) throws -> [PortingFinding] {
         var files: [URL] = []
         let enumerator = FileManager.default.enumerator(
@@ -35,7 +35,7 @@ public struct PortingFinding: Sendable, Hashable {
         }
     }
 
-    /// What is found in a text. Comments, strings and code that is compiled on Apple's platforms only are left out.
+    /// The findings in a text. Comments, strings and code that is compiled on Apple's platforms only are skipped.
     public static func findings(in text: String, file: String) -> [PortingFinding] {
         var conditions = ConditionStack()
         var findings: [PortingFinding] = []

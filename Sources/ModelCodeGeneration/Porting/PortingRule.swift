@@ -1,22 +1,22 @@
-/// Something that Apple's Swift has and others have not, and what to write instead.
+/// A construct that exists in Swift on Apple's platforms only, and its replacement.
 public struct PortingRule: Sendable, Hashable {
-    /// What is looked for, as it stands in code. Words are found as words, not as parts of others.
+    /// The code to search for. Words match only as whole words.
     public let pattern: String
-    /// What to write instead, as a sentence.
+    /// The replacement, in one sentence.
     public let replacement: String
 
-    /// The rules, in no particular order; where two apply at one place, the longer pattern does.
+    /// The rules, in no particular order; where two match at the same position, the longer pattern is used.
     public static let all: [PortingRule] = language + coreData + observation + views + modules
 
     private static let language = [
-        PortingRule("@objcMembers", "Leave it out: there is no Objective-C to show the members to."),
-        PortingRule("@objc", "Leave it out, or put it between `#if canImport(ObjectiveC)` and `#endif`."),
+        PortingRule("@objcMembers", "Remove it: there is no Objective-C."),
+        PortingRule("@objc", "Remove it, or put it between `#if canImport(ObjectiveC)` and `#endif`."),
         PortingRule(
             "#keyPath", "Write the key path as a string, or `NSExpression(forKeyPath: \\Type.property).keyPath`."),
         PortingRule(
             "#selector",
             "Write the selector's name: `Selector(\"localizedStandardCompare:\")`; for actions, a closure."),
-        PortingRule("autoreleasepool", "Call the block itself: there are no autorelease pools."),
+        PortingRule("autoreleasepool", "Call the block directly: there are no autorelease pools."),
     ]
 
     private static let coreData =
@@ -37,7 +37,7 @@ public struct PortingRule: Sendable, Hashable {
             PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
             PortingRule(
                 "NSFetchedResultsController",
-                "There is none yet: fetch, and fetch again at `NSManagedObjectContext.didChangeObjectsNotification`."),
+                "It is not available: fetch, and fetch again at `NSManagedObjectContext.didChangeObjectsNotification`."),
         ]
         + ["NSMigrationManager", "NSMappingModel", "NSEntityMigrationPolicy"].map {
             PortingRule(
@@ -68,7 +68,7 @@ public struct PortingRule: Sendable, Hashable {
         "Put the code between `#if canImport(\(module))` and `#endif`."
     }
 
-    /// Modules that exist on Apple's platforms only and are often met beside Core Data.
+    /// Modules that exist on Apple's platforms only and are often used together with Core Data.
     static let appleModules = [
         "AppKit", "CloudKit", "Combine", "CoreLocation", "CoreSpotlight", "CryptoKit", "Darwin", "MapKit", "ObjectiveC",
         "OSLog",

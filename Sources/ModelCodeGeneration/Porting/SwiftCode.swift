@@ -1,6 +1,6 @@
-/// The code in a Swift file: what is neither comment nor string.
+/// The code in a Swift file, without comments and strings.
 enum SwiftCode {
-    /// The lines of a text, with blanks in the places of comments and of what stands in strings.
+    /// The lines of a text, with comments and the contents of strings replaced by spaces.
     static func lines(of text: String) -> [[Character]] {
         var scanner = Scanner()
         return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
@@ -8,7 +8,7 @@ enum SwiftCode {
         }
     }
 
-    /// Knows whether a line begins inside a comment or a string of several lines.
+    /// Keeps the state at the beginning of a line: inside a comment or a multi-line string.
     private struct Scanner {
         private var commentDepth = 0
         private var isInLongString = false

@@ -13,7 +13,7 @@ enum FetchRequestFlags {
     static let includesPendingChanges = 16
 }
 
-/// Bits of a property's `_P`, which sums up other fields.
+/// Bits of a property's `_P`, which summarises other fields.
 enum PropertyFlags {
     static let always = 1
     static let isOptional = 2
@@ -26,7 +26,7 @@ enum PropertyFlags {
     static let isOrdered = 1024
     static let allowsCloudEncryption = 2048
 
-    /// The sum for a property.
+    /// The value of `_P` for a property.
     static func sum(_ property: any ModelProperty) -> Int {
         var sum = always
         if property.isOptional { sum += isOptional }
@@ -43,7 +43,7 @@ enum PropertyFlags {
 }
 
 extension ModelAttributeType {
-    /// The class of the values that a compiled model states for the type; nil where the type implies none.
+    /// The value class that a compiled model has for the type; nil where the type implies none.
     var valueClassName: String? {
         switch self {
         case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"

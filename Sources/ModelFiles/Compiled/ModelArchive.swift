@@ -3,18 +3,18 @@ import KeyedArchives
 
 /// The two forms of a compiled model: archives of `NSManagedObjectModel`.
 public enum ModelArchive {
-    /// Which of the two forms.
+    /// The two forms.
     public enum Form: Sendable {
-        /// The content of a `.mom`: each entity has its own properties only.
+        /// The content of a `.mom`: each entity contains its own properties only.
         case compiled
-        /// The model that a store keeps of itself: dictionaries with fixed keys, inherited properties repeated, no fetch
+        /// The model that a store contains: dictionaries with fixed keys, inherited properties repeated, no fetch
         /// request templates.
         case cached
     }
 
-    /// Reads a compiled model in either form. `file` is the path that errors name.
+    /// Reads a compiled model in either form. `file` is the path for error messages.
     ///
-    /// Throws ``ModelError`` when the data is damaged or holds something else.
+    /// Throws ``ModelError`` when the data is damaged or contains no model.
     public static func read(_ data: Data, file: String? = nil) throws -> Model {
         try reportingErrors(in: file) {
             try read(KeyedArchive(data: data))
@@ -23,14 +23,14 @@ public enum ModelArchive {
 
     static func read(_ archive: KeyedArchive) throws -> Model {
         guard let root = try archive.root, root.isKind(of: "NSManagedObjectModel") else {
-            throw ModelError(.unknownFormat, "The archive holds no managed object model.")
+            throw ModelError(.unknownFormat, "The archive contains no managed object model.")
         }
         return try ModelArchiveReader().model(root)
     }
 
     /// Writes a compiled model. Equal models give equal bytes.
     ///
-    /// Class names of the form `.Name` get the module's name in front, if there is one. Throws ``ModelError`` for a
+    /// The module's name, if given, is prefixed to class names of the form `.Name`. Throws ``ModelError`` for a
     /// relationship or fetch request to an unknown entity, and for a predicate that has no archived form.
     public static func write(_ model: Model, form: Form = .compiled, moduleName: String? = nil) throws -> Data {
         try reportingErrors(in: nil) {
@@ -39,7 +39,7 @@ public enum ModelArchive {
         }
     }
 
-    /// Gives errors of archives the shape of errors of models, and every error the file's path.
+    /// Converts ``ArchiveError`` to ``ModelError``, and adds the file's path to errors without one.
     static func reportingErrors<Result>(in file: String?, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -47,12 +47,12 @@ struct ModelArchiveReader {
         entity.uniquenessConstraints = try names(object.object("NSUniqueTuples"))
         entity.fetchIndexes = try (object.object("NSFetchIndexDescriptions")?.members ?? []).compactMap { $0 }
             .map(fetchIndex)
-        // Compilers repeat each index of several properties in the older form.
+        // Compilers also write each index of several properties in the older form.
         let indexed = entity.fetchIndexes.map { $0.elements.map(\.target) }
         entity.compoundIndexes = try names(object.object("NSCompoundIndexes")).filter { names in
             !indexed.contains(names.map { .property($0) })
         }
-        // A cached model repeats what is inherited.
+        // A cached model repeats inherited properties.
         let inherited = Set(try (parent?.object("NSProperties")?.pairs ?? []).compactMap { try $0.key?.string })
         for (key, value) in try object.object("NSProperties")?.pairs ?? [] {
             guard let key = try key?.string, !inherited.contains(key), var property = value else { continue }
@@ -88,10 +88,11 @@ struct ModelArchiveReader {
         return PropertyListValue(try ReadableValue(userInfo)).dictionary?.contents ?? [:]
     }
 
-    /// Lists of names of properties.
+    /// Reads a list of lists of property names.
     private func names(_ object: ArchivedObject?) throws -> [[String]] {
         try (object?.members ?? []).map { list in
-            // Constraints may be kept as names or, made in code, as the properties themselves.
+            // Constraints of a compiled model are names; those of a model created in code may be the properties
+            // themselves.
             try (list?.members ?? []).compactMap { try $0?.string ?? $0?.string("NSPropertyName") }
         }
     }
@@ -108,7 +109,7 @@ extension ModelArchiveReader {
         } else if object.isKind(of: "NSFetchedPropertyDescription") {
             entity.fetchedProperties.append(try fetchedProperty(object))
         } else {
-            throw ModelError(.malformedFile, "A property of class \(object.className ?? "?") is not understood.")
+            throw ModelError(.malformedFile, "A property of class \(object.className ?? "?") is unknown.")
         }
     }
 
@@ -132,7 +133,7 @@ extension ModelArchiveReader {
     private func attribute(_ object: ArchivedObject, depth: Int = 0) throws -> ModelAttribute {
         let number = try object.integer("NSAttributeType") ?? 0
         guard let type = ModelAttributeType(rawValue: number) else {
-            throw ModelError(.invalidValue, "There is no attribute type \(number).")
+            throw ModelError(.invalidValue, "The attribute type \(number) is unknown.")
         }
         var attribute = ModelAttribute(name: try name(object), type: type)
         try readCommon(&attribute, object)
@@ -154,7 +155,7 @@ extension ModelArchiveReader {
                 filteringPredicate: try object.object("NSFilteringPredicate").map { try predicates.predicate($0) })
         }
         if let elements = try object.object("NSCompositeElements")?.members {
-            guard depth < 32 else { throw ModelError(.malformedFile, "Composite attributes nest too deep.") }
+            guard depth < 32 else { throw ModelError(.malformedFile, "Composite attributes are nested too deeply.") }
             attribute.elements = try elements.compactMap { $0 }.map { try self.attribute($0, depth: depth + 1) }
         }
         return attribute
@@ -172,7 +173,7 @@ extension ModelArchiveReader {
         relationship.isOrdered = try object.flag("NSIsOrdered")
         let rule = try object.integer("NSDeleteRule") ?? ModelDeleteRule.noAction.rawValue
         guard let deleteRule = ModelDeleteRule(rawValue: rule) else {
-            throw ModelError(.invalidValue, "There is no delete rule \(rule).")
+            throw ModelError(.invalidValue, "The delete rule \(rule) is unknown.")
         }
         relationship.deleteRule = deleteRule
         relationship.customValidations = try validations(object)

@@ -3,7 +3,7 @@ import KeyedArchives
 import PredicateLanguage
 
 extension ModelValue {
-    /// An archived value as one of a type; as ``archived(_:)`` when it is not of that type.
+    /// An archived value converted to a type; ``archived(_:)`` when it is not of that type.
     init(_ value: ReadableValue, type: ModelAttributeType) {
         self =
             switch (type, value) {
@@ -44,13 +44,12 @@ extension ModelValue {
 }
 
 extension ModelAttribute {
-    /// Takes over validations of a compiled model: those that stand for limits and a pattern as such, the others as
-    /// they are.
+    /// Sets the validations of a compiled model: those that express limits and a pattern as such, the others unchanged.
     mutating func setValidations(_ validations: [ModelValidation]) {
         for validation in validations {
             var candidate = self
             candidate.takeLimit(validation)
-            // Only what the limit stands for exactly is replaced by it.
+            // A validation is replaced by a limit only when the limit gives the same validation.
             if candidate.limitValidations.contains(validation), candidate != self {
                 self = candidate
             } else {

@@ -2,8 +2,8 @@ import Foundation
 import KeyedArchives
 import PredicateLanguage
 
-/// Writes the archive of an `NSManagedObjectModel`. Entities and properties refer to each other in circles, so every one
-/// has its number before any is filled in.
+/// Writes the archive of an `NSManagedObjectModel`. Entities and properties refer to each other in cycles, so all of
+/// them have their indexes before any is filled in.
 struct ModelArchiveWriter {
     private let model: Model
     private let form: ModelArchive.Form
@@ -13,7 +13,7 @@ struct ModelArchiveWriter {
     private var entityReferences: [String: PropertyListValue] = [:]
     private var propertyReferences: [String: [String: PropertyListValue]] = [:]
     private var emptyDictionary: PropertyListValue
-    /// How many expressions have been indexed; they are named by their number.
+    /// The number of indexed expressions so far; they are named by their number.
     private var expressionCount = 0
 
     init(_ model: Model, form: ModelArchive.Form) {
@@ -30,7 +30,7 @@ struct ModelArchiveWriter {
         }
     }
 
-    /// The names of the properties that an entity is written with, sorted.
+    /// The names of the properties that are written for an entity, sorted.
     private static func propertyNames(
         of entity: ModelEntity, in inheritance: ModelInheritance, _ form: ModelArchive.Form
     ) -> [String] {
@@ -70,7 +70,7 @@ struct ModelArchiveWriter {
         entityName.flatMap { entityReferences[$0] } ?? KeyedArchiveBuilder.null
     }
 
-    /// The entities by name: of a cached model a dictionary with fixed keys, sorted.
+    /// The entities by name; in a cached model a dictionary with fixed keys, sorted.
     private mutating func dictionary(_ pairs: [(String, PropertyListValue)]) -> PropertyListValue {
         let keys = pairs.map { builder.add(string: $0.0) }
         guard form == .cached else {
@@ -197,12 +197,12 @@ extension ModelArchiveWriter {
         try fill(reference, with: attribute, of: entityName)
     }
 
-    /// Calls itself for the elements of composites, which nest no deeper than readers allow.
+    /// Recursive for the elements of composites, to the depth that readers allow.
     private mutating func fill(
         _ reference: PropertyListValue, with attribute: ModelAttribute, of entityName: String, depth: Int = 0
     ) throws {
         guard depth <= 64 else {
-            throw ModelError(.invalidValue, "Composite attributes nest too deep.", property: attribute.name)
+            throw ModelError(.invalidValue, "Composite attributes are nested too deeply.", property: attribute.name)
         }
         var fields = try commonFields(attribute, of: entityName)
         var flags = 0
@@ -241,7 +241,7 @@ extension ModelArchiveWriter {
         var fields = try commonFields(relationship, of: entityName)
         guard let destination = relationship.destinationName, entityReferences[destination] != nil else {
             throw ModelError(
-                .unknownEntity, "The relationship's destination '\(relationship.destinationName ?? "")' is not there.",
+                .unknownEntity, "The destination '\(relationship.destinationName ?? "")' does not exist.",
                 file: relationship.position.file, line: relationship.position.line, entity: entityName,
                 property: relationship.name)
         }
@@ -257,7 +257,7 @@ extension ModelArchiveWriter {
         fill(relationship, of: entityName, "NSRelationshipDescription", fields)
     }
 
-    /// The relationship of a name, as the destination or the nearest entity above it is written with it.
+    /// The relationship of a name, as written for the destination or its nearest ancestor that has it.
     private func inverse(named name: String, of destination: String) -> PropertyListValue? {
         for owner in [destination] + inheritance.ancestors(of: destination).map(\.name) {
             if let reference = propertyReferences[owner]?[name] { return reference }
@@ -287,7 +287,7 @@ extension ModelArchiveWriter {
 
     private mutating func add(_ request: ModelFetchRequest) throws -> PropertyListValue {
         if let name = request.entityName, entityReferences[name] == nil {
-            throw ModelError(.unknownEntity, "The fetch request's entity '\(name)' is not there.")
+            throw ModelError(.unknownEntity, "The fetch request's entity '\(name)' does not exist.")
         }
         var flags = 0
         if request.returnsDistinctResults { flags |= FetchRequestFlags.returnsDistinctResults }

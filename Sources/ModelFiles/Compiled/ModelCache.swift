@@ -1,9 +1,9 @@
 import CZlib
 import Foundation
 
-/// The model that a store keeps of itself in `Z_MODELCACHE`: a compiled model, deflated without any header.
+/// The model that a store contains in `Z_MODELCACHE`: a compiled model as raw DEFLATE data, without header.
 public enum ModelCache {
-    /// No cached model is larger than this when inflated; what says it is, is damaged.
+    /// The maximum size of an inflated model; a larger one is treated as damaged.
     private static let sizeLimit = 256 << 20
 
     /// Reads the content of `Z_CONTENT`. Throws ``ModelError`` when it is damaged.
@@ -16,10 +16,10 @@ public enum ModelCache {
         try deflate(ModelArchive.write(model, form: .cached))
     }
 
-    /// Undoes raw DEFLATE. Throws ``ModelError`` when the data is damaged, too short or too large.
+    /// Inflates raw DEFLATE data. Throws ``ModelError`` when the data is damaged, truncated or too large.
     public static func inflate(_ data: Data) throws -> Data {
         var stream = z_stream()
-        // Negative window bits are zlib's way to say that there is no header.
+        // Negative window bits mean raw DEFLATE data to zlib.
         guard inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
             throw ModelError(.malformedFile, "The cached model cannot be inflated.")
         }
@@ -33,7 +33,7 @@ public enum ModelCache {
         }
     }
 
-    /// Raw DEFLATE at level 5, which gives the very bytes that Apple's framework writes.
+    /// Raw DEFLATE at level 5, which gives the same bytes as Apple's framework.
     public static func deflate(_ data: Data) throws -> Data {
         var stream = z_stream()
         let memoryLevel: Int32 = 8
@@ -54,15 +54,15 @@ public enum ModelCache {
         }
     }
 
-    /// Feeds a stream and collects what it gives, until `step` says that it has ended. `step` also gets the number of
-    /// bytes collected so far.
+    /// Runs a stream on data and collects its output, until `step` returns true. `step` receives the stream and the
+    /// number of bytes collected so far.
     private static func run(
         _ stream: inout z_stream, on data: Data, step: (inout z_stream, Int) throws -> Bool
     ) throws -> Data {
         var output = Data()
         var input = Array(data)
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        // Pointers, because zlib is a C library; they live as long as the closures.
+        // zlib is a C library and takes pointers; they are valid within the closures.
         try input.withUnsafeMutableBufferPointer { input in
             stream.next_in = input.baseAddress
             stream.avail_in = UInt32(input.count)
@@ -75,7 +75,7 @@ public enum ModelCache {
                     return chunk.count - Int(stream.avail_out)
                 }
                 if produced == 0, !isAtEnd {
-                    throw ModelError(.malformedFile, "The cached model is damaged: it ends too early.")
+                    throw ModelError(.malformedFile, "The cached model is damaged: it is truncated.")
                 }
                 output.append(contentsOf: chunk[..<produced])
             }

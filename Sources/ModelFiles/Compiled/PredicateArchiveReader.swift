@@ -2,13 +2,13 @@ import Foundation
 import KeyedArchives
 import PredicateLanguage
 
-/// Reads predicates and expressions out of a compiled model.
+/// Reads predicates and expressions from a compiled model.
 struct PredicateArchiveReader {
-    /// How deep predicates and expressions may nest; more is no predicate that anybody wrote.
+    /// The maximum nesting depth of predicates and expressions.
     private static let depthLimit = 100
 
     func predicate(_ object: ArchivedObject, depth: Int = 0) throws -> PredicateNode {
-        guard depth < Self.depthLimit else { throw Self.error("The predicate nests too deep.") }
+        guard depth < Self.depthLimit else { throw Self.error("The predicate is nested too deeply.") }
         switch object.className {
         case "NSTruePredicate": return .constant(true)
         case "NSFalsePredicate": return .constant(false)
@@ -22,14 +22,14 @@ struct PredicateArchiveReader {
                 .map { try predicate($0, depth: depth + 1) }
             switch try object.integer("NSCompoundPredicateType") ?? 1 {
             case 0:
-                guard let part = parts.first else { throw Self.error("A negation has nothing to negate.") }
+                guard let part = parts.first else { throw Self.error("A NOT predicate has no subpredicate.") }
                 return .not(part)
             case 1: return .and(parts)
             case 2: return .or(parts)
             default: break
             }
         }
-        throw Self.error("A predicate of class \(object.className ?? "?") is not understood.")
+        throw Self.error("A predicate of class \(object.className ?? "?") is unknown.")
     }
 
     private func comparison(_ object: ArchivedObject, depth: Int) throws -> ComparisonNode {
@@ -37,7 +37,7 @@ struct PredicateArchiveReader {
             let operatorObject = try object.object("NSPredicateOperator"),
             let number = try operatorObject.integer("NSOperatorType").flatMap(UInt.init(exactly:)),
             let operation = ComparisonOperator(number: number, selector: try operatorObject.string("NSSelectorName"))
-        else { throw Self.error("A comparison lacks a side or its operator.") }
+        else { throw Self.error("A comparison has no left side, right side or operator.") }
         let modifier = try operatorObject.integer("NSModifier").flatMap(UInt.init(exactly:)) ?? 0
         let options = try operatorObject.integer("NSOptions") ?? operatorObject.integer("NSFlags") ?? 0
         return ComparisonNode(
@@ -47,7 +47,7 @@ struct PredicateArchiveReader {
     }
 
     func expression(_ object: ArchivedObject, depth: Int = 0) throws -> ExpressionNode {
-        guard depth < Self.depthLimit else { throw Self.error("The expression nests too deep.") }
+        guard depth < Self.depthLimit else { throw Self.error("The expression is nested too deeply.") }
         if object.isKind(of: "NSConstantValueExpression") {
             return .constant(value: try Self.value(try ReadableValue(try object.object("NSConstantValue"))))
         }
@@ -70,14 +70,13 @@ struct PredicateArchiveReader {
                 collection: try expression(collection, depth: depth + 1),
                 variable: try object.string("NSVariable") ?? "", predicate: try predicate(filter, depth: depth + 1))
         }
-        throw Self.error("An expression of class \(object.className ?? "?") is not understood.")
+        throw Self.error("An expression of class \(object.className ?? "?") is unknown.")
     }
 
-    /// A key path or a function: both are calls of a method, the one of `valueForKey:`, the other of the language's own
-    /// library.
+    /// A key path or a function: both are method calls, of `valueForKey:` or of a function of the language.
     private func function(_ object: ArchivedObject, depth: Int) throws -> ExpressionNode {
         guard let operand = try object.object("NSOperand"), let selector = try object.string("NSSelectorName") else {
-            throw Self.error("A function lacks its receiver or selector.")
+            throw Self.error("A function has no receiver or selector.")
         }
         let arguments = try (object.object("NSArguments")?.members ?? []).compactMap { $0 }
         if object.isKind(of: "NSKeyPathExpression") || selector.hasPrefix("valueForKey"), arguments.count == 1,
@@ -93,7 +92,7 @@ struct PredicateArchiveReader {
         return .call(receiver: try expression(operand, depth: depth), selector: selector, arguments: values)
     }
 
-    /// A constant as Foundation has it.
+    /// A constant as a Foundation value.
     private static func value(_ value: ReadableValue) throws -> Any? {
         switch value {
         case .null: nil
@@ -108,7 +107,7 @@ struct PredicateArchiveReader {
         case .uuid(let value): value
         case .url(let value): URL(string: value)
         case .array(let values), .orderedSet(let values), .set(let values): try values.map { try Self.value($0) }
-        case .dictionary, .object, .ancestor: throw error("A constant of a predicate is of no known class.")
+        case .dictionary, .object, .ancestor: throw error("A constant in a predicate has an unknown class.")
         }
     }
 

@@ -3,10 +3,10 @@ import KeyedArchives
 import PredicateLanguage
 
 extension KeyedArchiveBuilder {
-    /// Adds a predicate with the classes that Apple's archives name. Throws ``ModelError`` for one that has no archived
+    /// Adds a predicate with the class names of Apple's archives. Throws ``ModelError`` for one that has no archived
     /// form.
     mutating func add(predicate: PredicateNode, depth: Int = 0) throws -> PropertyListValue {
-        guard depth < 100 else { throw ModelError(.invalidPredicate, "The predicate nests too deep.") }
+        guard depth < 100 else { throw ModelError(.invalidPredicate, "The predicate is nested too deeply.") }
         switch predicate {
         case .constant(let value):
             let name = value ? "NSTruePredicate" : "NSFalsePredicate"
@@ -24,7 +24,7 @@ extension KeyedArchiveBuilder {
         case .and(let parts): return try add(compound: 1, parts, depth: depth)
         case .or(let parts): return try add(compound: 2, parts, depth: depth)
         case .opaque(let predicate):
-            throw ModelError(.invalidPredicate, "'\(predicate.predicateFormat)' cannot be kept in a model.")
+            throw ModelError(.invalidPredicate, "'\(predicate.predicateFormat)' cannot be stored in a model.")
         }
     }
 
@@ -41,7 +41,7 @@ extension KeyedArchiveBuilder {
             ]))
     }
 
-    /// There is one class for each family of operators.
+    /// Each family of operators has its own class.
     private mutating func add(operator comparison: ComparisonNode) -> PropertyListValue {
         let number = PropertyListValue.integer(Int64(comparison.operation.number))
         let options = PropertyListValue.integer(Int64(comparison.options.rawValue))
@@ -80,10 +80,10 @@ extension KeyedArchiveBuilder {
         return add(classChain: names + ["NSPredicateOperator", "NSObject"], fields: fields)
     }
 
-    /// Adds an expression with the classes that Apple's archives name. Throws ``ModelError`` for one that has no
-    /// archived form.
+    /// Adds an expression with the class names of Apple's archives. Throws ``ModelError`` for one that has no archived
+    /// form.
     mutating func add(expression: ExpressionNode, depth: Int = 0) throws -> PropertyListValue {
-        guard depth < 100 else { throw ModelError(.invalidPredicate, "The expression nests too deep.") }
+        guard depth < 100 else { throw ModelError(.invalidPredicate, "The expression is nested too deeply.") }
         switch expression {
         case .constant(let constant):
             let value = try add(try Self.readable(PredicateValue(constant.value)))
@@ -115,7 +115,7 @@ extension KeyedArchiveBuilder {
                 [("NSCollection", collection), ("NSVariable", add(string: variable)), ("NSPredicate", predicate)])
         case .element, .setOperation, .conditional, .anyKey, .opaque:
             throw ModelError(
-                .invalidPredicate, "'\(expression.predicateFormat)' has no known form in a compiled model.")
+                .invalidPredicate, "'\(expression.predicateFormat)' cannot be stored in a model.")
         }
     }
 
@@ -125,7 +125,7 @@ extension KeyedArchiveBuilder {
         let path = add(string: keys.joined(separator: "."))
         let specifier = addExpression(10, ["NSKeyPathSpecifierExpression"], [("NSKeyPath", path)])
         let arguments = add(array: [specifier], isMutable: true)
-        // A path that begins at a variable counts as a function, and its selector is always the one for several keys.
+        // A path that starts at a variable is written as a function, always with the selector for several keys.
         let beginsAtSelf = base == .evaluatedObject
         let selector = beginsAtSelf && keys.count == 1 ? "valueForKey:" : "valueForKeyPath:"
         return addExpression(
@@ -167,7 +167,7 @@ extension KeyedArchiveBuilder {
         case .collection(let values, let isOrdered):
             isOrdered ? .array(try values.map { try readable($0) }) : .set(try values.map { try readable($0) })
         case .object, .other:
-            throw ModelError(.invalidPredicate, "A constant of a predicate cannot be kept in a model.")
+            throw ModelError(.invalidPredicate, "A constant in a predicate cannot be stored in a model.")
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchives
 import PredicateLanguage
 
-/// What is said of a part of a model, one thing after the other, as text: for comparing and for telling.
+/// The attributes of a part of a model as a list of named texts, for comparing and for displaying.
 struct ModelAspects {
     private var aspects: [(name: String, text: String)] = []
 
@@ -12,7 +12,7 @@ struct ModelAspects {
 
     private mutating func add(_ name: String, _ flag: Bool) { add(name, flag ? "yes" : nil) }
 
-    /// The aspects that are not said alike, with what is said before and after; nothing is empty.
+    /// The aspects that differ, with the old and the new text; nothing is empty.
     static func differences(_ old: ModelAspects, _ new: ModelAspects) -> [(name: String, old: String, new: String)] {
         let before = Dictionary(old.aspects.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
         let after = Dictionary(new.aspects.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
@@ -24,13 +24,13 @@ struct ModelAspects {
         }
     }
 
-    /// All of it: `type string, optional yes`.
+    /// All aspects as one text: `type string, optional yes`.
     var summary: String {
         aspects.map { $0.text == "yes" ? $0.name : $0.name == "type" ? $0.text : "\($0.name) \($0.text)" }
             .joined(separator: ", ")
     }
 
-    /// What a property is called by people.
+    /// The name of a kind of property, for display.
     static func kind(of property: any ModelProperty) -> String {
         switch property {
         case is ModelAttribute: "attribute"

@@ -1,44 +1,44 @@
-/// What differs between two models: entities and properties that came, went, were renamed or changed, and whether stores of the
-/// one must be migrated to be opened with the other.
+/// The differences between two models: entities and properties that were added, removed, renamed or changed, and
+/// whether stores of the old model must be migrated to be opened with the new one.
 ///
 /// Entities and properties are matched by ``ModelMatch``, as Core Data matches them.
 public struct ModelDifference: Sendable, Equatable {
-    /// One thing that differs.
+    /// One difference.
     public struct Change: Sendable, Hashable {
-        /// What has happened.
+        /// The kind of change.
         public enum Kind: Sendable, Hashable {
             case added
             case removed
-            /// It was called otherwise.
+            /// The entity or property had another name.
             case renamed(from: String)
-            /// Something is said otherwise of it: what, and how it was said before and is now. Nothing is empty.
+            /// An aspect differs: its name, and its old and new text. Nothing is empty.
             case changed(aspect: String, old: String, new: String)
         }
 
         public var kind: Kind
-        /// The entity, by its new name where it has one.
+        /// The entity, by its new name where it was renamed.
         public var entity: String
-        /// The property of the entity, where it is about one: its new name, where it has one.
+        /// The property of the entity, where the change concerns one, by its new name where it was renamed.
         public var property: String?
         /// What the property is: `attribute`, `relationship` or `fetched property`.
         public var propertyKind: String?
-        /// What it is, in words; for what was added or removed.
+        /// A description of what was added or removed.
         public var summary: String
     }
 
     /// All changes, by entity and property; those of an entity itself come before those of its properties.
     public let changes: [Change]
-    /// The entities, by their new names, whose version hashes differ: a store of the old model does not open with the new
-    /// one unless it is migrated. Empty where it does.
+    /// The entities, by their new names, whose version hashes differ: a store of the old model opens with the new one
+    /// only after a migration. Empty where no migration is needed.
     public let differentHashes: [String]
     /// How lightweight migration would take a store from the old model to the new one, and what it cannot do. Meaningful
     /// where hashes differ.
     public let mapping: InferredMapping
 
-    /// Whether nothing differs that a model says. What files say about their tools does not count.
+    /// Whether the models are equal. Differences in the source files' tool attributes are ignored.
     public var isEmpty: Bool { changes.isEmpty && differentHashes.isEmpty }
 
-    /// Compares two models. Cost: a step a property, and the hashes of both.
+    /// Compares two models. Cost: a step for each property, and the hashes of both models.
     public init(from old: Model, to new: Model) {
         var comparison = ModelComparison(old, new)
         comparison.compare()
@@ -113,7 +113,7 @@ private struct ModelComparison {
         }
         let ordered = ModelMatch.pairs(before.properties, after.properties).sorted { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }
         for pair in ordered {
-            // What moves up or down the hierarchy is still the same.
+            // A property that moves up or down the hierarchy is the same property.
             let inherited = (
                 old: pair.old == nil ? Self.inherited(pair.new, by: before, in: old) : nil,
                 new: pair.new == nil ? Self.inherited(pair.old, by: after, in: new) : nil
@@ -131,7 +131,7 @@ private struct ModelComparison {
         }
     }
 
-    /// The property that an entity has from one above it.
+    /// The property that an entity inherits from an ancestor.
     private static func inherited(
         _ name: String?, by entity: ModelEntity, in model: Model
     ) -> (property: any ModelProperty, owner: String)? {

@@ -1,8 +1,8 @@
 extension Model {
-    /// The model as a compiler leaves it: without what only a source model says.
+    /// The model without the parts that only a source model has, as a compiler produces it.
     ///
-    /// Class names of the form `.Name` get the module's name in front, or lose the dot when there is none. Entities and
-    /// properties are sorted by name; the older marks that stand for an index are set beside it.
+    /// The module's name is prefixed to class names of the form `.Name`; without a module the dot is removed. Entities
+    /// and properties are sorted by name. Attributes with an ascending index of their own are marked as indexed, too.
     public func compiledForm(moduleName: String? = nil) -> Model {
         var model = self
         model.source = ModelSource()
@@ -46,7 +46,7 @@ extension ModelEntity {
         return entity
     }
 
-    /// Whether there is an ascending index of this property and nothing else.
+    /// Whether there is an index of this property alone, ascending.
     private func isIndexedAlone(_ name: String) -> Bool {
         fetchIndexes.contains { index in
             index.elements.count == 1 && index.elements[0].target == .property(name)

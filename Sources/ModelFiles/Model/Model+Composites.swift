@@ -1,7 +1,7 @@
 extension Model {
     /// Fills in the elements of composite attributes from the composite types that they name.
     ///
-    /// Throws ``ModelError`` when a type is not there or holds itself.
+    /// Throws ``ModelError`` when a type does not exist or contains itself.
     public mutating func resolveComposites(file: String? = nil) throws {
         let composites = Dictionary(self.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for index in entities.indices {
@@ -14,10 +14,10 @@ extension Model {
         }
     }
 
-    /// How many elements one attribute may have. Types that hold types can double them at each level.
+    /// The maximum number of elements of one attribute. Types that contain types can double them at each level.
     private static let compositeElementLimit = 10_000
 
-    /// Calls itself once a level of types, of which none is met twice.
+    /// Recursive once for each level of types; no type occurs twice.
     private static func resolved(
         _ attribute: ModelAttribute, _ composites: [String: ModelComposite], owners: [String], remaining: inout Int,
         entity: String, file: String?
@@ -32,7 +32,7 @@ extension Model {
             throw error(.unknownComposite, "There is no composite type '\(name)'.")
         }
         guard !owners.contains(name), owners.count < 64 else {
-            throw error(.inheritanceCycle, "The composite type '\(name)' holds itself.")
+            throw error(.inheritanceCycle, "The composite type '\(name)' contains itself.")
         }
         remaining -= composite.elements.count
         guard remaining >= 0 else {
@@ -48,7 +48,7 @@ extension Model {
 }
 
 extension ModelAttribute {
-    /// The attributes that hold values: the attribute itself, or of a composite its innermost elements in order.
+    /// The attributes that contain values: the attribute itself, or the innermost elements of a composite, in order.
     public var leaves: [ModelAttribute] {
         guard type == .composite else { return [self] }
         var leaves: [ModelAttribute] = []

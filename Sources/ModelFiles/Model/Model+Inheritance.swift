@@ -1,5 +1,5 @@
 extension Model {
-    /// The entities above an entity, its parent first. Ends where a parent is unknown or the chain closes on itself.
+    /// The ancestors of an entity, its parent first. Ends where a parent is unknown or the chain is a cycle.
     public func ancestors(of entity: ModelEntity) -> [ModelEntity] {
         ModelInheritance(self).ancestors(of: entity.name)
     }
@@ -10,18 +10,18 @@ extension Model {
     }
 }
 
-/// A model with its entities by name, for questions that are asked often.
+/// A model with its entities by name, for repeated look-ups.
 public struct ModelInheritance: Sendable {
-    /// The entities by name; of two with one name the first.
+    /// The entities by name; of two with the same name the first.
     public let entities: [String: ModelEntity]
 
-    /// Indexes a model. Cost: one step an entity.
+    /// Indexes a model. Cost: one step for each entity.
     public init(_ model: Model) {
         entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The entities above the one of a name, its parent first. Ends where a parent is unknown or the chain closes on
-    /// itself.
+    /// The ancestors of the entity with a name, its parent first. Ends where a parent is unknown or the chain is a
+    /// cycle.
     public func ancestors(of name: String) -> [ModelEntity] {
         var ancestors: [ModelEntity] = []
         var met: Set<String> = [name]
@@ -33,7 +33,7 @@ public struct ModelInheritance: Sendable {
         return ancestors
     }
 
-    /// An entity and those above it, the uppermost first.
+    /// An entity and its ancestors, the topmost first.
     public func lineage(of name: String) -> [ModelEntity] {
         guard let entity = entities[name] else { return [] }
         return ancestors(of: name).reversed() + [entity]

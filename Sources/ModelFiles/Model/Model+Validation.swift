@@ -1,8 +1,8 @@
 extension Model {
-    /// The mistakes in the model, in its order, with file and line where it was read from a source. Empty when a store
-    /// can be made from it.
+    /// The errors in the model, in its order, with file and line where it was read from a source. Empty when a store
+    /// can be created from it.
     ///
-    /// Cost: one step a property and, for names, one look-up.
+    /// Cost: one step for each property and one look-up for each name.
     public func validate() -> [ModelError] {
         var validation = ModelValidator(self)
         validation.checkModel()
@@ -11,7 +11,7 @@ extension Model {
     }
 }
 
-/// Collects the mistakes of a model.
+/// Collects the errors of a model.
 private struct ModelValidator {
     private let model: Model
     private let inheritance: ModelInheritance
@@ -45,7 +45,7 @@ private struct ModelValidator {
                 report(.duplicateName, "There are two configurations '\(configuration.name)'.")
             }
             for name in configuration.entityNames where inheritance.entities[name] == nil {
-                report(.unknownEntity, "The configuration '\(configuration.name)' names no entity with '\(name)'.")
+                report(.unknownEntity, "The configuration '\(configuration.name)' has the unknown entity '\(name)'.")
             }
         }
         names = []
@@ -67,11 +67,11 @@ private struct ModelValidator {
 
     mutating func check(_ entity: ModelEntity) {
         if !Self.isName(entity.name) {
-            report(.invalidName, "'\(entity.name)' is no name for an entity.", entity)
+            report(.invalidName, "'\(entity.name)' is not a valid name of an entity.", entity)
         }
         if let parent = entity.parentName {
             if !isEntity(parent) {
-                report(.unknownEntity, "The parent entity '\(parent)' is not there.", entity)
+                report(.unknownEntity, "The parent entity '\(parent)' does not exist.", entity)
             } else if parent == entity.name
                 || inheritance.ancestors(of: entity.name).contains(where: { $0.parentName == entity.name })
             {
@@ -82,12 +82,12 @@ private struct ModelValidator {
         let inherited = Set(inheritance.ancestors(of: entity.name).flatMap { $0.properties.map(\.name) })
         for property in entity.properties {
             if !Self.isName(property.name) {
-                report(.invalidName, "'\(property.name)' is no name for a property.", entity, property)
+                report(.invalidName, "'\(property.name)' is not a valid name of a property.", entity, property)
             }
             if !names.insert(property.name).inserted {
                 report(.duplicateName, "There are two properties '\(property.name)'.", entity, property)
             } else if inherited.contains(property.name) {
-                report(.duplicateName, "The property '\(property.name)' is inherited already.", entity, property)
+                report(.duplicateName, "The property '\(property.name)' is already inherited.", entity, property)
             }
         }
         for attribute in entity.attributes { check(attribute, of: entity) }
@@ -109,12 +109,12 @@ private struct ModelValidator {
     private mutating func checkLists(of entity: ModelEntity, known: Set<String>) {
         for constraint in entity.uniquenessConstraints {
             for name in constraint where !known.contains(Self.firstKey(name)) {
-                report(.unknownProperty, "A uniqueness constraint names no property with '\(name)'.", entity)
+                report(.unknownProperty, "A uniqueness constraint contains the unknown property '\(name)'.", entity)
             }
         }
         for index in entity.compoundIndexes {
             for name in index where !isIndexable(name, known) {
-                report(.unknownProperty, "A compound index names no property with '\(name)'.", entity)
+                report(.unknownProperty, "A compound index contains the unknown property '\(name)'.", entity)
             }
         }
         var indexes: [String: ModelFetchIndex] = [:]
@@ -125,18 +125,18 @@ private struct ModelValidator {
             }
             for case .property(let name) in index.elements.map(\.target) where !isIndexable(name, known) {
                 report(
-                    .unknownProperty, "The index '\(index.name)' names no property with '\(name)'.", entity,
+                    .unknownProperty, "The index '\(index.name)' contains the unknown property '\(name)'.", entity,
                     at: index.position)
             }
         }
     }
 
-    /// Rows are indexed by their entity and key too, which are no properties.
+    /// An index may also contain the entity and the key of rows, which are not properties.
     private func isIndexable(_ name: String, _ known: Set<String>) -> Bool {
         known.contains(Self.firstKey(name)) || ["entity", "self"].contains(name)
     }
 
-    /// An element of a composite is named by a path; what matters is its first key.
+    /// An element of a composite is named by a path; its first key is the property.
     private static func firstKey(_ path: String) -> String {
         String(path.prefix { $0 != "." })
     }
@@ -163,7 +163,7 @@ extension ModelValidator {
         }
         guard let value else { return }
         if minimum.map({ value < $0 }) ?? false || maximum.map({ value > $0 }) ?? false {
-            report(.contradictoryLimits, "The default value lies outside the limits.", entity, attribute)
+            report(.contradictoryLimits, "The default value is outside the limits.", entity, attribute)
         }
     }
 
@@ -179,20 +179,21 @@ extension ModelValidator {
 
     private mutating func check(_ relationship: ModelRelationship, of entity: ModelEntity) {
         if relationship.maximumCount > 0, relationship.minimumCount > relationship.maximumCount {
-            report(.contradictoryLimits, "The least number is greater than the greatest.", entity, relationship)
+            report(.contradictoryLimits, "The minimum count is greater than the maximum count.", entity, relationship)
         }
         guard let destination = relationship.destinationName else {
             return report(.missingDestination, "The relationship has no destination.", entity, relationship)
         }
         guard isEntity(destination) else {
             return report(
-                .unknownEntity, "The destination entity '\(destination)' is not there.", entity, relationship)
+                .unknownEntity, "The destination entity '\(destination)' does not exist.", entity, relationship)
         }
         guard let name = relationship.inverseName else { return }
         let candidates = inheritance.relationships(of: destination)
         guard let inverse = candidates.last(where: { $0.name == name }) else {
             return report(
-                .unknownProperty, "The inverse '\(name)' is no relationship of '\(destination)'.", entity, relationship)
+                .unknownProperty, "The inverse '\(name)' is not a relationship of '\(destination)'.", entity,
+                relationship)
         }
         guard inverse.inverseName == relationship.name else {
             return report(
@@ -200,14 +201,15 @@ extension ModelValidator {
                 "The inverse '\(destination).\(name)' has the inverse '\(inverse.inverseName ?? "none")'.", entity,
                 relationship)
         }
-        // The inverse leads to this entity, to one above it, or, through an inherited relationship, to one below.
+        // The destination of the inverse is this entity, an ancestor, or, for an inherited relationship, a descendant.
         let back = inverse.destinationName ?? ""
         let isRelated =
             back == entity.name || inheritance.ancestors(of: entity.name).contains { $0.name == back }
             || inheritance.ancestors(of: back).contains { $0.name == entity.name }
         if !isRelated {
             report(
-                .inverseMismatch, "The inverse '\(destination).\(name)' leads to '\(back)'.", entity, relationship)
+                .inverseMismatch, "The inverse '\(destination).\(name)' has the destination '\(back)'.", entity,
+                relationship)
         }
     }
 }

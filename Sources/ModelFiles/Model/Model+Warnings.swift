@@ -1,34 +1,33 @@
 extension Model {
-    /// What a store can be made from, but what people come to regret: in the model's order, with file and line where it was
-    /// read from a source.
+    /// Likely mistakes in a valid model, in the model's order, with file and line where it was read from a source.
     ///
-    /// Cost: one step a property.
+    /// Cost: one step for each property.
     public func warnings() -> [ModelError] {
         entities.flatMap { entity in
-            ModelRegrets(entity: entity, inheritance: ModelInheritance(self)).warnings
+            WarningCollector(entity: entity, inheritance: ModelInheritance(self)).warnings
         }
     }
 }
 
 /// Collects the warnings about an entity.
-private struct ModelRegrets {
+private struct WarningCollector {
     let entity: ModelEntity
     let inheritance: ModelInheritance
 
     var warnings: [ModelError] {
         var warnings: [ModelError] = []
         if entity.isAbstract, !inheritance.entities.values.contains(where: { $0.parentName == entity.name }) {
-            warnings.append(warning(.neverUsed, "The entity is abstract, and nothing inherits from it."))
+            warnings.append(warning(.neverUsed, "The entity is abstract, and no entity inherits from it."))
         }
         for property in entity.properties {
             if Self.reservedNames.contains(property.name) {
                 warnings.append(
                     warning(
-                        .reservedName, "Managed objects have a '\(property.name)' of their own: choose another name.",
+                        .reservedName, "NSManagedObject has a member '\(property.name)': choose another name.",
                         property))
             } else if property.name.first?.isUppercase == true {
                 warnings.append(
-                    warning(.unusualName, "The name of a property begins with a small letter.", property))
+                    warning(.unusualName, "The name of a property should begin with a lowercase letter.", property))
             }
         }
         for (number, index) in entity.fetchIndexes.enumerated() where entity.fetchIndexes[..<number].contains(index) {
@@ -44,21 +43,21 @@ private struct ModelRegrets {
         var warnings: [ModelError] = []
         guard let destination = relationship.destinationName else { return [] }
         guard let inverseName = relationship.inverseName else {
-            let text = "The relationship has no inverse, so that deleting leaves references to nothing."
+            let text = "The relationship has no inverse, so that deleting leaves dangling references."
             return [warning(.missingInverse, text, relationship)]
         }
         if relationship.deleteRule == .noAction {
-            let text = "With the delete rule 'no action', deleting leaves references to nothing."
+            let text = "With the delete rule 'no action', deleting leaves dangling references."
             warnings.append(warning(.danglingReferences, text, relationship))
         }
         let inverse = inheritance.relationships(of: destination).last { $0.name == inverseName }
         if relationship.deleteRule == .cascade, inverse?.deleteRule == .cascade {
             let text =
-                "The relationship and its inverse both cascade: deleting one object deletes all that hang together."
+                "The relationship and its inverse both cascade: deleting one object deletes all connected ones."
             warnings.append(warning(.mutualCascade, text, relationship))
         }
         if relationship.deleteRule == .cascade, inverse?.isToMany == true {
-            let text = "Deleting one object deletes what other objects share, for the inverse is to-many."
+            let text = "Deleting one object deletes objects that others also refer to: the inverse is to-many."
             warnings.append(warning(.sharedCascade, text, relationship))
         }
         return warnings
@@ -68,7 +67,7 @@ private struct ModelRegrets {
         guard attribute.type == .transformable, attribute.valueTransformerName == nil, !attribute.isTransient else {
             return []
         }
-        let text = "The transformable attribute names no transformer; name a secure one."
+        let text = "The transformable attribute has no transformer name; use a secure one."
         return [warning(.insecureTransformer, text, attribute)]
     }
 
@@ -82,7 +81,7 @@ private struct ModelRegrets {
             property: property?.name)
     }
 
-    /// What managed objects, and the objects that they are, answer to already.
+    /// The names of members of `NSManagedObject` and `NSObject`.
     private static let reservedNames: Set<String> = [
         "class", "copy", "debugDescription", "description", "entity", "faultingState", "hasChanges",
         "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
@@ -95,15 +94,15 @@ extension ModelError.Code {
     public static let neverUsed = Self(rawValue: "neverUsed")
     /// A property has the name of a method of managed objects.
     public static let reservedName = Self(rawValue: "reservedName")
-    /// A name that is allowed, but not usual.
+    /// A valid but unusual name.
     public static let unusualName = Self(rawValue: "unusualName")
     /// A relationship has no inverse.
     public static let missingInverse = Self(rawValue: "missingInverse")
-    /// A delete rule leaves references to objects that are deleted.
+    /// A delete rule leaves dangling references.
     public static let danglingReferences = Self(rawValue: "danglingReferences")
-    /// A relationship and its inverse delete each other's objects.
+    /// A relationship and its inverse both cascade.
     public static let mutualCascade = Self(rawValue: "mutualCascade")
-    /// A relationship deletes objects that others have too.
+    /// A relationship cascades to objects that other objects also refer to.
     public static let sharedCascade = Self(rawValue: "sharedCascade")
     /// An index is declared twice, alike.
     public static let repeatedIndex = Self(rawValue: "repeatedIndex")

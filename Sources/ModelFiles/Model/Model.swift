@@ -1,25 +1,25 @@
 import KeyedArchives
 
-/// A managed object model as plain values: what a `.xcdatamodel`, a `.mom` or a store says about its entities.
+/// A managed object model as plain values: the content of a `.xcdatamodel`, of a `.mom` or of a store's model cache.
 ///
-/// An entity holds its own properties only; inherited ones are found through ``ancestors(of:)``. References between
-/// entities are names, so a model is a value that can be compared, changed and sent anywhere.
+/// An entity contains its own properties only; inherited ones are found through ``ancestors(of:)``. References between
+/// entities are names, so that a model is a value that can be compared, changed and sent between threads.
 public struct Model: Sendable, Equatable {
-    /// The entities. Those of compiled models are sorted by name, those of source models stand as in the file.
+    /// The entities. Those of compiled models are sorted by name, those of source models are in the file's order.
     public var entities: [ModelEntity]
-    /// Named groups of entities. The unnamed default configuration, which holds all entities, is not listed.
+    /// Named groups of entities. The unnamed default configuration, which contains all entities, is not listed.
     public var configurations: [ModelConfiguration]
-    /// Fetch requests kept with the model under a name.
+    /// Fetch requests stored in the model under a name.
     public var fetchRequestTemplates: [ModelFetchRequestTemplate]
-    /// The developer's own names of this version. Part of a store's metadata, not of any hash.
+    /// The developer's own names of this version. Part of a store's metadata, but of no hash.
     public var versionIdentifiers: Set<String>
-    /// The composite types that attributes of the source refer to by name. A compiled model has none: there each
-    /// attribute holds its elements.
+    /// The composite types that attributes of the source refer to by name. Empty for a compiled model, where each
+    /// attribute contains its elements.
     public var composites: [ModelComposite]
-    /// What only the source says: the tools' remarks about themselves and the diagram.
+    /// The parts that only the source has: attributes of the editor and the diagram.
     public var source: ModelSource
 
-    /// A model of the given entities.
+    /// Creates a model of the given entities.
     public init(
         entities: [ModelEntity] = [], configurations: [ModelConfiguration] = [],
         fetchRequestTemplates: [ModelFetchRequestTemplate] = [], versionIdentifiers: Set<String> = [],
@@ -33,22 +33,22 @@ public struct Model: Sendable, Equatable {
         self.source = source
     }
 
-    /// The entity of a name. Cost: one search; make a dictionary of ``entities`` when you need many.
+    /// The entity of a name. Cost: a linear search; for many look-ups build a dictionary of ``entities``.
     public func entity(named name: String) -> ModelEntity? {
         entities.first { $0.name == name }
     }
 }
 
-/// A named group of entities, to be kept in a store of its own.
+/// A named group of entities, which can be stored in a store of its own.
 public struct ModelConfiguration: Sendable, Hashable {
     /// The configuration's name.
     public var name: String
     /// The names of its entities, sorted.
     public var entityNames: [String]
-    /// Whether the source marks the configuration for CloudKit. Nil where the source says nothing.
+    /// Whether the source marks the configuration for CloudKit. Nil where the source has no such attribute.
     public var usesCloudKit: Bool?
 
-    /// A configuration of the given entities.
+    /// Creates a configuration of the given entities.
     public init(name: String, entityNames: [String] = [], usesCloudKit: Bool? = nil) {
         self.name = name
         self.entityNames = entityNames
@@ -56,42 +56,42 @@ public struct ModelConfiguration: Sendable, Hashable {
     }
 }
 
-/// A composite type of a source model: elements that attributes of the type ``ModelAttributeType/composite`` consist of.
+/// A composite type of a source model: the elements of attributes of the type ``ModelAttributeType/composite``.
 public struct ModelComposite: Sendable, Equatable {
     /// The type's name.
     public var name: String
     /// Its elements, which may be composites again.
     public var elements: [ModelAttribute]
 
-    /// A composite type of the given elements.
+    /// Creates a composite type of the given elements.
     public init(name: String, elements: [ModelAttribute] = []) {
         self.name = name
         self.elements = elements
     }
 }
 
-/// What a source model says that no compiled model keeps.
+/// The parts of a source model that are not compiled.
 public struct ModelSource: Sendable, Hashable {
-    /// The XML attributes of the root element but the version identifier, such as `lastSavedToolsVersion`, by name.
+    /// The XML attributes of the root element except the version identifier, such as `lastSavedToolsVersion`, by name.
     public var attributes: [String: String]
-    /// The entities' places in the diagram.
+    /// The frames of the entities in the diagram.
     public var diagram: [ModelDiagramElement]
 
-    /// What a source says about itself.
+    /// Creates the source parts of a model.
     public init(attributes: [String: String] = [:], diagram: [ModelDiagramElement] = []) {
         self.attributes = attributes
         self.diagram = diagram
     }
 }
 
-/// The place of an entity in the diagram of a source model.
+/// The frame of an entity in the diagram of a source model.
 public struct ModelDiagramElement: Sendable, Hashable {
     /// The entity's name.
     public var entityName: String
-    /// The position and size in points, as written.
+    /// The position and size in points, as text.
     public var positionX, positionY, width, height: String
 
-    /// An entity's frame.
+    /// Creates an entity's frame.
     public init(entityName: String, positionX: String, positionY: String, width: String, height: String) {
         self.entityName = entityName
         self.positionX = positionX

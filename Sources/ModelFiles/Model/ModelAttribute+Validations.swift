@@ -17,8 +17,8 @@ extension ModelAttribute {
         limitValidations + customValidations
     }
 
-    /// The conditions that the limits of the source stand for: on the value, the length of a string, or the seconds of a
-    /// date since 2001.
+    /// The conditions that the limits of the source represent: on the value, the length of a string, or the seconds of
+    /// a date since 2001.
     var limitValidations: [ModelValidation] {
         let (subject, tooSmall, tooLarge): (ExpressionNode, Int, Int) =
             switch type {

@@ -11,22 +11,22 @@ public struct ModelAttribute: ModelProperty {
     public var isTransient: Bool
     public var isIndexed: Bool
     public var isIndexedBySpotlight: Bool
-    /// Whether the value is kept in the Spotlight record, an abandoned feature of OS X 10.6.
+    /// Whether the value is stored in the Spotlight record, an abandoned feature of OS X 10.6.
     public var isStoredInExternalRecord: Bool
     /// Whether the value is encrypted in CloudKit.
     public var allowsCloudEncryption: Bool
-    /// Whether large data may lie in a file beside the store.
+    /// Whether large data may be stored in a file beside the store.
     public var allowsExternalBinaryDataStorage: Bool
-    /// Whether the history of the store keeps the value of a deleted object.
+    /// Whether the history of the store preserves the value of a deleted object.
     public var preservesValueInHistoryOnDeletion: Bool
     public var renamingIdentifier: String?
     public var versionHashModifier: String?
     public var userInfo: [String: PropertyListValue]
     /// The value of a new object.
     public var defaultValue: ModelValue?
-    /// The least value, the least length of a string, or the earliest date.
+    /// The minimum value, the minimum length of a string, or the earliest date.
     public var minimum: ModelValue?
-    /// The greatest value, the greatest length of a string, or the latest date.
+    /// The maximum value, the maximum length of a string, or the latest date.
     public var maximum: ModelValue?
     /// The pattern that a string must match as a whole.
     public var regularExpression: String?
@@ -36,7 +36,7 @@ public struct ModelAttribute: ModelProperty {
     public var valueTransformerName: String?
     /// The class of a transformable or binary value, where the model names one that its type does not imply.
     public var valueClassName: String?
-    /// Whether generated code uses a scalar type. Nil where the source says nothing. Only in source models.
+    /// Whether generated code uses a scalar type. Nil where the source has no such attribute. Only in source models.
     public var usesScalarValueType: Bool?
     /// How the store computes the value, for a derived attribute.
     public var derivation: ModelDerivation?
@@ -44,11 +44,12 @@ public struct ModelAttribute: ModelProperty {
     public var compositeName: String?
     /// The elements of a composite attribute.
     public var elements: [ModelAttribute]
-    /// Whether the attribute takes part in synchronisation. Nil where the source says nothing. Only in source models.
+    /// Whether the attribute takes part in synchronisation. Nil where the source has no such attribute. Only in source
+    /// models.
     public var isSyncable: Bool?
     public var position: ModelPosition
 
-    /// A required attribute of a name and type, with everything else at its default.
+    /// Creates a required attribute with a name and type; everything else has its default.
     public init(
         name: String, type: ModelAttributeType, isOptional: Bool = false, isTransient: Bool = false,
         defaultValue: ModelValue? = nil, userInfo: [String: PropertyListValue] = [:]
@@ -70,11 +71,11 @@ public struct ModelAttribute: ModelProperty {
         position = ModelPosition()
     }
 
-    /// Whether the store computes the value: such an attribute cannot be set.
+    /// Whether the store computes the value. Such an attribute cannot be set.
     public var isReadOnly: Bool { derivation != nil }
 }
 
-/// The types of attributes, numbered as files number them.
+/// The types of attributes. The raw values are those of files.
 public enum ModelAttributeType: Int, Sendable, Hashable, CaseIterable {
     case undefined = 0
     case integer16 = 100
@@ -98,10 +99,10 @@ public enum ModelAttributeType: Int, Sendable, Hashable, CaseIterable {
 public struct ModelDerivation: Sendable, Equatable {
     /// The expression, evaluated on the object.
     public var expression: ExpressionNode
-    /// Which objects of a to-many relationship count.
+    /// A filter for the objects of a to-many relationship.
     public var filteringPredicate: PredicateNode?
 
-    /// A derivation.
+    /// Creates a derivation.
     public init(expression: ExpressionNode, filteringPredicate: PredicateNode? = nil) {
         self.expression = expression
         self.filteringPredicate = filteringPredicate

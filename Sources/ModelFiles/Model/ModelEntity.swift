@@ -1,22 +1,22 @@
 import KeyedArchives
 import PredicateLanguage
 
-/// An entity: a kind of object, with the properties that it adds to those of its parent.
+/// An entity: a type of object, with the properties that it adds to those of its parent.
 public struct ModelEntity: Sendable, Equatable {
     /// The entity's name.
     public var name: String
-    /// The class of its objects; nil stands for `NSManagedObject` itself. A leading dot, in source models only, means
-    /// the module that the model is built into.
+    /// The class of its objects; nil means `NSManagedObject`. A leading dot, in source models only, represents the
+    /// module that the model is compiled for.
     public var className: String?
-    /// Whether only sub-entities have objects.
+    /// Whether the entity cannot have objects of its own, only its sub-entities.
     public var isAbstract: Bool
     /// The name of the entity that this one inherits from.
     public var parentName: String?
-    /// The name that the entity had in the version before; nil when it is the same.
+    /// The name that the entity had in the previous version; nil when it is the same.
     public var renamingIdentifier: String?
-    /// Any text; a change of it changes the entity's hash.
+    /// An arbitrary text that is part of the entity's hash.
     public var versionHashModifier: String?
-    /// The developer's own remarks.
+    /// The developer's own key-value pairs.
     public var userInfo: [String: PropertyListValue]
     /// The entity's own attributes.
     public var attributes: [ModelAttribute]
@@ -24,7 +24,7 @@ public struct ModelEntity: Sendable, Equatable {
     public var relationships: [ModelRelationship]
     /// The entity's own fetched properties.
     public var fetchedProperties: [ModelFetchedProperty]
-    /// Lists of property names whose values together are unique among the entity's objects.
+    /// Lists of property names whose combined values are unique among the entity's objects.
     public var uniquenessConstraints: [[String]]
     /// Indexes of the store's tables.
     public var fetchIndexes: [ModelFetchIndex]
@@ -32,14 +32,15 @@ public struct ModelEntity: Sendable, Equatable {
     public var compoundIndexes: [[String]]
     /// Which source code the tools generate. Only in source models.
     public var codeGeneration: ModelCodeGeneration
-    /// Whether the entity takes part in synchronisation. Nil where the source says nothing. Only in source models.
+    /// Whether the entity takes part in synchronisation. Nil where the source has no such attribute. Only in source
+    /// models.
     public var isSyncable: Bool?
     /// The display name's expression for Spotlight. Only in source models.
     public var spotlightDisplayNameExpression: String?
-    /// The entity's place in the file that it was read from.
+    /// The entity's position in the file that it was read from.
     public var position: ModelPosition
 
-    /// An entity of a name, with everything else at its default.
+    /// Creates an entity with a name; everything else has its default.
     public init(
         name: String, className: String? = nil, isAbstract: Bool = false, parentName: String? = nil,
         attributes: [ModelAttribute] = [], relationships: [ModelRelationship] = [],
@@ -61,7 +62,7 @@ public struct ModelEntity: Sendable, Equatable {
         position = ModelPosition()
     }
 
-    /// The own properties of every kind: attributes, then relationships, then fetched properties.
+    /// The entity's own properties: attributes, then relationships, then fetched properties.
     public var properties: [any ModelProperty] {
         attributes as [any ModelProperty] + relationships + fetchedProperties
     }
@@ -77,14 +78,15 @@ public enum ModelCodeGeneration: String, Sendable, Hashable {
     case category
 }
 
-/// Where in a file a part of a model stands. All positions are equal: the place is not part of what a model says.
+/// The position of a part of a model in a file. All positions are equal: they do not take part in comparisons of
+/// models.
 public struct ModelPosition: Sendable, Hashable {
     /// The file's path, or nil where there is none.
     public var file: String?
-    /// The line, counted from 1, or nil in a file that has no lines.
+    /// The line, starting at 1, or nil in a file that has no lines.
     public var line: Int?
 
-    /// A position; nil is unknown.
+    /// Creates a position; nil means unknown.
     public init(file: String? = nil, line: Int? = nil) {
         self.file = file
         self.line = line

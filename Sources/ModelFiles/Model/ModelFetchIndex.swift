@@ -4,14 +4,14 @@ import PredicateLanguage
 public struct ModelFetchIndex: Sendable, Equatable {
     /// The index's name.
     public var name: String
-    /// What is indexed, in order.
+    /// The indexed elements, in order.
     public var elements: [ModelFetchIndexElement]
-    /// Which objects the index holds; nil is all of them.
+    /// The predicate of the objects in the index; nil means all.
     public var partialIndexPredicate: PredicateNode?
-    /// The index's place in the file that it was read from.
+    /// The index's position in the file that it was read from.
     public var position = ModelPosition()
 
-    /// An index.
+    /// Creates an index.
     public init(name: String, elements: [ModelFetchIndexElement] = [], partialIndexPredicate: PredicateNode? = nil) {
         self.name = name
         self.elements = elements
@@ -21,33 +21,33 @@ public struct ModelFetchIndex: Sendable, Equatable {
 
 /// One element of an index.
 public struct ModelFetchIndexElement: Sendable, Equatable {
-    /// What is indexed.
+    /// The indexed property or expression.
     public var target: Target
-    /// How it is indexed.
+    /// The kind of index.
     public var collation: Collation
-    /// Whether small values come first.
+    /// Whether the order is ascending.
     public var isAscending: Bool
 
-    /// An element.
+    /// Creates an element.
     public init(_ target: Target, collation: Collation = .binary, isAscending: Bool = true) {
         self.target = target
         self.collation = collation
         self.isAscending = isAscending
     }
 
-    /// What an element indexes.
+    /// The property or expression of an element.
     public enum Target: Sendable, Equatable {
-        /// The property of a name.
+        /// A property, by name.
         case property(String)
-        /// The value of an expression, of a type, under a name such as `expression1` (nil in source models).
+        /// An expression with its type and a name such as `expression1` (nil in source models).
         case expression(ExpressionNode, type: ModelAttributeType, name: String?)
     }
 
-    /// The kinds of indexes, numbered as files number them.
+    /// The kinds of indexes. The raw values are those of files.
     public enum Collation: Int, Sendable, Hashable {
         /// An ordinary index.
         case binary = 0
-        /// An index of ranges, for coordinates.
+        /// An R-tree index, for coordinates.
         case rTree = 1
     }
 }

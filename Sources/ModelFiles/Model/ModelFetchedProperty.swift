@@ -1,7 +1,7 @@
 import KeyedArchives
 import PredicateLanguage
 
-/// A fetched property: an array that a fetch request fills.
+/// A fetched property: an array of the results of a fetch request.
 public struct ModelFetchedProperty: ModelProperty {
     public var name: String
     /// The request. `$FETCH_SOURCE` is the object, `$FETCHED_PROPERTY` this description.
@@ -13,11 +13,12 @@ public struct ModelFetchedProperty: ModelProperty {
     public var renamingIdentifier: String?
     public var versionHashModifier: String?
     public var userInfo: [String: PropertyListValue]
-    /// Whether the property takes part in synchronisation. Nil where the source says nothing. Only in source models.
+    /// Whether the property takes part in synchronisation. Nil where the source has no such attribute. Only in source
+    /// models.
     public var isSyncable: Bool?
     public var position: ModelPosition
 
-    /// A fetched property that a request fills.
+    /// Creates a fetched property with a request.
     public init(name: String, fetchRequest: ModelFetchRequest, userInfo: [String: PropertyListValue] = [:]) {
         self.name = name
         self.fetchRequest = fetchRequest
@@ -32,6 +33,6 @@ public struct ModelFetchedProperty: ModelProperty {
     /// True: the array cannot be set.
     public var isReadOnly: Bool { true }
 
-    /// None: there is nothing to validate.
+    /// Always empty: there is nothing to validate.
     public var validations: [ModelValidation] { [] }
 }

@@ -1,7 +1,7 @@
 import KeyedArchives
 import PredicateLanguage
 
-/// What attributes, relationships and fetched properties have in common.
+/// The common properties of attributes, relationships and fetched properties.
 public protocol ModelProperty: Sendable, Equatable {
     /// The property's name.
     var name: String { get set }
@@ -15,15 +15,15 @@ public protocol ModelProperty: Sendable, Equatable {
     var isReadOnly: Bool { get }
     /// Whether Spotlight indexes the property.
     var isIndexedBySpotlight: Bool { get set }
-    /// The name that the property had in the version before; nil when it is the same.
+    /// The name that the property had in the previous version; nil when it is the same.
     var renamingIdentifier: String? { get set }
-    /// Any text; a change of it changes the entity's hash.
+    /// An arbitrary text that is part of the entity's hash.
     var versionHashModifier: String? { get set }
-    /// The developer's own remarks.
+    /// The developer's own key-value pairs.
     var userInfo: [String: PropertyListValue] { get set }
-    /// All conditions that a value must meet, and what to say when it does not.
+    /// All conditions on the value, each with its warning.
     var validations: [ModelValidation] { get }
-    /// The property's place in the file that it was read from.
+    /// The property's position in the file that it was read from.
     var position: ModelPosition { get set }
 }
 
@@ -31,16 +31,16 @@ public protocol ModelProperty: Sendable, Equatable {
 public struct ModelValidation: Sendable, Equatable {
     /// The condition; `SELF` is the value.
     public var predicate: PredicateNode
-    /// What a failure is reported as.
+    /// The error or warning of a value that does not meet the condition.
     public var warning: Warning
 
-    /// A condition and its warning.
+    /// Creates a condition with its warning.
     public init(predicate: PredicateNode, warning: Warning) {
         self.predicate = predicate
         self.warning = warning
     }
 
-    /// What a failed validation is reported as.
+    /// The report of a failed validation.
     public enum Warning: Sendable, Hashable {
         /// An error code, such as 1620 for a number that is too small.
         case code(Int)

@@ -4,17 +4,17 @@ import PredicateLanguage
 /// A relationship: references from an object to others.
 public struct ModelRelationship: ModelProperty {
     public var name: String
-    /// The name of the entity of the objects referred to. Nil is a mistake that ``Model/validate()`` reports.
+    /// The name of the destination entity. Nil is an error that ``Model/validate()`` reports.
     public var destinationName: String?
-    /// The name of the relationship back.
+    /// The name of the inverse relationship.
     public var inverseName: String?
-    /// The entity that the source names as the inverse's; normally the destination. Only in source models.
+    /// The entity that the source gives for the inverse; normally the destination. Only in source models.
     public var inverseEntityName: String?
-    /// The least number of objects.
+    /// The minimum number of objects.
     public var minimumCount: Int
-    /// The greatest number of objects: 1 for a to-one relationship; 0, or less, is no limit.
+    /// The maximum number of objects: 1 for a to-one relationship; 0, or less, means no limit.
     public var maximumCount: Int
-    /// What becomes of the objects referred to when the object is deleted.
+    /// The rule for the destination objects when the object is deleted.
     public var deleteRule: ModelDeleteRule
     /// Whether the objects have an order.
     public var isOrdered: Bool
@@ -27,11 +27,12 @@ public struct ModelRelationship: ModelProperty {
     public var userInfo: [String: PropertyListValue]
     /// Conditions on the value.
     public var customValidations: [ModelValidation]
-    /// Whether the relationship takes part in synchronisation. Nil where the source says nothing. Only in source models.
+    /// Whether the relationship takes part in synchronisation. Nil where the source has no such attribute. Only in
+    /// source models.
     public var isSyncable: Bool?
     public var position: ModelPosition
 
-    /// An optional relationship to an entity; to one object, unless the greatest number says otherwise.
+    /// Creates an optional relationship to an entity; to-one, unless `maximumCount` is given.
     public init(
         name: String, destinationName: String?, inverseName: String? = nil, minimumCount: Int = 0,
         maximumCount: Int = 1, deleteRule: ModelDeleteRule = .nullify, isOrdered: Bool = false, isOptional: Bool = true,
@@ -62,14 +63,14 @@ public struct ModelRelationship: ModelProperty {
     public var validations: [ModelValidation] { customValidations }
 }
 
-/// What becomes of the objects at the other end when an object is deleted, numbered as files number it.
+/// The rule for the objects at the other end when an object is deleted. The raw values are those of files.
 public enum ModelDeleteRule: Int, Sendable, Hashable {
-    /// Nothing, not even their references back are cleared.
+    /// Nothing happens; their references to the object are not cleared.
     case noAction = 0
-    /// Their references back are cleared.
+    /// Their references to the object are cleared.
     case nullify = 1
     /// They are deleted too.
     case cascade = 2
-    /// The object cannot be deleted while there is one.
+    /// The object cannot be deleted while the relationship is not empty.
     case deny = 3
 }

@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchives
 
-/// A value that a model states: a default, a minimum or a maximum.
+/// A value in a model: a default, a minimum or a maximum.
 public enum ModelValue: Sendable, Hashable {
     case integer(Int64)
     case decimal(Decimal)
@@ -14,12 +14,12 @@ public enum ModelValue: Sendable, Hashable {
     case uuid(UUID)
     /// The absolute text of a URI.
     case uri(String)
-    /// The archived value of a transformable or composite attribute, of whatever class.
+    /// The archived value of a transformable or composite attribute, of any class.
     case archived(ReadableValue)
 }
 
 extension ModelValue {
-    /// The value as Foundation has it, for constants of predicates. Archived values have none.
+    /// The value as a Foundation value, for constants of predicates. Archived values have none.
     public var foundationValue: Any? {
         switch self {
         case .integer(let value): value
@@ -35,7 +35,7 @@ extension ModelValue {
         }
     }
 
-    /// The constant that a limit is compared with: a date counts as its seconds since 2001.
+    /// The constant that a limit is compared with: for a date the seconds since 2001.
     var limit: Any? {
         if case .date(let date) = self { date.timeIntervalSinceReferenceDate } else { foundationValue }
     }

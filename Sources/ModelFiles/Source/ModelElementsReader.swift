@@ -2,12 +2,13 @@ import Foundation
 import KeyedArchives
 import PredicateLanguage
 
-/// Reads the file `elements` that source models were before Xcode 4, and that mapping models still embed: an archive of
-/// the editor's own classes. What a property is lies in stereotypes: dictionaries of named slots with a default each.
+/// Reads the file `elements`, the format of source models before Xcode 4, which mapping models still embed: an archive
+/// of the editor's own classes. The attributes of a property are in stereotypes: dictionaries of named slots with a
+/// default each.
 public struct ModelElementsReader {
     private let predicates = PredicateArchiveReader()
 
-    /// Reads such an archive. `file` is the path that errors name. Throws ``ModelError`` when the data is damaged.
+    /// Reads such an archive. `file` is the path for error messages. Throws ``ModelError`` when the data is damaged.
     public static func read(_ data: Data, file: String? = nil) throws -> Model {
         try ModelArchive.reportingErrors(in: file) {
             try read(KeyedArchive(data: data))
@@ -16,7 +17,7 @@ public struct ModelElementsReader {
 
     static func read(_ archive: KeyedArchive) throws -> Model {
         guard let root = try archive.root, root.isKind(of: "XDPMModel") else {
-            throw ModelError(.unknownFormat, "The archive holds no source model.")
+            throw ModelError(.unknownFormat, "The archive contains no source model.")
         }
         return try ModelElementsReader().model(root)
     }
@@ -71,7 +72,7 @@ public struct ModelElementsReader {
         return (entity, templates)
     }
 
-    /// The parent is the general side of the entity's only generalisation.
+    /// The name of the general entity of the entity's only generalisation.
     private func parentName(_ object: ArchivedObject) throws -> String? {
         let storage = try object.object("XDBucketForGeneralizationsstorage")
         let generalizations = try storage?.pairs?.map(\.value) ?? storage?.members ?? []
@@ -112,7 +113,7 @@ extension ModelElementsReader {
         let slots = try Slots(of: object)
         let number = try slots.integer("XD_PAttK_attributeType") ?? 0
         guard let type = ModelAttributeType(rawValue: number) else {
-            throw ModelError(.invalidValue, "There is no attribute type \(number).", property: try name(object))
+            throw ModelError(.invalidValue, "The attribute type \(number) is unknown.", property: try name(object))
         }
         var attribute = ModelAttribute(name: try name(object), type: type)
         try readCommon(&attribute, slots)
@@ -138,13 +139,13 @@ extension ModelElementsReader {
         relationship.minimumCount = try slots.integer("XD_PRK_minCount") ?? 0
         relationship.isOrdered = try slots.flag("XD_PRK_ordered")
         let isToMany = try slots.flag("XD_PRK_isToMany")
-        // A to-many relationship without limit has 0, and old files the 1 of a to-one relationship turned to-many.
+        // A to-many relationship without limit has the maximum 0, or 1 in old files where it was to-one before.
         let maximum = try slots.integer("XD_PRK_maxCount") ?? 0
         relationship.maximumCount = isToMany ? (maximum == 1 ? 0 : maximum) : 1
         if !isToMany, slots["XD_PRK_isToMany"] == nil, maximum != 1 { relationship.maximumCount = maximum }
         let rule = try slots.integer("XD_PRK_deleteRule") ?? ModelDeleteRule.nullify.rawValue
         guard let deleteRule = ModelDeleteRule(rawValue: rule) else {
-            throw ModelError(.invalidValue, "There is no delete rule \(rule).", property: relationship.name)
+            throw ModelError(.invalidValue, "The delete rule \(rule) is unknown.", property: relationship.name)
         }
         relationship.deleteRule = deleteRule
         return relationship
@@ -195,21 +196,21 @@ private struct Slots {
         return identifier == name || identifier == "" ? nil : identifier
     }
 
-    /// User info without the settings of an abandoned synchronisation service, which editors wrote unasked.
+    /// User info without the settings of an abandoned synchronisation service, which editors wrote into every model.
     func userInfo(_ name: String) throws -> [String: PropertyListValue] {
         guard let object = values[name] else { return [:] }
         let userInfo = PropertyListValue(try ReadableValue(object)).dictionary?.contents ?? [:]
         return userInfo.filter { !$0.key.hasPrefix("com.apple.syncservices.") }
     }
 
-    /// Lists of names.
+    /// Reads a list of lists of names.
     func lists(_ name: String) throws -> [[String]] {
         try (values[name]?.members ?? []).map { list in
             try (list?.members ?? []).compactMap { try $0?.string ?? $0?.string("_name") }
         }
     }
 
-    /// A value spelled as text; empty text is none.
+    /// A value written as text; nil for empty text.
     func value(
         _ name: String, _ type: ModelAttributeType, _ parse: (String, ModelAttributeType) -> ModelValue?
     ) throws -> ModelValue? {

@@ -6,10 +6,10 @@ import PredicateLanguage
 public struct ModelSourceReader {
     private let file: String?
 
-    /// Reads a source model. `file` is the path that errors and positions name.
+    /// Reads a source model. `file` is the path for errors and positions.
     ///
-    /// Throws ``ModelError`` with file and line when the XML is malformed or states something impossible. Mistakes that
-    /// concern several parts of the model, such as unknown names, are left to ``Model/validate()``.
+    /// Throws ``ModelError`` with file and line when the XML is malformed or contains an invalid value. Errors that
+    /// concern several parts of the model, such as unknown names, are found by ``Model/validate()``.
     public static func read(_ data: Data, file: String? = nil) throws -> Model {
         let root = try SourceElementReader.read(data, file: file)
         return try ModelSourceReader(file: file).model(root)
@@ -54,7 +54,7 @@ public struct ModelSourceReader {
             ?? element.attributes["spotlightDisplayNameExpression"]
         if let kind = element.attributes["codeGenerationType"] {
             guard let generation = ModelCodeGeneration(rawValue: kind) else {
-                throw error(.invalidValue, "There is no code generation '\(kind)'.", element)
+                throw error(.invalidValue, "The code generation '\(kind)' is unknown.", element)
             }
             entity.codeGeneration = generation
         }
@@ -108,7 +108,7 @@ extension ModelSourceReader {
         var type = ModelAttributeType.undefined
         if let typeName = element.attributes["attributeType"] {
             guard let found = SourceText.type(named: typeName) else {
-                throw error(.invalidValue, "There is no attribute type '\(typeName)'.", element)
+                throw error(.invalidValue, "The attribute type '\(typeName)' is unknown.", element)
             }
             type = found
         }
@@ -142,14 +142,14 @@ extension ModelSourceReader {
         _ element: SourceElement, text textName: String, interval intervalName: String, type: ModelAttributeType,
         _ parse: (String, ModelAttributeType) -> ModelValue?
     ) throws -> ModelValue? {
-        // The text beside a date's seconds is only the editor's remark, in whatever language.
+        // The text beside a date's seconds is only informative, and localised.
         let isDate = type == .date
         guard let text = element.attributes[isDate ? intervalName : textName] else { return nil }
         if let value = parse(text, type) { return value }
-        // An editor leaves a text behind when the type is changed to one that has no defaults.
+        // The editor keeps the text when the type is changed to one that has no defaults.
         if [.undefined, .transformable, .composite, .binaryData].contains(type) { return nil }
         throw error(
-            .invalidValue, "'\(text)' is no value of type \(SourceText.name(of: type) ?? "Undefined").", element)
+            .invalidValue, "'\(text)' is not a value of type \(SourceText.name(of: type) ?? "Undefined").", element)
     }
 
     private func relationship(_ element: SourceElement) throws -> ModelRelationship {
@@ -165,7 +165,7 @@ extension ModelSourceReader {
         relationship.maximumCount = try integer("maxCount", element) ?? (isToMany ? 0 : 1)
         if let name = element.attributes["deletionRule"] {
             guard let rule = SourceText.deleteRuleNames.first(where: { $0.1 == name }) else {
-                throw error(.invalidValue, "There is no delete rule '\(name)'.", element)
+                throw error(.invalidValue, "The delete rule '\(name)' is unknown.", element)
             }
             relationship.deleteRule = rule.0
         }
@@ -179,7 +179,7 @@ extension ModelSourceReader {
         var property = ModelFetchedProperty(
             name: try required("name", element), fetchRequest: try fetchRequest(request))
         try readCommon(&property, element)
-        // A fetched property is never stored and never required, whatever the source says.
+        // A fetched property is always transient and optional, whatever the source contains.
         property.isOptional = true
         property.isTransient = true
         property.isSyncable = try optionalFlag("syncable", element)
@@ -230,7 +230,7 @@ extension ModelSourceReader {
         request.fetchBatchSize = try integer("fetchBatchSize", element) ?? 0
         if let number = try integer("resultType", element) {
             guard let type = ModelFetchRequest.ResultType(rawValue: number) else {
-                throw error(.invalidValue, "There is no result type \(number).", element)
+                throw error(.invalidValue, "The result type \(number) is unknown.", element)
             }
             request.resultType = type
         }
@@ -259,14 +259,14 @@ extension ModelSourceReader {
             let typeName = element.attributes["expressionType"]
             let type = typeName.map { SourceText.type(named: $0) } ?? .undefined
             guard let type else {
-                throw error(.invalidValue, "There is no attribute type '\(typeName ?? "")'.", element)
+                throw error(.invalidValue, "The attribute type '\(typeName ?? "")' is unknown.", element)
             }
             target = .expression(try expression(try required("expression", element), element), type: type, name: nil)
         }
         let order = element.attributes["order"]?.lowercased() ?? "ascending"
         let collation = element.attributes["type"]?.lowercased() ?? "binary"
         guard ["ascending", "descending"].contains(order), ["binary", "rtree"].contains(collation) else {
-            throw error(.invalidValue, "There is no index of type '\(collation)' and order '\(order)'.", element)
+            throw error(.invalidValue, "Indexes of type '\(collation)' and order '\(order)' are unknown.", element)
         }
         return ModelFetchIndexElement(
             target, collation: collation == "rtree" ? .rTree : .binary, isAscending: order == "ascending")
@@ -298,7 +298,7 @@ extension ModelSourceReader {
     private func integer(_ name: String, _ element: SourceElement) throws -> Int? {
         guard let text = element.attributes[name] else { return nil }
         guard let value = Int(text) else {
-            throw error(.invalidValue, "\(name) is '\(text)', which is no integer.", element)
+            throw error(.invalidValue, "\(name) is '\(text)', which is not an integer.", element)
         }
         return value
     }
@@ -307,7 +307,7 @@ extension ModelSourceReader {
         do {
             return try PredicateParser.parse(text)
         } catch {
-            throw self.error(.invalidPredicate, "The predicate '\(text)' cannot be read: \(error)", element)
+            throw self.error(.invalidPredicate, "The predicate '\(text)' cannot be parsed: \(error)", element)
         }
     }
 
@@ -315,7 +315,7 @@ extension ModelSourceReader {
         do {
             return try PredicateParser.parseExpression(text)
         } catch {
-            throw self.error(.invalidPredicate, "The expression '\(text)' cannot be read: \(error)", element)
+            throw self.error(.invalidPredicate, "The expression '\(text)' cannot be parsed: \(error)", element)
         }
     }
 

@@ -25,7 +25,7 @@ public struct ModelSourceWriter {
         for name in remarks.keys.sorted() where !Self.modelAttributeNames.contains(name) {
             attributes.append((name, remarks[name]))
         }
-        // Editors that know languages write the identifier last, older ones first.
+        // Editors that write `sourceLanguage` put the identifier last, older ones first.
         let place = remarks["sourceLanguage"] == nil && !remarks.isEmpty ? 0 : attributes.count
         attributes.insert(("userDefinedModelVersionIdentifier", identifier), at: place)
         xml.open("model", attributes)
@@ -63,7 +63,7 @@ public struct ModelSourceWriter {
         "macOSVersion", "iOSVersion", "name", "usedWithCloudKit", "usedWithSwiftData",
     ]
 
-    /// What every source model says about itself.
+    /// The attributes that the root element of every source model has.
     private static let requiredRemarks = [
         "type": "com.apple.IDECoreDataModeler.DataModel", "documentVersion": "1.0", "minimumToolsVersion": "Automatic",
     ]
@@ -244,7 +244,7 @@ extension ModelSourceWriter {
 }
 
 extension PropertyListValue {
-    /// A value of user info as text: a source model has nothing else.
+    /// A value of user info as text, the only form that a source model has.
     fileprivate var sourceText: String {
         switch self {
         case .string(let value): value

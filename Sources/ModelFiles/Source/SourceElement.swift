@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchives
 
 #if canImport(FoundationXML)
-    import FoundationXML  // because XMLParser lives apart from Foundation off Apple's platforms
+    import FoundationXML  // because outside Apple's platforms XMLParser is in a module of its own
 #endif
 
 /// An element of a source model's XML, with its line.
@@ -24,9 +24,9 @@ final class SourceElement {
     }
 }
 
-/// Reads XML to a tree of elements. Text between tags means nothing in a source model.
+/// Parses XML to a tree of elements. Text between tags is ignored.
 final class SourceElementReader: NSObject, XMLParserDelegate {
-    /// Source models nest five deep; more than this is no model.
+    /// The maximum depth. Source models nest five levels deep.
     private static let depthLimit = 32
 
     private var open: [SourceElement] = []
@@ -41,10 +41,10 @@ final class SourceElementReader: NSObject, XMLParserDelegate {
         parser.delegate = reader
         parser.shouldResolveExternalEntities = false
         _ = parser.parse()
-        // The result of parse() is true for some malformed documents here; the error is not.
+        // For some malformed documents parse() returns true, but the error is set.
         if reader.tooDeep {
             throw ModelError(
-                .malformedFile, "The elements nest deeper than a model's do.", file: file, line: parser.lineNumber)
+                .malformedFile, "The elements are nested too deeply for a model.", file: file, line: parser.lineNumber)
         }
         if let error = parser.parserError ?? reader.error {
             let code = (error as NSError).code
@@ -52,7 +52,7 @@ final class SourceElementReader: NSObject, XMLParserDelegate {
                 .malformedFile, "The XML is malformed (error \(code)).", file: file, line: max(parser.lineNumber, 1))
         }
         guard let root = reader.root, reader.open.isEmpty else {
-            throw ModelError(.malformedFile, "The XML ends too early.", file: file, line: max(parser.lineNumber, 1))
+            throw ModelError(.malformedFile, "The XML is truncated.", file: file, line: max(parser.lineNumber, 1))
         }
         return root
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How source models spell the values of a model as text.
+/// The text representation of values in source models.
 enum SourceText {
     static let typeNames: [(ModelAttributeType, String)] = [
         (.integer16, "Integer 16"), (.integer32, "Integer 32"), (.integer64, "Integer 64"), (.decimal, "Decimal"),
@@ -13,7 +13,7 @@ enum SourceText {
         typeNames.first { $0.1 == name }?.0
     }
 
-    /// The name of a type; nil for the undefined type, which is left out.
+    /// The name of a type; nil for the undefined type, which is not written.
     static func name(of type: ModelAttributeType) -> String? {
         type == .undefined ? nil : typeNames.first { $0.0 == type }?.1
     }
@@ -30,7 +30,7 @@ enum SourceText {
         }
     }
 
-    /// The value of a default, by the attribute's type. Nil when the text is no such value.
+    /// The value of a default, by the attribute's type. Nil when the text is not a valid value.
     static func value(_ text: String, type: ModelAttributeType) -> ModelValue? {
         switch type {
         case .integer16, .integer32, .integer64: integer(text).map(ModelValue.integer)
@@ -46,12 +46,12 @@ enum SourceText {
         }
     }
 
-    /// A limit: of a string it is the length, of everything else a value.
+    /// A limit: the length of a string, a value for other types.
     static func limit(_ text: String, type: ModelAttributeType) -> ModelValue? {
         type == .string ? integer(text).map(ModelValue.integer) : value(text, type: type)
     }
 
-    /// Old editors wrote NO, and 0.0, for the 0 of an integer.
+    /// Older editors wrote NO, or 0.0, for 0.
     private static func integer(_ text: String) -> Int64? {
         if let value = Int64(text) { return value }
         if let value = Double(text) { return Int64(exactly: value.rounded(.towardZero)) }
@@ -59,12 +59,12 @@ enum SourceText {
     }
 
     private static func decimal(_ text: String) -> Decimal? {
-        // Decimal(string:) takes a number followed by anything; so the text must be a number first.
+        // Decimal(string:) ignores text after a number, so the whole text is checked first.
         guard Double(text) != nil else { return nil }
         return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
     }
 
-    /// The text of a value; nil for archived values, which source models cannot hold.
+    /// The text of a value; nil for archived values, which source models cannot represent.
     static func text(_ value: ModelValue) -> String? {
         switch value {
         case .integer(let value): String(value)

@@ -1,11 +1,11 @@
-/// XML text under construction, indented by four spaces as the editor does.
+/// Builds XML text, indented by four spaces as the editor does.
 struct SourceXML {
     private(set) var text = #"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#
     private var depth = 0
-    /// Whether the last tag is still open for `/>`.
+    /// Whether the last start tag is not yet closed, so that it may end in `/>`.
     private var isTagOpen = false
 
-    /// Begins an element. Attributes without a value are left out.
+    /// Begins an element. Attributes without a value are omitted.
     mutating func open(_ name: String, _ attributes: [(String, String?)] = []) {
         finishTag()
         text += "\n" + String(repeating: "    ", count: depth) + "<" + name
@@ -25,7 +25,7 @@ struct SourceXML {
         }
     }
 
-    /// An element without content.
+    /// Writes an element without content.
     mutating func empty(_ name: String, _ attributes: [(String, String?)]) {
         open(name, attributes)
         close(name)
@@ -44,7 +44,8 @@ struct SourceXML {
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
-            // A parser takes these for blanks unless they are numbered; other control characters XML cannot hold.
+            // A parser normalises these to spaces unless they are character references; XML cannot represent other
+            // control characters.
             case "\n", "\r", "\t": escaped += "&#\(scalar.value);"
             case "\u{0}"..<" ": continue
             default: escaped.unicodeScalars.append(scalar)

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Calculates with values: whole numbers stay whole as long as they can, decimals stay exact, and nil makes nil.
+/// Arithmetic on values. Integers give integers where the result is one and fits, decimals stay exact, and nil gives
+/// nil.
 enum Arithmetic {
-    /// The result of a function of two numbers. A number added to a date, or taken from it, is seconds.
+    /// The result of a function of two numbers. In arithmetic with a date, numbers are seconds.
     static func apply(
         _ function: KnownFunction, _ left: PredicateValue, _ right: PredicateValue
     ) throws -> PredicateValue {
@@ -26,10 +27,10 @@ enum Arithmetic {
         return try double(function, try double(left), try double(right))
     }
 
-    /// The result for whole numbers; nil when it is not whole or too large, so that doubles have to do.
+    /// The result for integers; nil when it is not an integer or overflows, so that doubles are used.
     private static func whole(_ function: KnownFunction, _ left: Int64, _ right: Int64) throws -> Int64? {
         if right == 0, function == .divide || function == .modulus {
-            throw PredicateEvaluationError(.arithmetic, "A whole number cannot be divided by zero.")
+            throw PredicateEvaluationError(.arithmetic, "An integer cannot be divided by zero.")
         }
         switch function {
         case .add: return exact(left.addingReportingOverflow(right))
@@ -56,7 +57,7 @@ enum Arithmetic {
         if base == 0 || base == 1 { return exponent == 0 ? 1 : base }
         if base == -1 { return exponent % 2 == 0 ? 1 : -1 }
         var result: Int64 = 1
-        // At most 63 rounds: any other base overflows by then.
+        // At most 63 rounds: any base other than 0, 1 and -1 overflows by then.
         for _ in 0..<min(exponent, 64) {
             guard let next = exact(result.multipliedReportingOverflow(by: base)) else { return nil }
             result = next
@@ -84,25 +85,25 @@ enum Arithmetic {
         case .divide: .double(left / right)
         case .modulus: .double(left.truncatingRemainder(dividingBy: right))
         case .power: .double(pow(left, right))
-        default: throw PredicateEvaluationError(.typeMismatch, "The operator takes whole numbers only.")
+        default: throw PredicateEvaluationError(.typeMismatch, "The operator takes integers only.")
         }
     }
 
     // MARK: - One number
 
-    /// The number with the other sign; what is no number stays as it is.
+    /// The negated number; any other value is returned unchanged.
     static func negated(_ value: PredicateValue) -> PredicateValue {
         switch value {
         case .bool(let flag): return .integer(flag ? -1 : 0)
         case .integer(let number): return number == .min ? .decimal(-Decimal(number)) : .integer(-number)
         case .double(let number): return .double(-number)
-        // The least integer is written as a minus before a number that is no integer itself.
+        // The least integer is written as a minus sign before a number that does not fit an integer.
         case .decimal(let number): return number == -Decimal(Int64.min) ? .integer(.min) : .decimal(-number)
         default: return value
         }
     }
 
-    /// Rounds a number; whole numbers stay as they are.
+    /// Rounds a number; integers are returned unchanged.
     static func rounded(
         _ value: PredicateValue, _ rule: FloatingPointRoundingRule, _ mode: NSDecimalNumber.RoundingMode
     ) throws -> PredicateValue {
@@ -125,7 +126,7 @@ enum Arithmetic {
         return isNegative ? negated(value) : value
     }
 
-    /// A whole number from 0 up to, but not including, a limit; 0 for a limit below 1.
+    /// An integer from 0 up to, but not including, a limit; 0 for a limit below 1.
     static func random(below limit: PredicateValue) throws -> PredicateValue {
         if limit.isNull { return .null }
         let limit = Int64(exactly: try double(limit).rounded(.down)) ?? .max
@@ -139,10 +140,10 @@ enum Arithmetic {
         return result
     }
 
-    /// Nil or a number; anything else is an error.
+    /// Returns nil or a number, and throws for any other value.
     static func checked(_ value: PredicateValue) throws -> PredicateValue {
         if value.isNull || value.isNumber { return value }
-        throw PredicateEvaluationError(.typeMismatch, "Expected a number; it is \(value.kind).")
+        throw PredicateEvaluationError(.typeMismatch, "Expected a number, found \(value.kind).")
     }
 
     /// The number as a double.
@@ -152,7 +153,7 @@ enum Arithmetic {
         case .integer(let number): return Double(number)
         case .double(let number): return number
         case .decimal(let number): return number.nearestDouble
-        default: throw PredicateEvaluationError(.typeMismatch, "Expected a number; it is \(value.kind).")
+        default: throw PredicateEvaluationError(.typeMismatch, "Expected a number, found \(value.kind).")
         }
     }
 
@@ -161,7 +162,7 @@ enum Arithmetic {
         case .bool(let flag): return flag ? 1 : 0
         case .integer(let number): return number
         case .double, .decimal: return nil
-        default: throw PredicateEvaluationError(.typeMismatch, "Expected a number; it is \(value.kind).")
+        default: throw PredicateEvaluationError(.typeMismatch, "Expected a number, found \(value.kind).")
         }
     }
 

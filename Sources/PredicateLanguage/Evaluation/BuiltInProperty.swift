@@ -1,8 +1,8 @@
 import Foundation
 
-/// The keys of strings, numbers, dates and the like, under the names of Foundation's properties.
+/// The keys of strings, numbers, dates and similar values, named as Foundation's properties.
 enum BuiltInProperty {
-    /// The value of a key; nil when the kind of value has no such key.
+    /// The value of a key; nil when a value of this kind has no such key.
     static func value(of value: PredicateValue, forKey key: String) throws -> PredicateValue? {
         switch value {
         case .string(let text): string(text, key)

@@ -1,9 +1,9 @@
-/// What the operators mean: each is made ready against its right side and then asked about left sides.
+/// The meaning of the operators: each is prepared with its right side and then applied to left sides.
 enum ComparisonTest {
-    /// Whether a left side stands to the right one as the operator says.
+    /// Whether the comparison holds for a left side.
     typealias Test = (PredicateValue) throws -> Bool
 
-    /// The test of a comparison's operator against a right side, without regard to the modifier.
+    /// The test of a comparison's operator against a right side, ignoring the modifier.
     static func test(_ comparison: ComparisonNode, against right: PredicateValue) throws -> Test {
         let options = comparison.options
         switch comparison.operation {
@@ -36,7 +36,7 @@ enum ComparisonTest {
         }
     }
 
-    /// Whether two values are in an order that the operator accepts; nil is in no order with anything.
+    /// Whether the operator accepts the order of two values; nil has no order with any value.
     static func isOrdered(
         _ left: PredicateValue, _ operation: ComparisonOperator, _ right: PredicateValue, _ options: ComparisonOptions
     ) throws -> Bool {
@@ -63,7 +63,7 @@ enum ComparisonTest {
     private static func range(_ right: PredicateValue, _ options: ComparisonOptions) throws -> Test {
         guard case .collection(let bounds, _) = right, bounds.count == 2 else {
             throw PredicateEvaluationError(
-                .typeMismatch, "BETWEEN needs a collection of two bounds; it is \(right.kind).")
+                .typeMismatch, "BETWEEN needs a collection of two bounds, found \(right.kind).")
         }
         return { left in
             try isOrdered(left, .greaterThanOrEqualTo, bounds[0], options)
@@ -80,7 +80,7 @@ enum ComparisonTest {
             return { left in
                 if left.isNull { return false }
                 guard case .string(let piece) = left else {
-                    throw PredicateEvaluationError(.typeMismatch, "\(left.kind) cannot be looked for in a string.")
+                    throw PredicateEvaluationError(.typeMismatch, "\(left.kind) cannot be searched for in a string.")
                 }
                 return try StringMatcher(.contains, piece, options: options).matches(text)
             }
@@ -95,7 +95,7 @@ enum ComparisonTest {
             }
         default: break
         }
-        throw PredicateEvaluationError(.typeMismatch, "IN needs a collection or a string; it is \(right.kind).")
+        throw PredicateEvaluationError(.typeMismatch, "IN needs a collection or a string, found \(right.kind).")
     }
 
     private static func containment(of right: PredicateValue, _ options: ComparisonOptions) throws -> Test {
@@ -109,10 +109,10 @@ enum ComparisonTest {
             case .string(let text):
                 if let matcher { return try matcher.matches(text) }
                 if right.isNull { return false }
-                throw PredicateEvaluationError(.typeMismatch, "\(right.kind) cannot be looked for in a string.")
+                throw PredicateEvaluationError(.typeMismatch, "\(right.kind) cannot be searched for in a string.")
             default:
                 throw PredicateEvaluationError(
-                    .typeMismatch, "CONTAINS needs a collection or a string; it is \(left.kind).")
+                    .typeMismatch, "CONTAINS needs a collection or a string, found \(left.kind).")
             }
         }
     }
@@ -127,7 +127,7 @@ enum ComparisonTest {
     ) throws -> Test {
         if right.isNull { return { _ in false } }
         guard case .string(let pattern) = right else {
-            throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) needs a string; it is \(right.kind).")
+            throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) needs a string, found \(right.kind).")
         }
         let matcher = try StringMatcher(operation, pattern, options: options)
         return { left in
@@ -135,7 +135,7 @@ enum ComparisonTest {
             case .string(let text): return try matcher.matches(text)
             case .null: return false
             default:
-                throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) needs a string; it is \(left.kind).")
+                throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) needs a string, found \(left.kind).")
             }
         }
     }

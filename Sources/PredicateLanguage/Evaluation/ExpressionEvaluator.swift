@@ -1,10 +1,10 @@
-// `@unchecked Sendable` because nothing in it changes once it is made; objects among the constants are only asked.
+// `@unchecked Sendable` because it is immutable after its creation; objects among the constants are only read.
 
-/// An expression made ready to be evaluated many times.
+/// An expression compiled for repeated evaluation.
 public struct ExpressionEvaluator: @unchecked Sendable {
     private let read: PredicateCompiler.Read
 
-    /// Makes an expression ready.
+    /// Compiles an expression.
     ///
     /// - Throws: ``PredicateEvaluationError``, as ``PredicateEvaluator/init(_:)`` does.
     public init(_ expression: ExpressionNode) throws {
@@ -19,7 +19,7 @@ public struct ExpressionEvaluator: @unchecked Sendable {
         try predicateValue(for: subject, variables: variables).value
     }
 
-    /// The value of the expression for a subject, reduced.
+    /// The value of the expression for a subject, as a ``PredicateValue``.
     ///
     /// - Throws: ``PredicateEvaluationError``, and what the subject throws.
     public func predicateValue(for subject: Any?, variables: [String: Any?] = [:]) throws -> PredicateValue {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Reads keys and key paths of values, as key-value coding does.
 enum KeyReading {
-    /// The value at the end of a path. Where a value on the way is a collection, the next key is read of each element
-    /// and the results are collected, flat.
+    /// The value at the end of a path. Where a value along the path is a collection, the next key is read of each
+    /// element and the results are collected into one flat collection.
     static func value(of root: PredicateValue, at keys: ArraySlice<String>) throws -> PredicateValue {
         var value = root
         var keys = keys
@@ -52,13 +52,13 @@ enum KeyReading {
         }
     }
 
-    /// The elements of a collection; none of nil.
+    /// The elements of a collection; none for nil.
     static func elements(of value: PredicateValue, for operation: String) throws -> [PredicateValue] {
         switch value {
         case .collection(let elements, _): return elements
         case .null: return []
         default:
-            throw PredicateEvaluationError(.typeMismatch, "\(operation) needs a collection; it is \(value.kind).")
+            throw PredicateEvaluationError(.typeMismatch, "\(operation) needs a collection, found \(value.kind).")
         }
     }
 

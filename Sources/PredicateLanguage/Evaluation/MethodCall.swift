@@ -1,7 +1,7 @@
 import Foundation
 
-/// The methods that `FUNCTION(receiver, "selector", …)` and custom selectors may call on plain values. Objects answer
-/// themselves, through ``PredicateSubject``.
+/// The methods that `FUNCTION(receiver, "selector", …)` and custom selectors may call on plain values. Objects
+/// implement their methods through ``PredicateSubject``.
 enum MethodCall {
     /// The result of a call. A method without arguments is a key.
     static func value(
@@ -20,7 +20,7 @@ enum MethodCall {
         }
         if arguments.isEmpty { return try KeyReading.value(of: receiver, forKey: selector) }
         guard let result = builtIn(receiver, selector, arguments[0]) else {
-            throw PredicateEvaluationError(.unknownFunction, "There is no method \(selector) of \(receiver.kind).")
+            throw PredicateEvaluationError(.unknownFunction, "There is no method \(selector) for \(receiver.kind).")
         }
         return result
     }

@@ -40,7 +40,7 @@ extension PredicateCompiler {
             let otherwise = try compile(otherwise)
             return { try test($0) ? then($0) : otherwise($0) }
         case .anyKey:
-            throw PredicateEvaluationError(.unknownKey, "Objects in memory have no ANYKEY.")
+            throw PredicateEvaluationError(.unknownKey, "ANYKEY cannot be evaluated in memory.")
         case .opaque(let expression):
             return { PredicateValue(try expression.value(with: $0.subject.value, variables: $0.plainVariables)) }
         }
@@ -56,7 +56,7 @@ extension PredicateCompiler {
     }
 
     private mutating func keyPath(_ base: ExpressionNode, _ keys: [String]) throws -> Read {
-        // Each collection operator reads the rest of the path inside itself.
+        // Each collection operator reads the rest of the path recursively.
         if keys.count > PredicateEvaluator.depthLimit {
             throw PredicateEvaluationError(
                 .tooDeep, "The key path has more than \(PredicateEvaluator.depthLimit) keys.")
@@ -124,7 +124,7 @@ extension PredicateCompiler {
             if let place = Int(exactly: place), elements.indices.contains(place) { return elements[place] }
             throw PredicateEvaluationError(.typeMismatch, "There is no element \(place) of \(elements.count).")
         default:
-            throw PredicateEvaluationError(.typeMismatch, "\(index.kind) is no index of \(value.kind).")
+            throw PredicateEvaluationError(.typeMismatch, "\(index.kind) is not an index of \(value.kind).")
         }
     }
 
@@ -146,10 +146,10 @@ extension PredicateCompiler {
                 return try ValueCast.value(first(scope), as: type)
             }
         case .element: return { try PredicateCompiler.element(of: first($0), at: second($0)) }
-        // Which index to use is a hint for stores.
+        // `indexed:` is a hint for stores.
         case .indexed: return first
         case .distance:
-            throw PredicateEvaluationError(.unknownFunction, "There are no locations to measure distances between.")
+            throw PredicateEvaluationError(.unknownFunction, "distanceToLocation:fromLocation: is not implemented.")
         default: return { try Arithmetic.apply(function, first($0), second($0)) }
         }
     }
@@ -172,7 +172,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// A function of one number; nil for any other function. Nil has nil for a result.
+    /// A function of one number; nil for any other function. The function of nil is nil.
     private func numberFunction(_ function: KnownFunction, _ read: @escaping Read) throws -> Read? {
         let calculate: (Double) -> Double
         switch function {
@@ -210,7 +210,7 @@ extension PredicateCompiler {
             case .string(let text): return change(text)
             case let value:
                 throw PredicateEvaluationError(
-                    .typeMismatch, "\(function.rawValue) needs a string; it is \(value.kind).")
+                    .typeMismatch, "\(function.rawValue) needs a string, found \(value.kind).")
             }
         }
     }

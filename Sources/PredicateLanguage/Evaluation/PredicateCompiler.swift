@@ -1,5 +1,5 @@
-/// Turns a tree into closures: what can be decided once is decided here, and what is left runs once per subject.
-/// Expressions are in an extension.
+/// Compiles a tree to closures: whatever is the same for all subjects is computed once. Expressions are in an
+/// extension.
 struct PredicateCompiler {
     /// Whether a predicate holds.
     typealias Test = (EvaluationScope) throws -> Bool
@@ -43,7 +43,7 @@ struct PredicateCompiler {
     }
 
     private func compile(_ comparison: ComparisonNode, _ left: @escaping Read, _ right: @escaping Read) throws -> Test {
-        // Equality and order need no preparation, and direct ones are by far the most frequent.
+        // Equality and order need no preparation, and direct comparisons are by far the most frequent.
         if comparison.modifier == .direct, comparison.options.isEmpty {
             let operation = comparison.operation
             switch operation {
@@ -60,7 +60,8 @@ struct PredicateCompiler {
         }
     }
 
-    /// The test of one value as that of the left side: of itself, of every element, or of one.
+    /// The test of the left side, made of the test of one value: for the value itself, for every element, or for at
+    /// least one.
     private func quantified(
         _ comparison: ComparisonNode, _ test: @escaping ComparisonTest.Test
     ) -> ComparisonTest.Test {
@@ -71,7 +72,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// What ANY and ALL go through: none of nil, and a single value is its own only element.
+    /// The elements that ANY and ALL iterate over: none for nil, and the value itself for a single value.
     private static func elements(of value: PredicateValue) -> [PredicateValue] {
         switch value {
         case .collection(let elements, _): elements
@@ -80,7 +81,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// Says in an error where it happened.
+    /// Adds the text of the comparison to an error thrown by the body.
     private static func adding<Result>(_ comparison: ComparisonNode, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -90,7 +91,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// Goes one level deeper into the tree.
+    /// Compiles something one level deeper in the tree, and throws beyond the limit.
     mutating func descend<Result>(_ body: (inout PredicateCompiler) throws -> Result) throws -> Result {
         depth += 1
         defer { depth -= 1 }

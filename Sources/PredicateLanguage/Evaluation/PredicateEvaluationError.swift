@@ -1,8 +1,9 @@
-/// Why a predicate or an expression has no value for an object. Foundation raises an exception in these cases.
+/// The reason why a predicate or an expression cannot be evaluated for an object. Foundation raises an exception in
+/// these cases.
 public struct PredicateEvaluationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: String, Sendable {
-        /// The operator or function does not take values of this kind.
+        /// The operator or function does not accept values of this kind.
         case typeMismatch
         /// The object has no such key.
         case unknownKey
@@ -22,9 +23,9 @@ public struct PredicateEvaluationError: Error, Sendable, Equatable, CustomString
 
     /// The kind of failure.
     public let code: Code
-    /// What went wrong, in a sentence.
+    /// A description of the error, in one sentence.
     public let message: String
-    /// The text of the comparison or expression where it went wrong; empty where it is not known.
+    /// The text of the comparison or expression with the error; empty where it is not known.
     public var place: String
 
     /// Makes an error.

@@ -1,16 +1,16 @@
-// `@unchecked Sendable` because nothing in it changes once it is made; objects among the constants are only asked.
+// `@unchecked Sendable` because it is immutable after its creation; objects among the constants are only read.
 
-/// A predicate made ready to be evaluated many times: patterns are compiled and constants reduced once.
+/// A predicate compiled for repeated evaluation: patterns are compiled and constants converted once.
 public struct PredicateEvaluator: @unchecked Sendable {
-    /// How many nodes may lie above each other in a tree. More than the parser ever makes: code that wraps a predicate
-    /// in another again and again gets far with it, and the stack still holds.
+    /// The maximum depth of a tree. It is greater than the parser's limit, so that code may wrap a parsed predicate in
+    /// others many times, and small enough for the stack.
     public static let depthLimit = 1000
 
     private let test: PredicateCompiler.Test
 
-    /// Makes a predicate ready. Time grows with the size of the tree.
+    /// Compiles a predicate. Cost: proportional to the size of the tree.
     ///
-    /// - Throws: ``PredicateEvaluationError`` for a pattern that is none, an unknown function, or a tree that is deeper
+    /// - Throws: ``PredicateEvaluationError`` for an invalid pattern, an unknown function, or a tree that is deeper
     ///   than ``depthLimit``.
     public init(_ predicate: PredicateNode) throws {
         var compiler = PredicateCompiler()
@@ -20,14 +20,14 @@ public struct PredicateEvaluator: @unchecked Sendable {
     /// Whether the predicate holds for a subject.
     ///
     /// - Parameters:
-    ///   - subject: what `SELF` stands for: a ``PredicateSubject``, or any value.
+    ///   - subject: the value of `SELF`: a ``PredicateSubject``, or any value.
     ///   - variables: the values of `$name`s, by their names without the dollar sign.
     /// - Throws: ``PredicateEvaluationError`` where Foundation would raise an exception, and what the subject throws.
     public func evaluate(_ subject: Any?, variables: [String: Any?] = [:]) throws -> Bool {
         try test(EvaluationScope(subject: PredicateValue(subject), variables: variables))
     }
 
-    /// Whether the predicate holds for a subject; as above, without asking what kind of value it is.
+    /// Whether the predicate holds for a subject, without the dynamic casts of the method above.
     public func evaluate(_ subject: any PredicateSubject, variables: [String: Any?] = [:]) throws -> Bool {
         try test(EvaluationScope(subject: .object(subject), variables: variables))
     }
@@ -45,12 +45,12 @@ public struct PredicateEvaluator: @unchecked Sendable {
     }
 }
 
-/// What names stand for while a predicate is evaluated.
+/// The values of `SELF` and of variables during an evaluation.
 struct EvaluationScope {
     var subject: PredicateValue
     var variables: [String: Any?]
 
-    /// The variables as code outside may see them: those of subqueries are reduced values.
+    /// The variables as passed to code outside this module: those of subqueries are converted back to Swift values.
     var plainVariables: [String: Any?] {
         variables.mapValues { value in
             if let reduced = value as? PredicateValue { reduced.value } else { value }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a predicate can ask for the values of keys. Managed objects and dictionaries conform.
+/// An object whose keys a predicate can read. Managed objects and dictionaries conform.
 public protocol PredicateSubject {
     /// The value of an attribute or a relationship: nil (or `NSNull`), a number, a string, a date, another subject, a
-    /// collection of such. Throws when there is no such key. A subject that knows the kinds of its values may return a
-    /// ``PredicateValue``, which spares finding them out: much, for collections of subjects.
+    /// collection of these. Throws when there is no such key. A subject that has typed values may return a
+    /// ``PredicateValue``, which saves dynamic casts: many, for collections of subjects.
     func predicateValue(forKey key: String) throws -> Any?
 
-    /// What stands for this subject when two are compared for equality and when one is looked up in a collection.
-    /// Two subjects are equal when their identities are. By default a class instance's identity is its address and a
-    /// hashable value's the value itself.
+    /// The identity of this subject in comparisons for equality and in collections. Two subjects are equal when their
+    /// identities are. By default the identity of a class instance is its address and that of a hashable value the
+    /// value itself.
     var predicateIdentity: AnyHashable? { get }
 
     /// The result of a method call: `FUNCTION(subject, "selector", …)` and custom selectors. By default a method
@@ -30,7 +30,7 @@ extension PredicateSubject {
 }
 
 extension Dictionary: PredicateSubject {
-    /// The value of a key; nil when the dictionary has no such key or its keys are no strings.
+    /// The value of a key; nil when the dictionary has no such key or its keys are not strings.
     public func predicateValue(forKey key: String) throws -> Any? {
         (key as? Key).flatMap { self[$0] }
     }

@@ -38,7 +38,7 @@ extension PredicateValue: Hashable {
         case .data(let value): hasher.combine(value)
         case .uuid(let value): hasher.combine(value)
         case .url(let value): hasher.combine(value.absoluteURL)
-        // Not the elements: whether their order counts depends on the other side.
+        // The elements are not hashed: whether their order matters depends on the other side.
         case .collection(let elements, _): hasher.combine(elements.isEmpty)
         case .object(let value): hasher.combine(value.predicateIdentity)
         case .other(let value): hasher.combine(PredicateValue.identity(of: value))
@@ -55,10 +55,10 @@ extension PredicateValue: Hashable {
     }
 }
 
-/// How two values stand to each other.
+/// The order of two values.
 enum Order {
     case ascending, same, descending
-    /// One of them is not a number.
+    /// One of the values is not a number (NaN).
     case unordered
 
     init<Value: Comparable>(_ left: Value, _ right: Value) {
@@ -75,7 +75,7 @@ enum Order {
 }
 
 extension PredicateValue {
-    /// The order of two values of one kind, or of two numbers; nil when the kinds have no order between them.
+    /// The order of two values of one kind, or of two numbers; nil when the kinds cannot be ordered.
     static func order(_ left: PredicateValue, _ right: PredicateValue) -> Order? {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): Order(left, right)
@@ -89,7 +89,7 @@ extension PredicateValue {
         }
     }
 
-    /// The order of two numbers; unordered for anything else.
+    /// The order of two numbers; unordered for any other values.
     static func compareNumbers(_ left: PredicateValue, _ right: PredicateValue) -> Order {
         switch (left, right) {
         case (.bool(let value), _): compareNumbers(.integer(value ? 1 : 0), right)
@@ -122,14 +122,14 @@ extension PredicateValue {
 
     private static func compare(_ left: Decimal, _ right: Double) -> Order {
         if left.isNaN || right.isNaN { return .unordered }
-        // Beyond a decimal's range, and infinite, or too small for it: doubles decide.
+        // Doubles outside the range of decimals (infinite, too large or too small) are compared as doubles.
         if right.magnitude >= 1e100 || right.magnitude < 1e-100 { return Order(left.nearestDouble, right) }
         return Decimal(string: "\(right)").map { compare(left, $0) } ?? .unordered
     }
 }
 
 extension Decimal {
-    /// The double that is nearest to the exact value; Foundation's own conversion may be a unit off.
+    /// The double nearest to the exact value. Foundation's own conversion may differ by one unit in the last place.
     var nearestDouble: Double {
         Double(description) ?? .nan
     }

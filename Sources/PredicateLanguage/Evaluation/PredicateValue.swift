@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value as predicates see it: every kind of number, string, date and collection reduced to one form each.
+/// A value in the form that predicates use: every kind of number, string, date and collection has one representation.
 public enum PredicateValue {
     case null
     case bool(Bool)
@@ -12,9 +12,9 @@ public enum PredicateValue {
     case data(Data)
     case uuid(UUID)
     case url(URL)
-    /// An array, a set or an ordered set. Where one side has no order, equality disregards it.
+    /// An array, a set or an ordered set. Where one side is unordered, equality ignores the order.
     case collection([PredicateValue], ordered: Bool)
-    /// Something with keys.
+    /// An object with keys.
     case object(any PredicateSubject)
     /// Anything else; equal to itself only.
     case other(Any)
@@ -23,13 +23,13 @@ public enum PredicateValue {
 // MARK: - From and to Swift values
 
 extension PredicateValue {
-    /// Reduces a value. Constant time, except for collections, whose elements are reduced one by one.
+    /// Converts a value. Constant time, except for collections, whose elements are converted one by one.
     public init(_ value: Any?) {
         guard let value else {
             self = .null
             return
         }
-        // The exact types first: asking for the type is much cheaper than a cast that fails.
+        // The exact types are tried first: comparing types is much cheaper than a cast that fails.
         let type = type(of: value)
         if type == String.self, let value = value as? String {
             self = .string(value)
@@ -96,7 +96,7 @@ extension PredicateValue {
             self = .bool(number.boolValue)
             return
         }
-        // A pointer, because a type code is a C string; its first character is always there.
+        // The type code is a C string, which has at least one character.
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "f"), UInt8(ascii: "d"): self = .double(number.doubleValue)
         case UInt8(ascii: "Q"): self = PredicateValue(number.uint64Value)
@@ -104,14 +104,14 @@ extension PredicateValue {
         }
     }
 
-    /// The class of the numbers that are truth values; their type code is that of a small integer.
+    /// The class of boolean `NSNumber`s; their type code is that of a small integer.
     private static let truthValueClass: AnyClass = type(of: NSNumber(value: true))
 
     private init(elements: some Collection) {
         self = .collection(elements.map { PredicateValue($0) }, ordered: !(elements is any SetAlgebra))
     }
 
-    /// The value as Swift has it: `Int64`, `String`, …; arrays for ordered collections, and for the others too.
+    /// The value as a Swift value: `Int64`, `String`, …; an array for an ordered or unordered collection.
     public var value: Any? {
         switch self {
         case .null: nil
@@ -130,7 +130,7 @@ extension PredicateValue {
         }
     }
 
-    /// The value without the optionals around it, and nil for `NSNull`.
+    /// The value without enclosing optionals, and nil for `NSNull`.
     static func unwrap(_ value: Any?) -> Any? {
         guard let value else { return nil }
         if let optional = value as? any OptionalValue { return unwrap(optional.wrappedValue) }
@@ -142,7 +142,7 @@ extension PredicateValue {
         if case .null = self { true } else { false }
     }
 
-    /// Whether this is a number or a truth value.
+    /// Whether this is a number or a boolean.
     public var isNumber: Bool {
         switch self {
         case .bool, .integer, .double, .decimal: true
@@ -150,11 +150,11 @@ extension PredicateValue {
         }
     }
 
-    /// The kind of the value in words, for messages.
+    /// The kind of the value, for messages.
     var kind: String {
         switch self {
         case .null: "nil"
-        case .bool: "a truth value"
+        case .bool: "a boolean"
         case .integer, .double, .decimal: "a number"
         case .string: "a string"
         case .date: "a date"
@@ -168,7 +168,7 @@ extension PredicateValue {
     }
 }
 
-/// How an optional inside `Any` is found.
+/// Detects an optional inside `Any`.
 private protocol OptionalValue {
     var wrappedValue: Any? { get }
 }

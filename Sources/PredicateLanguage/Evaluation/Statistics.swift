@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is calculated over the values of a collection. Values that are nil do not take part.
+/// The aggregate functions over the values of a collection. Nil values are ignored.
 enum Statistics {
     /// The sum; 0 for no values.
     static func sum(_ values: [PredicateValue]) throws -> PredicateValue {
@@ -44,7 +44,7 @@ enum Statistics {
         return result
     }
 
-    /// The value in the middle; the mean of the two in the middle for an even number of them.
+    /// The median; the mean of the two middle values for an even number of values.
     static func median(_ values: [PredicateValue]) throws -> PredicateValue {
         let numbers = try doubles(values).sorted()
         if numbers.isEmpty { return .null }
@@ -62,7 +62,7 @@ enum Statistics {
         return .collection(distinct(values).filter { counts[$0] == highest && !$0.isNull }, ordered: true)
     }
 
-    /// The standard deviation of the values taken as the whole population.
+    /// The population standard deviation of the values.
     static func standardDeviation(_ values: [PredicateValue]) throws -> PredicateValue {
         let numbers = try doubles(values)
         if numbers.isEmpty { return .null }

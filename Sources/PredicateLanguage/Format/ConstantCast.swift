@@ -1,9 +1,9 @@
 import Foundation
 
-/// The casts that stand for constants. The language has no literals for dates and the like, so they are written as a
-/// cast of a number or a string, and read back as the constant itself.
+/// The casts that represent constants. The language has no literals for dates, UUIDs and similar values, so they are
+/// written as a cast of a number or a string, and parsed as the constant itself.
 enum ConstantCast {
-    /// The constant that a cast with these arguments stands for; nil when it is to be done at evaluation.
+    /// The constant that a cast with these arguments represents; nil when the cast is evaluated at run time.
     static func value(of arguments: [ExpressionNode]) -> Any? {
         guard arguments.count == 2, case .constant(let constant) = arguments[0],
             case .constant(let type) = arguments[1], let type = type.value as? String

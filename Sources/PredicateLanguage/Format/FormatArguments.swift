@@ -1,14 +1,14 @@
-/// The values that take the places of a format's conversions.
+/// The arguments of a format's conversions.
 struct FormatArguments {
     var values: [Any?]
 
-    /// Why an argument cannot stand in its place.
+    /// The reason why an argument does not fit its conversion.
     struct Problem: Error {
         var code: PredicateSyntaxError.Code
         var message: String
     }
 
-    /// The token of the conversion with a letter, made of the argument at an index that counts from 0.
+    /// The token of the conversion with a letter, made from the argument at a zero-based index.
     func token(for letter: Character, at index: Int) throws -> FormatToken.Kind {
         guard let kinds = FormatArguments.kinds[letter] else {
             throw Problem(code: .unknownConversion, message: "There is no conversion “%\(letter)”.")
@@ -33,7 +33,7 @@ struct FormatArguments {
         case .string:
             if case .string = value { return .argument(argument) }
         }
-        let message = "Argument \(index + 1) of “%\(letter)” must be \(kinds.rawValue); it is \(value.kind)."
+        let message = "Argument \(index + 1) of “%\(letter)” must be \(kinds.rawValue), found \(value.kind)."
         throw Problem(code: .argumentMismatch, message: message)
     }
 

@@ -65,7 +65,7 @@ extension FormatParser {
         }
     }
 
-    /// The keys after one dot: one, or those of an argument.
+    /// The keys after one dot: one key, or those of a `%K` argument.
     private mutating func keys() throws -> [String] {
         let keys: [String]
         switch token.kind {
@@ -126,7 +126,7 @@ extension FormatParser {
             advance()
             return try argument(value, at: start.offset)
         case .keyArgument(let keys):
-            // Key-value coding knows `self` as a key, and nothing is lost by leaving it out.
+            // `self` is a key in key-value coding, and can be omitted.
             let isSelf = keys.count == 1 && keys[0].uppercased() == ReservedWord.`self`.rawValue
             node = isSelf ? .evaluatedObject : .keyPath(base: .evaluatedObject, keys: keys)
         default: throw unexpected("an expression")
@@ -135,7 +135,7 @@ extension FormatParser {
         return try term(node, at: start.offset)
     }
 
-    /// A key, a function, or what a reserved word stands for.
+    /// A key, a function, or a construct that begins with a reserved word.
     private mutating func named() throws -> FormatTerm {
         let start = token
         switch start.kind {
@@ -155,7 +155,7 @@ extension FormatParser {
         }
     }
 
-    /// A reserved word before a parenthesis.
+    /// A construct whose reserved word is followed by a parenthesis.
     private mutating func construct(_ word: ReservedWord, at offset: Int) throws -> FormatTerm {
         switch word {
         case .subquery: return try subquery(at: offset)
@@ -169,7 +169,7 @@ extension FormatParser {
     }
 
     private mutating func argument(_ value: Any?, at offset: Int) throws -> FormatTerm {
-        // Given trees are higher than they look; one who nests them does so on purpose and pays when evaluating.
+        // The depth of a tree given as an argument is not counted here; the evaluator checks it.
         switch value {
         case let node as ExpressionNode: try term(node, at: offset)
         case let node as PredicateNode: try term(node, above: [], at: offset)
@@ -188,7 +188,7 @@ extension FormatParser {
         case .truePredicate, .falsePredicate:
             advance()
             return try term(PredicateNode.constant(word == .truePredicate), above: [], at: offset)
-        // Words that mean something only elsewhere are keys here.
+        // Words that are reserved only in other positions are keys here.
         case .subquery, .cast, .function, .ternary, .fetch, .first, .last, .size, .caseInsensitive,
             .caseInsensitiveShort:
             guard case .identifier(let key, _) = token.kind else { throw unexpected("an expression") }
@@ -199,7 +199,7 @@ extension FormatParser {
         return try term(node, at: offset)
     }
 
-    /// Expressions between brackets, with commas between them.
+    /// Expressions in brackets, separated by commas.
     private mutating func list(
         from opening: String, to closing: String
     ) throws -> (elements: [ExpressionNode], heights: [Int]) {

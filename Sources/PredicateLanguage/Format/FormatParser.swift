@@ -1,7 +1,8 @@
-/// Reads predicates: compounds, negations and comparisons. Expressions are in an extension.
+/// Parses predicates: compounds, negations and comparisons. Expressions are in an extension.
 ///
-/// One descent reads both kinds, since what a parenthesis encloses is known only at its end: `(a + b) > 3` begins as
-/// `(a > b)` does. Each step therefore returns a ``FormatTerm``, and who needs one kind asks for it.
+/// One recursive descent parses both kinds, since the kind of a parenthesised part is known only at its end: `(a + b) >
+/// 3` begins like `(a > b)`. Each step therefore returns a ``FormatTerm``, and a caller that needs one of the kinds
+/// converts it.
 struct FormatParser {
     let format: String
     private let tokens: [FormatToken]
@@ -27,8 +28,8 @@ struct FormatParser {
 
     // MARK: - Predicates
 
-    /// Parts between `AND` and `OR`; a single part is itself. Both in one step, because the stack of this recursion is
-    /// what limits the depth of formats.
+    /// Parts between `AND` and `OR`; a single part is returned as it is. One function parses both, because the stack of
+    /// this recursion limits the depth of formats.
     mutating func disjunction() throws -> FormatTerm {
         let first = try negation()
         if !isAtConnective { return first }
@@ -54,7 +55,7 @@ struct FormatParser {
         }
     }
 
-    /// The parts of a compound and the height of the highest.
+    /// The parts of a compound and the greatest height among them.
     private struct Compound {
         private let make: ([PredicateNode]) -> PredicateNode
         private var parts: [PredicateNode] = []
@@ -69,7 +70,7 @@ struct FormatParser {
             height = max(height, part.height)
         }
 
-        /// The compound; a single part is itself.
+        /// The compound; a single part is returned as it is.
         var whole: (node: PredicateNode, height: Int) {
             parts.count == 1 ? (parts[0], height) : (make(parts), height + 1)
         }
@@ -176,13 +177,13 @@ struct FormatParser {
 
     // MARK: - Terms
 
-    // The two below are mutating for the sake of order: in `predicate(in: negation())`, one that is not would look at
-    // the parser as it was before the argument was read.
+    // The two methods below are mutating because of the order of evaluation: in `predicate(in: negation())`, a method
+    // that is not mutating would see the parser as it was before the argument was parsed.
 
     mutating func predicate(in term: FormatTerm) throws -> (node: PredicateNode, height: Int) {
         switch term.kind {
         case .predicate(let node): return (node, term.height)
-        // The comparison lacks its operator, which should stand where reading has stopped.
+        // The comparison has no operator; the parser is at the position where it is expected.
         case .expression: throw unexpected("a comparison operator")
         }
     }
@@ -204,14 +205,14 @@ struct FormatParser {
         FormatTerm(kind: .expression(node), height: try height(above: heights, at: offset), offset: offset)
     }
 
-    /// Chains such as `1 + 1 + 1 …` grow high without any nesting, so heights are limited as depth is.
+    /// Chains such as `1 + 1 + 1 …` make high trees without nesting, so heights are limited as the nesting depth is.
     private func height(above heights: [Int], at offset: Int) throws -> Int {
         let height = 1 + (heights.max() ?? 0)
         if height > PredicateParser.depthLimit { throw tooDeep(at: offset) }
         return height
     }
 
-    /// Reads something one level deeper.
+    /// Parses something one level deeper.
     mutating func nested<Result>(_ read: (inout FormatParser) throws -> Result) throws -> Result {
         depth += 1
         defer { depth -= 1 }
@@ -234,7 +235,7 @@ struct FormatParser {
     }
 }
 
-/// What a step of reading has found.
+/// The result of a parsing step.
 struct FormatTerm {
     enum Kind {
         case predicate(PredicateNode)
@@ -242,8 +243,8 @@ struct FormatTerm {
     }
 
     var kind: Kind
-    /// How many nodes lie above each other.
+    /// The height of the tree.
     var height: Int
-    /// Where it begins.
+    /// The offset of its beginning.
     var offset: Int
 }

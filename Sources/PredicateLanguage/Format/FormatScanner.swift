@@ -1,6 +1,6 @@
 import Foundation
 
-/// Splits a format into tokens and puts the arguments in their places.
+/// Splits a format into tokens and inserts the arguments.
 struct FormatScanner {
     private let format: String
     private let bytes: [UInt8]
@@ -66,7 +66,7 @@ struct FormatScanner {
         let start = position
         skipName()
         let end = position
-        // A selector: words that end in colons, with nothing between them.
+        // A selector: words that end in colons, without anything between them.
         while peek() == UInt8(ascii: ":"), peek(1) != UInt8(ascii: "=") {
             position += 1
             let colon = position
@@ -105,7 +105,7 @@ struct FormatScanner {
         throw mistake(.unexpectedCharacter, "The character “\(character)” has no meaning here.", at: position)
     }
 
-    /// What is read, and the one way in which the parser sees it.
+    /// The symbols in a format, each with its canonical form for the parser.
     private static let symbols: [String: String] = {
         var symbols = ["&&": "&&", "||": "||", "=": "==", "=<": "<=", "=>": ">=", "<>": "!="]
         for symbol in [
@@ -137,7 +137,7 @@ struct FormatScanner {
         throw mistake(.unterminatedString, "The string has no closing quote.", at: start)
     }
 
-    /// What stands for an escape; the position is after the backslash. An unknown escape stands for its character.
+    /// The result of an escape; the position is after the backslash. An unknown escape gives its character.
     private mutating func escape() throws -> [UInt8] {
         guard let byte = peek() else { return [] }
         position += 1
@@ -229,8 +229,8 @@ struct FormatScanner {
 
     // MARK: - Conversions
 
-    /// `%@`, `%K`, `%d` and the others of `printf`: an optional place (`1$`), flags and widths that have no meaning
-    /// for a value, a length, and the letter.
+    /// `%@`, `%K`, `%d` and the other conversions of `printf`: an optional position (`1$`), flags and widths, which are
+    /// ignored, a length, and the letter.
     private mutating func conversion() throws -> FormatToken.Kind {
         let start = position
         position += 1
@@ -278,7 +278,7 @@ struct FormatScanner {
         String(decoding: bytes[position...].prefix(16), as: UTF8.self).prefix(1)
     }
 
-    /// ASCII letters, the underscore, and everything outside ASCII.
+    /// ASCII letters, the underscore, and every character outside ASCII.
     private func startsName(_ byte: UInt8) -> Bool {
         let letter = byte | 0x20
         return letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z") || byte == UInt8(ascii: "_") || byte >= 0x80

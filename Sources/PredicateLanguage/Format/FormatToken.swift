@@ -1,7 +1,7 @@
-/// A word of the format language, and where it begins.
+/// A token of the format language, and its offset.
 struct FormatToken {
     enum Kind {
-        /// A key, a keyword or the name of a function; may begin with `@`. An escaped one stood after `#`.
+        /// A key, a keyword or the name of a function; may begin with `@`. An escaped one follows `#`.
         case identifier(String, isEscaped: Bool)
         /// Words that end in colons, such as `add:to:`.
         case selector(String)
@@ -17,14 +17,14 @@ struct FormatToken {
         case argument(Any?)
         /// The argument of `%K`, key by key.
         case keyArgument([String])
-        /// After the last word.
+        /// The end of the format.
         case end
     }
 
     let kind: Kind
     /// In UTF-8 bytes from the start of the format.
     let offset: Int
-    /// The keyword, when this is an identifier that is one.
+    /// The keyword, when this is an identifier and a keyword.
     let keyword: ReservedWord?
 
     init(kind: Kind, offset: Int) {
@@ -37,7 +37,7 @@ struct FormatToken {
         }
     }
 
-    /// Whether this is one of some symbols.
+    /// Whether this is one of the given symbols.
     func isSymbol(_ symbols: String...) -> Bool {
         guard case .symbol(let text) = kind else { return false }
         return symbols.contains(text)

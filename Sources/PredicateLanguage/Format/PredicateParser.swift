@@ -1,21 +1,22 @@
-/// Reads the format language of predicates and expressions.
+/// Parses the format language of predicates and expressions.
 public enum PredicateParser {
-    /// How deep parentheses, arguments, negations and chained operators may nest. What goes deeper is an error rather
-    /// than a full stack, here and in everything that walks the tree afterwards; 2 MB are enough for all of them even
-    /// in a debug build. `AND` and `OR` chains are flat.
+    /// The maximum nesting depth of parentheses, arguments, negations and chained operators. A deeper format is an
+    /// error rather than a stack overflow, here and in everything that traverses the tree afterwards; 2 MB of stack are
+    /// enough for all of it even in a debug build. `AND` and `OR` chains are flat.
     public static let depthLimit = 200
 
-    /// Reads a predicate, such as `age > %d AND name BEGINSWITH[cd] %@`. Time grows with the length of the format.
+    /// Parses a predicate, such as `age > %d AND name BEGINSWITH[cd] %@`. Cost: proportional to the length of the
+    /// format.
     ///
     /// - Parameter arguments: the values of the conversions `%@ %K %d …` in their order. Besides plain values, `%@`
-    ///   takes an ``ExpressionNode`` or a ``PredicateNode`` and puts it where it stands.
+    ///   takes an ``ExpressionNode`` or a ``PredicateNode`` and inserts it into the tree.
     /// - Throws: ``PredicateSyntaxError``.
     public static func parse(_ format: String, arguments: [Any?] = []) throws -> PredicateNode {
         var parser = try FormatParser(format, arguments: arguments)
         return try parser.wholePredicate()
     }
 
-    /// Reads an expression, such as `pages.@count`, `now()` or `canonical:(name)`.
+    /// Parses an expression, such as `pages.@count`, `now()` or `canonical:(name)`.
     ///
     /// - Throws: ``PredicateSyntaxError``.
     public static func parseExpression(_ format: String, arguments: [Any?] = []) throws -> ExpressionNode {

@@ -1,11 +1,11 @@
 import Foundation
 
-// The texts are those of Apple's `predicateFormat`, with two exceptions, where Apple's cannot be read back: UUIDs, URLs
-// and data are printed as casts of strings, and keys that are no words stand in quotes after `#`.
+// The texts are those of Apple's `predicateFormat`, with two exceptions, where Apple's cannot be parsed again: UUIDs,
+// URLs and data are printed as casts of strings, and keys that are not identifiers are quoted after `#`.
 
 extension PredicateNode {
-    /// The text of the predicate. Reading it gives an equal tree, unless there is something opaque, or a constant
-    /// object, in it.
+    /// The text of the predicate. Parsing it gives an equal tree, unless it contains an opaque node or a constant
+    /// object.
     public var predicateFormat: String {
         switch self {
         case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
@@ -22,7 +22,7 @@ extension PredicateNode {
         return parts.count == 1 ? parts[0].predicateFormat : parts.map(\.partFormat).joined(separator: separator)
     }
 
-    /// The text as a part of a compound: every compound of several parts stands in parentheses.
+    /// The text as a part of a compound: every compound of several parts is parenthesised.
     private var partFormat: String {
         switch self {
         case .and(let parts) where parts.count == 1, .or(let parts) where parts.count == 1: parts[0].partFormat
@@ -46,7 +46,7 @@ extension ComparisonNode {
 }
 
 extension ComparisonOptions {
-    /// The letters in brackets; empty for no option.
+    /// The letters in brackets; empty without options.
     var format: String {
         let letters =
             [(ComparisonOptions.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n")]
@@ -115,14 +115,14 @@ extension ExpressionNode {
         }
     }
 
-    /// The text as an operand of an operator that binds with `precedence`.
+    /// The text as an operand of an operator of the given precedence.
     private func format(inside precedence: Int) -> String {
         let needsParentheses = binaryOperator.map { $0.precedence < precedence } ?? false
         return needsParentheses ? "(\(predicateFormat))" : predicateFormat
     }
 
-    /// The text after a sign. Signs follow each other without parentheses, which would make the text nest deeper than
-    /// the tree does.
+    /// The text after a sign. Consecutive signs are printed without parentheses, which would nest deeper than the tree
+    /// does.
     private var signedFormat: String {
         switch self {
         case .function(KnownFunction.changeSign.rawValue, _), .function(KnownFunction.onesComplement.rawValue, _):
@@ -131,7 +131,7 @@ extension ExpressionNode {
         }
     }
 
-    /// The text before a key or an index, and after a sign. A number needs parentheses in both places.
+    /// The text before a key or an index, and after a sign. A number is parenthesised in both positions.
     private var operandFormat: String {
         switch self {
         case .constant(let constant):

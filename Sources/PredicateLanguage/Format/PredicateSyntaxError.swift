@@ -1,14 +1,14 @@
-/// Why a format could not be read, and where.
+/// The reason why a format could not be parsed, and the position.
 public struct PredicateSyntaxError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kinds of mistake.
+    /// The kinds of errors.
     public enum Code: String, Sendable {
-        /// Something else was expected here.
+        /// Another token was expected here.
         case unexpectedToken
-        /// A character that begins nothing in the language.
+        /// A character that cannot begin a token.
         case unexpectedCharacter
         /// A string without its closing quote.
         case unterminatedString
-        /// Digits that are no number.
+        /// An invalid number.
         case malformedNumber
         /// A conversion such as `%q`, or a lone percent sign.
         case unknownConversion
@@ -16,31 +16,31 @@ public struct PredicateSyntaxError: Error, Sendable, Equatable, CustomStringConv
         case missingArgument
         /// An argument of the wrong kind for its conversion, such as a string for `%d`.
         case argumentMismatch
-        /// A function that the language does not have, or with a wrong number of arguments.
+        /// An unknown function, or a known one with a wrong number of arguments.
         case unknownFunction
         /// Parentheses or chained operators beyond ``PredicateParser/depthLimit``.
         case tooDeep
     }
 
-    /// The kind of mistake.
+    /// The kind of error.
     public let code: Code
-    /// What was expected, or what is wrong, in a sentence.
+    /// A description of the error, in one sentence.
     public let message: String
     /// The format as it was given.
     public let format: String
-    /// Where the mistake begins, in UTF-8 bytes from the start of the format.
+    /// The position of the error, in UTF-8 bytes from the start of the format.
     public let offset: Int
 
-    /// Where the mistake begins, in characters from the start of the format.
+    /// The position of the error, in characters from the start of the format.
     public var characterOffset: Int {
         prefix.count
     }
 
-    /// The line of the format with the mistake, and under it a caret below the mistake.
+    /// The line of the format with the error, and a second line with a caret below it.
     public var rendering: String {
         let before = prefix.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
         let after = format.dropFirst(prefix.count).prefix { !$0.isNewline }
-        // Tabs stay tabs, so that the caret stands right however wide they are shown.
+        // Tabs are kept, so that the caret is aligned for any tab width.
         let indentation = before.map { $0 == "\t" ? "\t" : " " }.joined()
         return "\(before)\(after)\n\(indentation)^"
     }

@@ -27,7 +27,7 @@ extension PredicateValue {
         return isWhole ? "\(Int64(value))" : "\(value)"
     }
 
-    /// Sets are printed in the order of their elements' texts, so that the same set has the same text.
+    /// Sets are printed in the order of their elements' texts, so that equal sets have equal texts.
     private static func format(_ elements: [PredicateValue], ordered: Bool) -> String {
         let texts = elements.map(\.predicateFormat)
         return "{\((ordered ? texts : texts.sorted()).joined(separator: ", "))}"

@@ -1,4 +1,4 @@
-/// The words that are no keys unless a `#` stands before them. Their case does not matter.
+/// The words that are not keys unless escaped by `#`. Case-insensitive.
 enum ReservedWord: String, CaseIterable {
     case and = "AND"
     case or = "OR"
@@ -34,14 +34,14 @@ enum ReservedWord: String, CaseIterable {
     case union = "UNION"
     case intersect = "INTERSECT"
     case minus = "MINUS"
-    // Reserved by Apple's grammar, without a meaning in this one.
+    // Reserved by Apple's grammar, without a meaning here.
     case caseInsensitive = "CASEINSENSITIVE"
     case caseInsensitiveShort = "CI"
     case fetch = "FETCH"
 
-    /// The reserved word of a text, nil for any other.
+    /// The reserved word of a text, nil for any other text.
     init?(text: String) {
-        // None is longer; most keys are told apart by this alone.
+        // No reserved word is longer; most keys are excluded by their length alone.
         guard text.utf8.count <= 15, let word = ReservedWord.words[text.uppercased()] else { return nil }
         self = word
     }

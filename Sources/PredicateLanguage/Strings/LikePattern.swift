@@ -1,4 +1,4 @@
-/// A pattern of `LIKE`: `*` stands for any text, `?` for any character; a backslash takes the meaning of either away.
+/// A pattern of `LIKE`: `*` matches any text, `?` any character; a backslash escapes either.
 public struct LikePattern: Sendable {
     private enum Part: Sendable, Equatable {
         case anyText, anyCharacter
@@ -6,10 +6,10 @@ public struct LikePattern: Sendable {
     }
 
     private let parts: [Part]
-    // A pattern with stars at its ends only is a plain search.
+    // Set where the pattern has stars at its ends only, so that a plain search is enough.
     private let search: TextSearch?
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     public init(_ pattern: String) {
         var parts: [Part] = []
         var isEscaped = false
@@ -48,14 +48,14 @@ public struct LikePattern: Sendable {
         }
     }
 
-    /// Whether the whole text is of the pattern. Time grows with the length of the text, times that of the pattern at
-    /// worst.
+    /// Whether the whole text matches the pattern. Cost: the length of the text, times that of the pattern in the worst
+    /// case.
     public func matches(_ text: String) -> Bool {
         if let search { return search.isFound(in: text) }
         let characters = Array(text)
         var character = 0
         var part = 0
-        // Where to go on when the text after the last star does not fit: one character further.
+        // The position at which matching continues after a mismatch behind the last star: one character further.
         var star: Int?
         var resume = 0
         while character < characters.count {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Makes strings comparable without regard to case, to marks on letters, or to both.
+/// Folds strings for comparisons that ignore case, diacritics, or both.
 public enum StringFolding {
-    /// The string that all strings which are the same under these options have in common.
+    /// The folded string: equal for all strings that are equal under these options.
     ///
-    /// Free for a string without options, and fast for ASCII; Unicode's folding else, about two microseconds a string.
+    /// Cost: none without options, low for ASCII; Unicode folding otherwise, about two microseconds a string.
     public static func fold(_ text: String, options: ComparisonOptions) -> String {
         let ignoresCase = options.contains(.caseInsensitive)
         let ignoresMarks = options.contains(.diacriticInsensitive)
@@ -18,7 +18,7 @@ public enum StringFolding {
         return text.folding(options: folding, locale: options.contains(.localeSensitive) ? .current : nil)
     }
 
-    /// The form of `canonical:`, without case and marks.
+    /// The form of `canonical:`, without case and diacritics.
     public static func canonical(_ text: String) -> String {
         fold(text, options: [.caseInsensitive, .diacriticInsensitive])
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// One of the string operators with its right side, made ready for many left sides. What a store's own functions use,
-/// so that a predicate means the same in a store and in memory.
+/// A string operator with its right side, prepared for many left sides. The SQLite functions of a store use it too, so
+/// that a predicate has the same meaning in a store and in memory.
 public struct StringMatcher: Sendable {
     private enum Method: Sendable {
         case search(TextSearch)
@@ -12,10 +12,10 @@ public struct StringMatcher: Sendable {
     private let method: Method
     private let options: ComparisonOptions
 
-    /// Makes an operator ready: `equalTo`, `beginsWith`, `endsWith`, `contains`, `like` or `matches`.
+    /// Prepares an operator: `equalTo`, `beginsWith`, `endsWith`, `contains`, `like` or `matches`.
     ///
-    /// - Throws: ``PredicateEvaluationError`` with `badPattern` for a pattern that is no regular expression, with
-    ///   `typeMismatch` for any other operator.
+    /// - Throws: ``PredicateEvaluationError`` with `badPattern` for an invalid regular expression, with `typeMismatch`
+    ///   for any other operator.
     public init(_ operation: ComparisonOperator, _ pattern: String, options: ComparisonOptions = []) throws {
         self.options = options
         let isLiteral = options.contains(.normalized)
@@ -27,7 +27,7 @@ public struct StringMatcher: Sendable {
         case .contains: method = .search(TextSearch(folded(), at: .anywhere, isLiteral: isLiteral))
         case .like: method = .like(LikePattern(folded()))
         case .matches: method = .regularExpression(try StringMatcher.expression(pattern, options: options))
-        default: throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) is no operator of strings.")
+        default: throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) is not a string operator.")
         }
     }
 
@@ -38,11 +38,12 @@ public struct StringMatcher: Sendable {
         }
         let flags: NSRegularExpression.Options = options.contains(.caseInsensitive) ? .caseInsensitive : []
         do {
-            // Alone first: `a)|(b` is no expression, though it would be one inside parentheses.
+            // The pattern is also compiled alone: `a)|(b` is invalid, but would be valid inside the parentheses added
+            // below.
             _ = try NSRegularExpression(pattern: pattern, options: flags)
             return try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: flags)
         } catch {
-            throw PredicateEvaluationError(.badPattern, "“\(pattern)” is no regular expression.")
+            throw PredicateEvaluationError(.badPattern, "“\(pattern)” is not a valid regular expression.")
         }
     }
 
@@ -55,7 +56,8 @@ public struct StringMatcher: Sendable {
         case .search(let search): return search.isFound(in: StringFolding.fold(text, options: options))
         case .like(let pattern): return pattern.matches(StringFolding.fold(text, options: options))
         case .regularExpression(let expression):
-            // Case is the expression's own care, since folding it would change its classes, such as `\D`.
+            // The regular expression ignores case itself, since folding the pattern would change its classes, such as
+            // `\D`.
             let text = StringFolding.fold(text, options: options.subtracting(.caseInsensitive))
             return try isFound(expression, in: text)
         }

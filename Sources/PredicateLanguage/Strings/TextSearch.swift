@@ -1,11 +1,11 @@
 import Foundation
 
-/// A piece of text that is looked for in many others.
+/// A search text, prepared for searching many other texts.
 ///
-/// Composed and decomposed characters are the same, as everywhere in Foundation. The common case is decided by bytes:
-/// below U+0300 there are no combining marks, so that a character has one form only.
+/// Composed and decomposed characters are equal, as everywhere in Foundation. The common case is decided by bytes:
+/// below U+0300 there are no combining marks, so that every character has one encoding.
 struct TextSearch: Sendable {
-    /// Where the piece must stand.
+    /// The required position of the search text.
     enum Position: Sendable {
         case whole, start, end, anywhere
     }
@@ -16,7 +16,7 @@ struct TextSearch: Sendable {
     private let isLiteral: Bool
     private let isSimple: Bool
 
-    /// - Parameter isLiteral: composed and decomposed characters differ.
+    /// - Parameter isLiteral: whether composed and decomposed characters differ.
     init(_ piece: String, at position: Position, isLiteral: Bool = false) {
         self.piece = piece
         self.bytes = Array(piece.utf8)
@@ -25,9 +25,9 @@ struct TextSearch: Sendable {
         self.isSimple = bytes.allSatisfy(TextSearch.isSimple)
     }
 
-    /// Whether the piece stands in `text` where it must. An empty piece stands everywhere.
+    /// Whether `text` contains the search text at the required position. An empty search text is found everywhere.
     func isFound(in text: String) -> Bool {
-        // A buffer, because indexing the bytes of a string one by one is several times slower.
+        // A buffer is used because indexing the UTF-8 view byte by byte is several times slower.
         if isSimple || isLiteral,
             let found = text.utf8.withContiguousStorageIfAvailable({ buffer -> Bool? in
                 isLiteral || buffer.allSatisfy(TextSearch.isSimple) ? isFound(in: buffer) : nil

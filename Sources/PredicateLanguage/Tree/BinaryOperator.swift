@@ -1,4 +1,4 @@
-/// An operator between two expressions. All but the set operations stand for a function.
+/// An operator between two expressions. All but the set operations represent a function.
 enum BinaryOperator: String, CaseIterable {
     case union = "UNION"
     case intersect = "INTERSECT"
@@ -15,7 +15,7 @@ enum BinaryOperator: String, CaseIterable {
     case modulus = "%%"
     case power = "**"
 
-    /// How tightly the operator binds. All of them group from the left, the power too.
+    /// The precedence of the operator. All operators are left-associative, including the power.
     var precedence: Int {
         switch self {
         case .union, .intersect, .minus: 1
@@ -53,12 +53,12 @@ enum BinaryOperator: String, CaseIterable {
         self = found
     }
 
-    // The modulus has an operator for reading only: no other reader would know it.
+    // The modulus operator is parsed but not printed: Apple's parser does not have it.
     private static let printed = Dictionary(
         uniqueKeysWithValues: allCases.filter { $0 != .modulus }.compactMap { each in each.selector.map { ($0, each) } }
     )
 
-    /// The expression that the operator makes of its two sides.
+    /// The expression of the operator and its two sides.
     func expression(_ left: ExpressionNode, _ right: ExpressionNode) -> ExpressionNode {
         if let selector { return .function(selector, arguments: [left, right]) }
         return .setOperation(SetOperation(rawValue: rawValue) ?? .union, left, right)

@@ -1,4 +1,4 @@
-/// Two expressions and the operator between them: what `NSComparisonPredicate` stands for.
+/// Two expressions and the operator between them: the content of an `NSComparisonPredicate`.
 public struct ComparisonNode: Sendable, Equatable {
     /// The expression before the operator.
     public var left: ExpressionNode
@@ -6,12 +6,12 @@ public struct ComparisonNode: Sendable, Equatable {
     public var operation: ComparisonOperator
     /// The expression after the operator.
     public var right: ExpressionNode
-    /// Whether the left side is compared itself, or its elements.
+    /// Whether the left side itself is compared, or its elements.
     public var modifier: ComparisonModifier
     /// How strings are compared: the letters in brackets after the operator.
     public var options: ComparisonOptions
 
-    /// Makes a comparison; direct and without options unless told otherwise.
+    /// Creates a comparison; by default direct and without options.
     public init(
         _ left: ExpressionNode,
         _ operation: ComparisonOperator,
@@ -45,11 +45,11 @@ public struct ComparisonOptions: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// `[c]`: upper and lower case are the same.
+    /// `[c]`: case-insensitive.
     public static let caseInsensitive = ComparisonOptions(rawValue: 1)
-    /// `[d]`: letters with and without marks are the same.
+    /// `[d]`: diacritic-insensitive.
     public static let diacriticInsensitive = ComparisonOptions(rawValue: 2)
-    /// `[n]`: the strings are known to be normalised, so that they are compared code by code.
+    /// `[n]`: the strings are assumed to be normalised, and compared by their code points.
     public static let normalized = ComparisonOptions(rawValue: 4)
     /// `[l]`: order and equality are those of the current locale.
     public static let localeSensitive = ComparisonOptions(rawValue: 8)

@@ -12,13 +12,13 @@ public enum ComparisonOperator: Sendable, Hashable {
     case like
     case beginsWith
     case endsWith
-    /// The left value is an element, or a piece of text, of the right one.
+    /// The left value is an element or a substring of the right one.
     case `in`
-    /// The right value is an element, or a piece of text, of the left one.
+    /// The right value is an element or a substring of the left one.
     case contains
-    /// The left value lies between the two elements of the right one, both included.
+    /// The left value is between the two elements of the right one, both included.
     case between
-    /// A method of the left value, called with the right one, decides. Written `left selector: right`.
+    /// A method of the left value, called with the right one, gives the result. Written `left selector: right`.
     case customSelector(String)
 
     /// The number of the operator in `NSComparisonPredicate.Operator` and in archives.
@@ -41,7 +41,7 @@ public enum ComparisonOperator: Sendable, Hashable {
         }
     }
 
-    /// The operator of a number of `NSComparisonPredicate.Operator`; nil for an unknown number, and for a custom
+    /// The operator with a number of `NSComparisonPredicate.Operator`; nil for an unknown number, and for a custom
     /// selector (11) without its name.
     public init?(number: UInt, selector: String? = nil) {
         if number == 11, let selector {

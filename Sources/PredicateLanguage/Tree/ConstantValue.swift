@@ -1,27 +1,28 @@
 import Foundation
 
-// `@unchecked Sendable` because the value is set once and only read; objects inside it are the care of who put them.
+// `@unchecked Sendable` because the value is set once and only read; the caller is responsible for objects inside it.
 
-/// A value that is part of a predicate: a number, a string, a date, a collection, an object of the engine above.
+/// A value that is part of a predicate: a number, a string, a date, a collection, or an object of a module above this
+/// one.
 public struct ConstantValue: @unchecked Sendable {
-    /// The value; nil for `nil`. `NSNull` is taken as nil, and an optional inside `Any` is unwrapped.
+    /// The value; nil for `nil` and `NSNull`. Optionals inside `Any` are unwrapped.
     public let value: Any?
 
-    /// Holds a value.
+    /// Creates a constant.
     public init(_ value: Any?) {
         self.value = PredicateValue.unwrap(value)
     }
 }
 
 extension ConstantValue: Equatable {
-    /// Numbers are compared by value, everything else as ``PredicateValue`` does.
+    /// Equality as ``PredicateValue`` defines it: numbers are compared by value.
     public static func == (left: ConstantValue, right: ConstantValue) -> Bool {
         PredicateValue(left.value) == PredicateValue(right.value)
     }
 }
 
 extension ConstantValue {
-    /// The elements when the value is an array or a set, otherwise nil. A set's come in no particular order.
+    /// The elements when the value is an array or a set, otherwise nil. Those of a set have no defined order.
     public var elements: [ConstantValue]? {
         guard case .collection(let elements, _) = PredicateValue(value) else { return nil }
         return elements.map { ConstantValue($0.value) }

@@ -1,19 +1,19 @@
-/// An expression as a plain value: what `NSExpression` stands for.
+/// An expression as a plain value: the content of an `NSExpression`.
 public indirect enum ExpressionNode: Sendable {
     /// A value written in the format or given as an argument; a nil value is `nil`.
     case constant(ConstantValue)
-    /// `SELF`: the object that the predicate is evaluated with.
+    /// `SELF`: the object for which the predicate is evaluated.
     case evaluatedObject
-    /// `$name`, under its name without the dollar sign.
+    /// `$name`, without the dollar sign.
     case variable(String)
-    /// Keys read one after the other, beginning at `base`. Collection operators are keys that begin with `@`.
-    /// The base of a plain key path is `.evaluatedObject`.
+    /// Keys read one after the other, starting at `base`. Collection operators are keys that begin with `@`. The base
+    /// of a plain key path is `.evaluatedObject`.
     case keyPath(base: ExpressionNode, keys: [String])
     /// One element of an ordered collection, or the number of its elements: `base[FIRST]`.
     case element(of: ExpressionNode, CollectionIndex)
-    /// One of the functions that the language knows, by its selector, such as `sum:` or `add:to:`.
+    /// A function of the language, by its selector, such as `sum:` or `add:to:`.
     case function(String, arguments: [ExpressionNode])
-    /// `FUNCTION(receiver, "selector", …)`: a method of a value.
+    /// `FUNCTION(receiver, "selector", …)`: a method call.
     case call(receiver: ExpressionNode, selector: String, arguments: [ExpressionNode])
     /// `{a, b}`.
     case aggregate([ExpressionNode])
@@ -23,15 +23,15 @@ public indirect enum ExpressionNode: Sendable {
     case setOperation(SetOperation, ExpressionNode, ExpressionNode)
     /// `TERNARY(predicate, then, otherwise)`.
     case conditional(PredicateNode, then: ExpressionNode, otherwise: ExpressionNode)
-    /// `ANYKEY`: every attribute, as Spotlight's queries have it.
+    /// `ANYKEY`: any attribute, as in Spotlight queries.
     case anyKey
-    /// An expression that only the engine above understands, such as a block.
+    /// An expression that only a module above this one can evaluate, such as a block.
     case opaque(any OpaqueExpression)
 }
 
-/// An expression whose meaning lies outside the language: it is evaluated and printed by whoever made it.
+/// An expression that is not part of the language: the conforming type evaluates and prints it.
 public protocol OpaqueExpression: Sendable {
-    /// The text that stands for the expression. It need not be readable by the parser.
+    /// The text of the expression. The parser need not accept it.
     var predicateFormat: String { get }
 
     /// The value of the expression for `object`.
@@ -41,7 +41,7 @@ public protocol OpaqueExpression: Sendable {
     func isEqual(to other: any OpaqueExpression) -> Bool
 }
 
-/// What stands in brackets after an ordered collection.
+/// The index in brackets after an ordered collection.
 public enum CollectionIndex: Sendable, Equatable {
     /// `[FIRST]`: the first element, nil when there is none.
     case first
@@ -49,11 +49,11 @@ public enum CollectionIndex: Sendable, Equatable {
     case last
     /// `[SIZE]`: the number of elements.
     case size
-    /// `[n]`: the element at an index that counts from 0. For a dictionary, the value of a key.
+    /// `[n]`: the element at a zero-based index. For a dictionary, the value of a key.
     case at(ExpressionNode)
 }
 
-/// An operation on two collections that are taken as sets.
+/// An operation on two collections that are treated as sets.
 public enum SetOperation: String, Sendable, Hashable, CaseIterable {
     case union = "UNION"
     case intersect = "INTERSECT"
@@ -90,17 +90,17 @@ extension ExpressionNode: Equatable {
 }
 
 extension ExpressionNode {
-    /// A constant of any value.
+    /// A constant with the given value.
     public static func constant(value: Any?) -> ExpressionNode {
         .constant(ConstantValue(value))
     }
 
-    /// A key path that begins at the evaluated object, from its text, such as `employees.@count`.
+    /// A key path that starts at the evaluated object, from its text, such as `employees.@count`.
     public static func keyPath(_ path: String) -> ExpressionNode {
         .keyPath(base: .evaluatedObject, keys: path.split(separator: ".").map(String.init))
     }
 
-    /// The value when it is the same for every object: that of a constant, or of an aggregate of constants.
+    /// The value when it is the same for every object: a constant, or an aggregate of constants.
     public var constantValue: PredicateValue? {
         switch self {
         case .constant(let constant): return PredicateValue(constant.value)

@@ -47,12 +47,12 @@ enum KnownFunction: String, CaseIterable {
     case indexed = "indexed:by:"
     case distance = "distanceToLocation:fromLocation:"
 
-    /// How many arguments the function takes.
+    /// The number of arguments that the function takes.
     var argumentCount: Int {
         rawValue.count { $0 == ":" }
     }
 
-    /// Whether the function takes one collection; several arguments are then its elements.
+    /// Whether the function takes one collection; several arguments are treated as its elements.
     var takesCollection: Bool {
         switch self {
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct: true
@@ -60,8 +60,8 @@ enum KnownFunction: String, CaseIterable {
         }
     }
 
-    /// The function of a selector such as `sum:`, or of its first word without regard to case, such as `MAX`, with a
-    /// fitting number of arguments. Nil when there is none.
+    /// The function of a selector such as `sum:`, or of its first word in any case, such as `MAX`, with a matching
+    /// number of arguments. Nil when there is none.
     init?(name: String, argumentCount: Int) {
         let fits = { (function: KnownFunction) in
             function.argumentCount == argumentCount || function.takesCollection && argumentCount > 0

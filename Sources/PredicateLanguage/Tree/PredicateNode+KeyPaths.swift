@@ -1,8 +1,8 @@
 extension PredicateNode {
-    /// Every key path that begins at the evaluated object, each once, in the order of reading.
+    /// Every key path that starts at the evaluated object, each once, in the order of appearance.
     ///
-    /// The variable of a `SUBQUERY` stands for the elements of its collection: `SUBQUERY(items, $i, $i.price > 3)` has
-    /// the key paths `items` and `items.price`. Collection operators are left out: `items.@sum.price` is `items.price`.
+    /// The variable of a `SUBQUERY` represents the elements of its collection: `SUBQUERY(items, $i, $i.price > 3)` has
+    /// the key paths `items` and `items.price`. Collection operators are omitted: `items.@sum.price` is `items.price`.
     public var keyPaths: [[String]] {
         var collector = KeyPathCollector()
         collector.visit(self)
@@ -11,7 +11,7 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// Every key path that begins at the evaluated object, as for a predicate.
+    /// Every key path that starts at the evaluated object, as for a predicate.
     public var keyPaths: [[String]] {
         var collector = KeyPathCollector()
         collector.visit(self)
@@ -21,7 +21,7 @@ extension ExpressionNode {
 
 private struct KeyPathCollector {
     var found: [[String]] = []
-    /// What the variables of the subqueries around stand for; nil for what is no key path.
+    /// The key paths of the variables of the enclosing subqueries; nil for a collection that is not a key path.
     private var variables: [String: [String]?] = [:]
 
     mutating func visit(_ predicate: PredicateNode) {
@@ -39,7 +39,7 @@ private struct KeyPathCollector {
     mutating func visit(_ expression: ExpressionNode) {
         if let path = path(of: expression) {
             if !path.isEmpty, !found.contains(path) { found.append(path) }
-            // An index may hold key paths of its own.
+            // An index may contain key paths of its own.
             if case .keyPath(let base, _) = expression { visitIndices(of: base) }
             if case .element = expression { visitIndices(of: expression) }
             return
@@ -76,7 +76,7 @@ private struct KeyPathCollector {
         visitIndices(of: base)
     }
 
-    /// The keys from the evaluated object to the value of an expression; nil when it does not come from there.
+    /// The keys from the evaluated object to the value of an expression; nil when the expression does not start there.
     private func path(of expression: ExpressionNode) -> [String]? {
         switch expression {
         case .evaluatedObject: []

@@ -1,8 +1,8 @@
 extension PredicateNode {
-    /// The predicate with values in the places of variables. Variables without a value stay. A variable that a
-    /// `SUBQUERY` declares is its own and is not replaced inside it.
+    /// The predicate with variables replaced by values. Variables without a value are kept. A variable that a
+    /// `SUBQUERY` declares is local and not replaced inside it.
     ///
-    /// - Parameter values: by names without the dollar sign; an ``ExpressionNode`` is put in as it is.
+    /// - Parameter values: by names without the dollar sign; an ``ExpressionNode`` is inserted as it is.
     public func substitutingVariables(_ values: [String: Any?]) -> PredicateNode {
         switch self {
         case .constant, .opaque: return self
@@ -16,7 +16,7 @@ extension PredicateNode {
         }
     }
 
-    /// The names of the variables that need a value, without those that a `SUBQUERY` declares for itself.
+    /// The names of the variables that need a value, without those that a `SUBQUERY` declares.
     public var variables: Set<String> {
         switch self {
         case .constant, .opaque: []
@@ -28,7 +28,7 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// The expression with values in the places of variables, as for a predicate.
+    /// The expression with variables replaced by values, as for a predicate.
     public func substitutingVariables(_ values: [String: Any?]) -> ExpressionNode {
         let substitute = { (node: ExpressionNode) in node.substitutingVariables(values) }
         switch self {

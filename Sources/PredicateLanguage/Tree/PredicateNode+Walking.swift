@@ -1,11 +1,11 @@
-/// A node of a tree, whichever kind it is.
+/// A node of a tree: a predicate or an expression.
 public enum PredicateTreeNode {
     case predicate(PredicateNode)
     case expression(ExpressionNode)
 }
 
 extension PredicateNode {
-    /// Visits this node and everything below it, each node before its parts, from left to right.
+    /// Visits this node and its descendants in preorder, from left to right.
     public func walk(_ visit: (PredicateTreeNode) throws -> Void) rethrows {
         try visit(.predicate(self))
         switch self {
@@ -19,14 +19,14 @@ extension PredicateNode {
         }
     }
 
-    /// The tree with every expression replaced by what the function makes of it, parts first.
+    /// The tree with every expression replaced by the result of the function, children first.
     public func mapExpressions(
         _ transform: (ExpressionNode) throws -> ExpressionNode
     ) rethrows -> PredicateNode {
         try map(predicates: { $0 }, expressions: transform)
     }
 
-    /// The tree with every predicate and every expression replaced by what the functions make of it, parts first.
+    /// The tree with every predicate and every expression replaced by the results of the functions, children first.
     public func map(
         predicates: (PredicateNode) throws -> PredicateNode,
         expressions: (ExpressionNode) throws -> ExpressionNode
@@ -48,7 +48,7 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// Visits this node and everything below it, each node before its parts, from left to right.
+    /// Visits this node and its descendants in preorder, from left to right.
     public func walk(_ visit: (PredicateTreeNode) throws -> Void) rethrows {
         try visit(.expression(self))
         switch self {
@@ -74,14 +74,14 @@ extension ExpressionNode {
         }
     }
 
-    /// The tree with every expression replaced by what the function makes of it, parts first.
+    /// The tree with every expression replaced by the result of the function, children first.
     public func mapExpressions(
         _ transform: (ExpressionNode) throws -> ExpressionNode
     ) rethrows -> ExpressionNode {
         try map(predicates: { $0 }, expressions: transform)
     }
 
-    /// The tree with every predicate and every expression replaced by what the functions make of it, parts first.
+    /// The tree with every predicate and every expression replaced by the results of the functions, children first.
     public func map(
         predicates: (PredicateNode) throws -> PredicateNode,
         expressions: (ExpressionNode) throws -> ExpressionNode
@@ -119,7 +119,7 @@ extension ExpressionNode {
         }
     }
 
-    /// The same without labels, for the many calls above.
+    /// The same without argument labels, for the calls above.
     private func map(
         _ predicates: (PredicateNode) throws -> PredicateNode, _ expressions: (ExpressionNode) throws -> ExpressionNode
     ) rethrows -> ExpressionNode {

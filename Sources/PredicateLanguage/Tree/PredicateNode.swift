@@ -1,25 +1,25 @@
-/// A predicate as a plain value: what `NSPredicate` and its subclasses stand for.
+/// A predicate as a plain value: the content of an `NSPredicate` and its subclasses.
 ///
-/// Two nodes are equal when they mean the same by structure; numbers compare by value (`1` equals `1.0` equals `true`)
-/// and a constant array equals the aggregate of its elements, as their printed texts do.
+/// Equality is structural; numbers compare by value (`1` equals `1.0` equals `true`) and a constant array equals the
+/// aggregate of its elements, because their printed texts are equal.
 public indirect enum PredicateNode: Sendable {
     /// `TRUEPREDICATE` or `FALSEPREDICATE`.
     case constant(Bool)
     /// Two expressions and the operator between them.
     case comparison(ComparisonNode)
-    /// True when every part is; true when there is none.
+    /// True when every part is true; true without parts.
     case and([PredicateNode])
-    /// True when one part is; false when there is none.
+    /// True when at least one part is true; false without parts.
     case or([PredicateNode])
-    /// The contrary of its part.
+    /// The negation of its part.
     case not(PredicateNode)
-    /// A predicate that only the engine above understands, such as a block.
+    /// A predicate that only a module above this one can evaluate, such as a block.
     case opaque(any OpaquePredicate)
 }
 
-/// A predicate whose meaning lies outside the language: it is evaluated and printed by whoever made it.
+/// A predicate that is not part of the language: the conforming type evaluates and prints it.
 public protocol OpaquePredicate: Sendable {
-    /// The text that stands for the predicate. It need not be readable by the parser.
+    /// The text of the predicate. The parser need not accept it.
     var predicateFormat: String { get }
 
     /// Whether the predicate holds for `object`.

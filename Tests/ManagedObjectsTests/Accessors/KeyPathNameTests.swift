@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Key paths get their names when they are first asked for.
+/// Key paths are registered when they are first looked up.
 @Suite struct KeyPathNameTests {
     @Test("A class that overrides the hook is asked, with its superclass")
     func written() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Typed accessors and key-value coding are two ways to the same values.
+/// Typed accessors and key-value coding access the same values.
 @Suite struct ManagedPropertyTests {
     private let stack: TestStack
     private let context: NSManagedObjectContext

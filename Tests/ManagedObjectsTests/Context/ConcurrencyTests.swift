@@ -7,7 +7,7 @@ import Testing
 /// Contexts on several threads, and two processes, on one file. Small enough for the thread sanitizer:
 /// `swift test --sanitize=thread --filter ConcurrencyTests`.
 @Suite(.serialized) struct ConcurrencyTests {
-    /// A folder with a store that holds one note, whose count is 0.
+    /// A folder with a store that contains one note, whose count is 0.
     private final class Shared: Sendable {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Concurrency-\(UUID().uuidString)")
         var url: URL { folder.appendingPathComponent("Notes.sqlite") }
@@ -24,7 +24,7 @@ import Testing
         deinit { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// Counts up in the one note, by what optimistic locking lets through, and adds an item each time.
+    /// Increments the count of the note, with optimistic locking, and adds an item each time.
     private static func count(to times: Int, in stack: TestStack, author: String) throws {
         let context = stack.context(.privateQueueConcurrencyType)
         try context.performAndWait {
@@ -172,7 +172,7 @@ import Testing
         let names = Mutex<[String]>([])
     }
 
-    @Test func `writes of others are told where that is asked for`() async throws {
+    @Test func `remote changes are notified on request`() async throws {
         let shared = try Shared()
         let listening = try TestStack(
             url: shared.url, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
@@ -191,7 +191,7 @@ import Testing
             }
             return told.names.withLock { $0.count } >= count
         }
-        // Its own, another coordinator's, another process's.
+        // Of this coordinator, of another one, of another process.
         try Self.count(to: 1, in: listening, author: "own")
         #expect(try await wait(for: 1))
         try Self.count(to: 1, in: TestStack(url: shared.url), author: "another coordinator")
@@ -208,7 +208,7 @@ import Testing
 
     // MARK: - Queue confinement
 
-    @Test func `a use on another queue stops the program where that is checked`() async throws {
+    @Test func `use on a wrong queue stops the program where that is checked`() async throws {
         await #expect(processExitsWith: .failure) {
             UserDefaults.standard.register(defaults: ["com.apple.CoreData.ConcurrencyDebug": true])
             let context = try TestStack().context(.privateQueueConcurrencyType)

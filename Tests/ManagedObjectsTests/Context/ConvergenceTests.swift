@@ -3,8 +3,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Two contexts change one store by turns. What one saves reaches the other at once, late, or only by a conflict that the
-/// merge policy settles. In the end both show what the store has, and the store is whole.
+/// Two contexts change one store in turns. The saves of one are merged by the other immediately, later, or only by a
+/// conflict that the merge policy resolves. In the end both equal the store, and the store is consistent.
 @Suite("Two writers") struct ConvergenceTests {
     private static let policies: [NSMergePolicyType] = [
         .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
@@ -13,12 +13,12 @@ import Testing
 
     private static let seeds: [UInt64] = {
         let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 8
-        // And one that has found something that few do: a deletion that is denied by a member that only the store knows.
+        // A seed with a rare case: a deletion that is denied because of a member that is only in the store.
         return Array(1...max(1, count)) + (count < 37 ? [37] : [])
     }()
 
     @Test(arguments: seeds, policies)
-    func `two contexts end with what the store has`(seed: UInt64, policy: NSMergePolicyType) throws {
+    func `two contexts converge to the state of the store`(seed: UInt64, policy: NSMergePolicyType) throws {
         for type in [NSSQLiteStoreType, NSInMemoryStoreType] {
             var writers = try TwoWriters(seed: seed, policy: policy, type: type)
             for _ in 0..<120 { guard try writers.advance() else { return } }
@@ -30,7 +30,7 @@ import Testing
 private struct TwoWriters {
     private final class Writer: @unchecked Sendable {  // because the test is one thread
         let context: NSManagedObjectContext
-        /// What the other has saved and this one has not been told.
+        /// The saves of the other context that this one has not merged yet.
         var news: [Notification] = []
         var held: [NSManagedObject] = []
 
@@ -70,7 +70,7 @@ private struct TwoWriters {
             tell(1 - index)
         }
         writer.held = Array(writer.context.registeredObjects)
-        // Who has not been told yet may see one side of a relationship as it was, the other as it is.
+        // Before it merges, a context may have one side of a relationship in the old state, the other in the new one.
         return writer.news.isEmpty ? isRight(writer.context) : true
     }
 

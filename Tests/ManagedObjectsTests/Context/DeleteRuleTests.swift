@@ -3,8 +3,8 @@ import Testing
 
 @_spi(Stores) @testable import ManagedObjects
 
-/// Every small graph of one entity, every pair of delete rules, every cardinality, with an inverse and without, cycles and
-/// loops among them: a context does what a dozen lines of reference say.
+/// Every small graph of one entity, every pair of delete rules, every cardinality, with an inverse and without,
+/// including cycles and loops: a context has the same result as a dozen lines of reference code.
 @Suite("Delete rules, exhaustively")
 struct DeleteRuleTests {
     private static let rules: [NSDeleteRule] = [
@@ -12,10 +12,10 @@ struct DeleteRuleTests {
     ]
     private static let size = 3
 
-    /// A kind of relationship from nodes to nodes.
+    /// A kind of relationship between nodes.
     struct Kind: CustomTestStringConvertible {
         var many: Bool
-        /// Nil where there is no inverse.
+        /// Nil without an inverse.
         var inverseMany: Bool?
 
         var testDescription: String {
@@ -44,13 +44,13 @@ struct DeleteRuleTests {
         return model
     }
 
-    /// The graphs that the relationship can hold: sets of edges, each 3 × source + target.
+    /// The possible graphs of the relationship: sets of edges, each 3 × source + target.
     private static func graphs(_ kind: Kind) -> [Set<Int>] {
-        // A one-way to-many is kept by its members, each of which has one owner.
+        // A one-way to-many is stored in its members, each of which has one owner.
         let inverseMany = kind.inverseMany ?? !kind.many
         return (0..<512).compactMap { bits in
             let edges = Set((0..<9).filter { bits & (1 << $0) != 0 })
-            // Numbering the two nodes that are not deleted the other way round gives the same graph again.
+            // Exchanging the two nodes that are not deleted gives an isomorphic graph.
             let mirrored = edges.reduce(0) { $0 | 1 << (3 * [0, 2, 1][$1 / 3] + [0, 2, 1][$1 % 3]) }
             guard bits <= mirrored else { return nil }
             for node in 0..<size {
@@ -61,7 +61,7 @@ struct DeleteRuleTests {
         }
     }
 
-    /// What is left when node 0 is deleted: nil where a rule forbids it.
+    /// The expected result of deleting node 0: nil where a rule denies it.
     private static func reference(
         _ edges: Set<Int>, _ kind: Kind, rule: NSDeleteRule, inverseRule: NSDeleteRule
     ) -> (nodes: Set<Int>, edges: Set<Int>)? {
@@ -93,7 +93,7 @@ struct DeleteRuleTests {
         return (Set(0..<size).subtracting(deleted), edges)
     }
 
-    @Test(arguments: kinds) func `every small graph is left as the rules say`(kind: Kind) throws {
+    @Test(arguments: kinds) func `delete rules hold for every small graph`(kind: Kind) throws {
         for rule in Self.rules {
             for inverseRule in kind.inverseMany == nil ? [.nullifyDeleteRule] : Self.rules {
                 let stack = try TestStack(
@@ -120,7 +120,7 @@ struct DeleteRuleTests {
         let expected = Self.reference(edges, kind, rule: rule, inverseRule: inverseRule)
         if let expected {
             do { try context.save() } catch { Issue.record("\(label): \(error)") }
-            // No action leaves the other side as it was: it refers to an object that is gone.
+            // No action does not change the other side: it refers to a deleted object.
             if rule != .noActionDeleteRule, inverseRule != .noActionDeleteRule {
                 #expect(context.brokenInvariants() == [], label)
             }
@@ -136,7 +136,7 @@ struct DeleteRuleTests {
             }
             #expect(found == expected.edges, label)
         } else {
-            // Not `#expect(throws:)`, which would look at everything that the error's objects hold, a thousand times.
+            // Not `#expect(throws:)`, which would describe all objects of the error, a thousand times.
             do {
                 try context.save()
                 Issue.record("\(label): nothing is denied")

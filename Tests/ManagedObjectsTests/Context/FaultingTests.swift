@@ -58,7 +58,7 @@ struct FaultingTests {
         #expect(statements.count <= 8, "\(statements.count) statements")
     }
 
-    @Test func `objects that a loop comes by once are let go of soon, and those that somebody has are not`() throws {
+    @Test func `objects that a loop passes once are released soon, unless they are referenced`() throws {
         let stack = try stackOfNotes(1000)
         let context = stack.context()
         var (most, items) = (0, 0)
@@ -73,7 +73,7 @@ struct FaultingTests {
             most = max(most, context.registry.count)
         }
         #expect(items == 5000)
-        // The notes, which the fetch has given, the tags, which are met again and again, and the youngest items.
+        // The notes, which the fetch has returned, the tags, which are reached repeatedly, and the youngest items.
         #expect(most < 1000 + 20 + 1024 + 100, "\(most) objects at a time")
         #expect(held.map { context.registeredObject(for: $0.objectID) === $0 } == Array(repeating: true, count: 10))
         #expect(context.updatedObjects.count == 9)
@@ -83,7 +83,7 @@ struct FaultingTests {
         #expect(try stack.context().count(for: changed) == 9)
     }
 
-    @Test func `a loop that comes by members again whose rows have gone takes a handful of statements too`() throws {
+    @Test func `a second loop over members whose rows were discarded takes a handful of statements`() throws {
         let stack = try stackOfNotes(1000)
         let context = stack.context()
         context.registry.youngLimit = 50
@@ -104,13 +104,13 @@ struct FaultingTests {
             var count = 0
             let statements = log.counting { count = names() }
             #expect(count == 15_000)
-            // As they do when many others have been read.
+            // As they are after many other rows have been read.
             context.rowsAhead.removeAll()
             #expect(statements.count <= 60, "\(statements.count) statements, such as \(statements.prefix(40))")
         }
     }
 
-    @Test func `one look at one object reads one object`() throws {
+    @Test func `a single access reads one object`() throws {
         let stack = try stackOfNotes(50)
         let context = stack.context()
         let notes = try context.all("Note", sortedBy: "count")
@@ -121,7 +121,7 @@ struct FaultingTests {
         #expect(statements.count == 1)
     }
 
-    @Test func `prefetched key paths are at hand`() throws {
+    @Test func `prefetched key paths need no statement`() throws {
         let stack = try stackOfNotes(100)
         let context = stack.context()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
@@ -140,7 +140,7 @@ struct FaultingTests {
         #expect(statements == [])
     }
 
-    @Test func `objects by ID, and refreshed ones, are read together when a loop asks for them`() throws {
+    @Test func `objects by ID, and refreshed ones, are read together in a loop`() throws {
         let stack = try stackOfNotes(1000)
         let context = stack.context()
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
@@ -212,7 +212,7 @@ struct FaultingTests {
         #expect(try context.all("Note", sortedBy: "count").first === note)
     }
 
-    @Test func `a row that is gone is an error or a deleted object, never a trap`() throws {
+    @Test func `a missing row is an error or a deleted object, never a trap`() throws {
         let stack = try stackOfNotes(1)
         let context = stack.context()
         let note = try #require(try context.all("Note").first)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The graph of a context over `NotesModel`, as dictionaries of numbers: what a context is compared with.
+/// The graph of a context over `NotesModel`, as dictionaries of numbers, with which a context is compared.
 struct GraphMirror: Equatable {
     /// Notes by number, with their titles; items with their names.
     var notes: [Int: String] = [:]
@@ -18,7 +18,7 @@ struct GraphMirror: Equatable {
     var folderOfNote: [Int: Int] = [:]
     var parentOfFolder: [Int: Int] = [:]
 
-    // MARK: - Edits, as the model's rules have them
+    // MARK: - Edits, with the model's delete rules
 
     mutating func move(item: Int, to note: Int?, at position: Int? = nil) {
         let old = itemsOfNote.first { $0.value.contains(item) }?.key
@@ -62,7 +62,7 @@ struct GraphMirror: Equatable {
         for item in tagsOfItem.keys { setTag(tag, of: item, isThere: false) }
     }
 
-    /// A folder and all folders in it.
+    /// A folder and its descendants.
     func subtree(of folder: Int) -> Set<Int> {
         var found: Set<Int> = [folder]
         while true {
@@ -85,7 +85,7 @@ struct GraphMirror: Equatable {
 
     init() {}
 
-    /// What a context shows, each relationship read from its first side. The second is what `brokenInvariants()` is for.
+    /// The state of a context, each relationship read from its first side. `brokenInvariants()` checks the second.
     init(_ context: NSManagedObjectContext) throws {
         func number(_ object: NSManagedObject?) -> Int? {
             guard let object else { return nil }
@@ -123,7 +123,7 @@ struct GraphMirror: Equatable {
 }
 
 extension NSManagedObjectContext {
-    /// The object with a number, as `GraphMirror` numbers them.
+    /// The object with a number of `GraphMirror`.
     func numbered(_ entity: String, _ number: Int) throws -> NSManagedObject {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         switch entity {

@@ -2,10 +2,10 @@ import Foundation
 
 @testable import ManagedObjects
 
-/// Random changes to a graph over `NotesModel`, each made twice: in a context, and in dictionaries.
+/// Random changes to a graph over `NotesModel`, each made both in a context and in dictionaries.
 struct RandomEdits {
     var random: SeededGenerator
-    /// What has been done, for whoever reads of a failure.
+    /// The changes so far, for the message of a failure.
     var log: [String] = []
     private var nextNumber: Int
 
@@ -104,7 +104,7 @@ struct RandomEdits {
         }
     }
 
-    /// Puts an item to a place among a note's, or out.
+    /// Moves an item to a position of a note, or removes it.
     private mutating func place(_ mirror: inout GraphMirror, in context: NSManagedObjectContext) throws {
         guard let note = pick(mirror.notes.keys), let item = pick(mirror.items.keys) else { return }
         let set = try context.numbered("Note", note).mutableOrderedSetValue(forKey: "items")

@@ -3,19 +3,19 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Long random histories: edits of every kind of relationship, saves, undo and redo, children, refreshing, forgetting. After
-/// each step a context shows what dictionaries say, and so do a second context that merges, and a new one.
+/// Long random histories: edits of every kind of relationship, saves, undo and redo, children, refreshing, releasing.
+/// After each step a context equals the dictionaries, and so do a second context that merges, and a new one.
 ///
 /// More seeds: set `CORAL_RANDOM_SEEDS` to their number.
 @Suite("Random operations") struct RandomOperationTests {
     private static let seeds: [UInt64] = {
         let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 6
-        // The last two found a removal undone that was none, and members counted that had left.
+        // The last two seeds once found an undone removal that was none, and counted members that had left.
         return Array(Set(1...max(1, count)).union([123, 141])).sorted()
     }()
 
     @Test(arguments: seeds, [NSSQLiteStoreType, NSInMemoryStoreType])
-    func `a context, its undo steps, its children and its neighbours do what dictionaries would`(
+    func `a context, its undo steps, its children and other contexts behave like dictionaries`(
         seed: UInt64, type: String
     ) throws {
         var history = try RandomHistory(seed: seed, type: type)
@@ -26,14 +26,14 @@ import Testing
     }
 }
 
-/// A context with its history, and the dictionaries that it is compared with.
+/// A context with its history, and the dictionaries with which it is compared.
 private struct RandomHistory {
     private var edits: RandomEdits
     private let seed: UInt64
     private let stack: TestStack
     private var context: NSManagedObjectContext
     private let watcher: NSManagedObjectContext
-    /// What keeps the watcher's objects alive, so that merging has something to do.
+    /// Keeps the watcher's objects alive, so that merging has an effect.
     private var watched: [NSManagedObject] = []
     private var now = GraphMirror()
     private var saved = GraphMirror()
@@ -108,7 +108,7 @@ private struct RandomHistory {
         note(before)
     }
 
-    /// A step of undo, where anything has changed.
+    /// Undoes or redoes a step, where there are changes.
     private mutating func note(_ before: GraphMirror) {
         guard before != now else { return }
         past.append(before)
@@ -191,7 +191,7 @@ private struct RandomHistory {
 
     // MARK: - Comparing
 
-    /// Whether everybody sees what they should; says what is wrong.
+    /// Compares all contexts with the expected state; returns the differences.
     func isRight(at step: Int) throws -> Bool {
         var wrong = context.brokenInvariants() + watcher.brokenInvariants()
         if try GraphMirror(context) != now { wrong.append("the context shows \(try GraphMirror(context)), not \(now)") }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// A save that the file does not take: another program holds it, or the disk is full. The error says which, nothing is
-/// written and nothing lost, and a later save writes everything.
+/// A save that the file rejects: another connection has locked it, or the disk is full. The error contains the reason,
+/// nothing is written and nothing is lost, and a later save writes everything.
 @Suite("Saves that the file refuses") struct RefusedSaveTests {
     private let folder: StoreFolder
     private let stack: TestStack
@@ -24,7 +24,7 @@ import Testing
         try context.save()
     }
 
-    /// Inserts, changes and deletes; gives what the store is to have of it.
+    /// Inserts, changes and deletes; returns the expected state of the store.
     private func change() throws -> GraphMirror {
         try context.numbered("Note", 0).setValue("new", forKey: "title")
         context.delete(try context.numbered("Note", 1))
@@ -34,7 +34,7 @@ import Testing
         return try GraphMirror(context)
     }
 
-    /// The code of the error that a save ends with. Nothing else has happened.
+    /// The error code of a failing save. Nothing else may happen.
     private func refusal() throws -> Int? {
         let before = try GraphMirror(context)
         let stored = try GraphMirror(stack.context())
@@ -64,7 +64,7 @@ import Testing
         #expect(try GraphMirror(stack.context()) == wanted)
     }
 
-    @Test func `what does not fit on the disk is still unsaved`() throws {
+    @Test func `changes that do not fit on the disk stay unsaved`() throws {
         let wanted = try change()
         let note = try context.numbered("Note", 0)
         note.setValue(Data(count: 1_000_000), forKey: "blob")

@@ -75,7 +75,7 @@ struct SavingTests {
     }
 
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
-    func `an ordered relationship is moved, grown and shrunk`(type: String) throws {
+    func `members of an ordered relationship are moved, added and removed`(type: String) throws {
         let stack = try TestStack(type: type)
         let context = stack.context()
         let note = context.insert("Note")
@@ -128,7 +128,7 @@ struct SavingTests {
     }
 
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
-    func `deletion follows the rules`(type: String) throws {
+    func `deletion applies the delete rules`(type: String) throws {
         let stack = try TestStack(type: type)
         let context = stack.context()
         let folder = context.insert("Folder", ["name": "root"])

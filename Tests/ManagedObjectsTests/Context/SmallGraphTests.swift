@@ -69,7 +69,7 @@ struct SmallGraphTests {
     }
 
     @Test(arguments: [UInt64(1), 2, 3], [NSSQLiteStoreType, NSInMemoryStoreType])
-    func `a context does what a dictionary would`(seed: UInt64, type: String) throws {
+    func `a context behaves like a dictionary`(seed: UInt64, type: String) throws {
         var random = SeededGenerator(seed: seed)
         let stack = try TestStack(type: type)
         var context = stack.context()
@@ -137,7 +137,7 @@ struct SmallGraphTests {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// Pseudorandom numbers that are the same every time.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import ManagedObjects
 
-/// A model of knots, and random changes to what is made of it.
+/// A model with interrelated entities, and random changes of its objects.
 enum Tangle {
     static func model() -> NSManagedObjectModel {
         let knot = NotesModel.entity("Knot", [NotesModel.attribute("name", .stringAttributeType)])
@@ -36,7 +36,7 @@ enum Tangle {
         return model
     }
 
-    /// Makes a random change, in which whatever is new has a name of its own; says which.
+    /// Makes a random change and returns its description. New objects have unique names.
     static func change(
         _ context: NSManagedObjectContext, naming name: String, by random: inout SeededGenerator
     ) throws -> String? {
@@ -89,7 +89,7 @@ enum Tangle {
         return "out of \(what)"
     }
 
-    /// What everything refers to, by object and property.
+    /// All references, by object and property.
     static func content(of context: NSManagedObjectContext) throws -> [String: [String]] {
         var content: [String: [String]] = [:]
         func uri(_ object: NSManagedObject) -> String {
@@ -112,7 +112,7 @@ enum Tangle {
         return content
     }
 
-    /// What is other than it should be, of what two contexts show.
+    /// The unexpected differences between the states of two contexts.
     static func differences(of seen: [String: [String]], from expected: [String: [String]]) -> [String] {
         Set(seen.keys).union(expected.keys).sorted().compactMap { name in
             guard seen[name] != expected[name] else { return nil }

@@ -3,9 +3,10 @@ import Testing
 
 @testable import ManagedObjects
 
-/// A context with a child, another context on the same store, and undo in both of the family: they change a tangle by turns,
-/// save, hear of each other's saves early or late, refresh, take back and do again. Whatever the merge policy, the store is
-/// whole in the end, the parent shows the store, and the child its parent. What is taken back at once is as it was before.
+/// A context with a child, another context on the same store, and undo in parent and child: they change objects in
+/// turns, save, merge each other's saves early or late, refresh, undo and redo. Whatever the merge policy is, in the
+/// end the store is consistent, the parent equals the store, and the child its parent. A step that is undone
+/// immediately restores the state before.
 @Suite("A family and another writer") struct TangledFamilyTests {
     @Test(
         arguments: RandomHistories.seeds(8),
@@ -29,12 +30,13 @@ private struct TangledFamily {
     private let parent: NSManagedObjectContext
     private let other: NSManagedObjectContext
     private let child: NSManagedObjectContext
-    /// What has been saved by the other and by the parent, and how much of it the parent and the other have been told.
+    /// The saves of the other context and of the parent, and how many of them the parent and the other have merged.
     private let news: [SavesOf]
     private var told = [0, 0]
-    /// What the parent and the child showed before each of their steps; forgotten when anybody else changes what they show.
+    /// The states of parent and child before each of their steps; discarded when another context changes them.
     private var past: [[Content]] = [[], []]
-    /// Whether the parent and the child know everything. Who does not may see one side of a relationship as it was.
+    /// Whether the parent and the child have merged everything. Before that, they may have one side of a relationship
+    /// in the old state.
     private var isUpToDate = [true, true]
     private var history = RandomHistories.Outcome()
 
@@ -115,7 +117,7 @@ private struct TangledFamily {
         context.undoManager?.endUndoGrouping()
         guard let what else { return }
         history.log.append("\(self.name(index)): \(what)")
-        // Nothing is recorded where nothing has changed.
+        // Nothing is recorded without a change.
         if isUpToDate[index], try Tangle.content(of: context) != before { past[index].append(before) }
         if index == 0 { outdate(1) }
     }
@@ -132,7 +134,7 @@ private struct TangledFamily {
         history.wrong += context.brokenInvariants().map { "taken back in the \(name(index)): \($0)" }
     }
 
-    /// Somebody else has changed what a context reads, or what its parent does.
+    /// Another context has changed the rows that a context reads, or its parent has.
     private mutating func outdate(_ index: Int) {
         for index in index..<2 {
             past[index] = []

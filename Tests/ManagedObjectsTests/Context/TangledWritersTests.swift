@@ -3,9 +3,9 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Two contexts change and save the same objects by turns, over a model with every shape of relationship: one-to-one with
-/// others and with itself, ordered, many-to-many with itself, one-way, in subentities. Whatever the merge policy, what they
-/// leave behind is whole, and once told of everything they show it.
+/// Two contexts change and save the same objects in turns, over a model with every kind of relationship: one-to-one
+/// with other entities and reflexive, ordered, reflexive many-to-many, one-way, in subentities. Whatever the merge
+/// policy is, the store is consistent in the end, and both contexts equal it after merging.
 @Suite("Two writers of a tangle") struct TangledWritersTests {
     @Test(
         arguments: RandomHistories.seeds(12),
@@ -26,7 +26,7 @@ private struct TangledWriters {
     private let stack: TestStack
     private let contexts: [NSManagedObjectContext]
     private let news: [SavesOf]
-    /// How many of the other's saves each has been told of.
+    /// The number of the other's saves that each has merged.
     private var told = [0, 0]
     private var history = RandomHistories.Outcome()
 

@@ -41,7 +41,7 @@ struct BatchRequestTests {
         #expect(next.objectID.uriRepresentation().lastPathComponent == "p4")
     }
 
-    @Test func `rows come from a block until it says that there are no more`() throws {
+    @Test func `rows come from a block until it returns true`() throws {
         let (stack, context) = try stack()
         var number = 0
         let request = NSBatchInsertRequest(entityName: "Note") { (dictionary: NSMutableDictionary) in
@@ -78,7 +78,7 @@ struct BatchRequestTests {
         }
     }
 
-    @Test func `taken values are settled by the merge policy`() throws {
+    @Test func `taken unique values are resolved by the merge policy`() throws {
         let model = QueryModel.make()
         model.entitiesByName["Tag"]?.uniquenessConstraints = [["name"]]
         let stack = try TestStack(model: model)
@@ -116,11 +116,11 @@ struct BatchRequestTests {
         let notes = try fresh.all("Note", sortedBy: "count")
         #expect(notes.compactMap { $0.value(forKey: "count") as? Int } == [0, 1, 2, 3, 4, 15, 16, 17, 18, 19])
         #expect((notes.last?.value(forKey: "parent") as? NSManagedObject)?.objectID == parent.objectID)
-        // The version goes up, so that a context that has the old row finds out.
+        // The version is incremented, so that a context with the old row detects the change.
         #expect(notes.last?.version == 2 || notes.last?.isFault == true)
     }
 
-    @Test func `a predicate that only memory understands selects rows too`() throws {
+    @Test func `a predicate that SQL cannot express selects rows too`() throws {
         let (_, context) = try stack()
         for title in ["a", "bb", "ccc"] { _ = context.insert("Note", ["title": title]) }
         try context.save()
@@ -132,7 +132,7 @@ struct BatchRequestTests {
         #expect(ids?.count == 2)
     }
 
-    @Test func `an expression that leaves the row is refused`() throws {
+    @Test func `an expression over related rows is rejected`() throws {
         let (_, context) = try stack()
         let request = NSBatchUpdateRequest(entityName: "Note")
         request.propertiesToUpdate = ["count": NSExpression(format: "parent.count")]
@@ -143,7 +143,7 @@ struct BatchRequestTests {
 
     // MARK: - Deleting
 
-    @Test func `what cascades goes along, what is nullified is cut off`() throws {
+    @Test func `cascading relationships delete, nullifying ones clear references`() throws {
         let (stack, context) = try stack()
         let tag = context.insert("Tag", ["name": "red"])
         for number in 0..<4 {
@@ -203,9 +203,9 @@ struct BatchRequestTests {
         #expect(left.compactMap { $0.value(forKey: "count") as? Int } == [0, 2, 4])
     }
 
-    // MARK: - What goes with it
+    // MARK: - Side effects
 
-    @Test func `history tells of every row`() throws {
+    @Test func `history contains every row`() throws {
         let stack = try TestStack(
             model: QueryModel.make(), options: [NSPersistentHistoryTrackingKey: true as NSNumber])
         let context = stack.context()

@@ -7,7 +7,7 @@ import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
 
-/// Dictionaries come out of SQL, or out of memory: the same ones.
+/// Dictionaries from SQL and from memory are equal.
 @Suite("Dictionaries are the same from every store", .serialized)
 struct DictionaryFetchTests {
     private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType)

@@ -11,7 +11,7 @@ struct FetchBatchTests {
         let stack = try log.stack()
         let context = stack.context()
         for number in 0..<count {
-            // Primary keys run against the order of the results.
+            // The order of primary keys is the reverse of the order of the results.
             let note = context.insert("Note", ["title": "note \(number)", "count": count - number])
             for index in 0..<2 {
                 let entity = index == 0 ? "Item" : "SpecialItem"
@@ -51,7 +51,7 @@ struct FetchBatchTests {
         #expect(walking.count == 4)
     }
 
-    @Test func `objects of former batches let go of their rows, unless somebody holds them`() throws {
+    @Test func `objects of former batches release their rows, unless they are referenced`() throws {
         let stack = try stackOfNotes(1000)
         let context = stack.context()
         let notes = try context.fetch(request(size: 10))
@@ -67,7 +67,7 @@ struct FetchBatchTests {
         ).values
         #expect(pages.count <= 5)
         #expect(pages.reduce(0) { $0 + $1.byteCount } < 50 * 1024)
-        // And they come back.
+        // They can be read again.
         let again = log.counting { #expect(counts(of: notes) == Array(1...1000)) }
         #expect(again.count <= 100)
         #expect(context.updatedObjects == [notes[5]])
@@ -81,7 +81,7 @@ struct FetchBatchTests {
         return request
     }
 
-    @Test func `batches follow the results, whatever entity and place they have`() throws {
+    @Test func `batches follow the results, whatever their entities and positions are`() throws {
         let stack = try stackOfNotes(60)
         let context = stack.context()
         let items = try context.fetch(request("Item", by: "name", size: 16))
@@ -120,7 +120,7 @@ struct FetchBatchTests {
         #expect(throws: CocoaError.self) { try context.fetch(wanted) }
     }
 
-    @Test func `what is unsaved is found, in its place`() throws {
+    @Test func `unsaved objects are found, in order`() throws {
         let stack = try stackOfNotes(20)
         let context = stack.context()
         let first = try #require(try context.fetch(request(size: 0)).first)
@@ -135,7 +135,7 @@ struct FetchBatchTests {
         #expect(counts(of: try context.fetch(limited)) == [3, 3, 4, 5, 6, 7])
         limited.includesPendingChanges = false
         #expect(try context.fetch(limited).count == 6)
-        // Unsaved changes of others do not hinder batches.
+        // Unsaved changes of other entities do not prevent batches.
         context.rollback()
         _ = context.insert("Tag", ["name": "new"])
         let fetching = try log.counting { _ = try context.fetch(request(size: 4)) }
@@ -154,7 +154,7 @@ struct FetchBatchTests {
         #expect(reading.count == 1)
     }
 
-    @Test func `objects that are wanted realised are, batch by batch`() throws {
+    @Test func `objects are realised batch by batch on request`() throws {
         let stack = try stackOfNotes(30)
         let context = stack.context()
         let wanted = request(size: 10)
@@ -178,7 +178,7 @@ struct FetchBatchTests {
         }
     }
 
-    @Test func `rows that are gone or changed when their batch is read`() throws {
+    @Test func `rows that are deleted or changed when their batch is read`() throws {
         let stack = try stackOfNotes(30)
         let context = stack.context()
         let notes = try context.fetch(request(size: 10))

@@ -5,9 +5,9 @@ import class ManagedObjects.NSPredicate
 
 @testable import ManagedObjects
 
-/// Makes predicates of every kind that fits `QueryModel`, the same ones for the same seed.
+/// Generates predicates of every kind for `QueryModel`, deterministic for a seed.
 struct PredicateGenerator {
-    /// A small generator with a seed: a failure is repeated by its number.
+    /// A small generator with a seed, so that a failure can be repeated.
     struct Randomness: RandomNumberGenerator {
         var state: UInt64
 
@@ -87,7 +87,7 @@ struct PredicateGenerator {
                 return NSPredicate(
                     format: "%K LIKE\(options) %@", key, pick(["a*", "*b", "?b", "*a*", "", "a\\*b", "ab", "*"]))
             }
-            // Bytes and characters have one order where texts are composed.
+            // The order of bytes and of characters is the same where texts are composed.
             let constant = isOrder ? pick(["", "a", "ab", "b", "Z", "日", "é"]) : word()
             return NSPredicate(format: "%K \(operation)\(isOrder ? "" : options) %@", key, constant)
         }

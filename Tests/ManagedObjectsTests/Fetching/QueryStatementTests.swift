@@ -7,7 +7,7 @@ import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
 
-/// What SQL is written for a predicate: the text after WHERE, on one line.
+/// The SQL of a predicate: the text after WHERE, on one line.
 @Suite("A predicate becomes SQL")
 struct QueryStatementTests {
     let compiler: SQLQueryCompiler
@@ -113,7 +113,7 @@ struct QueryStatementTests {
         return try compiler.rows(query, selecting: "t0.Z_PK", store: 1).sql
     }
 
-    @Test func `entities are named only where the table holds others`() throws {
+    @Test func `entities are compared only where the table contains others`() throws {
         #expect(try condition("size == 2", entity: "SpecialItem") == "t0.Z_ENT = ? AND t0.ZSIZE = ?")
         #expect(try condition("size == 2", entity: "Item") == "t0.ZSIZE = ?")
         #expect(try condition("name == 'a'", entity: "Tag") == "t0.ZNAME = ?")
@@ -169,7 +169,7 @@ struct QueryStatementTests {
         #expect(first.sql == second.sql)
         #expect(first.arguments.prefix(4).map(\.description) == ["100.5", "\"ab\"", "\"ac\"", "\"ab\""])
         #expect(second.arguments.prefix(4).map(\.description) == ["101.5", "\"xyz\"", "\"xy{\"", "\"xyz\""])
-        // Nil is another shape.
+        // Nil gives another statement.
         #expect(try statement("title == %@", "a").sql != statement("title == %@", nil).sql)
     }
 
@@ -180,7 +180,7 @@ struct QueryStatementTests {
     ]
 
     @Test(arguments: Self.refused.indices)
-    func `what SQL cannot say is refused by name`(index: Int) throws {
+    func `what SQL cannot express is rejected by name`(index: Int) throws {
         let (format, code) = Self.refused[index]
         do {
             _ = try statement(format)

@@ -6,7 +6,7 @@ import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
 
-/// One predicate, two readers: SQL in the store, and the evaluator on objects in memory. They must find the same.
+/// One predicate is evaluated by SQL in the store, and by the evaluator on objects in memory. Both must find the same.
 @Suite("Both readers agree", .serialized)
 struct ReadersAgreeTests {
     @Test func `a thousand predicates find the same in SQL and in memory`() throws {
@@ -51,7 +51,7 @@ struct ReadersAgreeTests {
         }.sorted()
     }
 
-    /// Forty notes with whatever values the generator knows, a quarter of them nil.
+    /// Forty notes with all values of the generator, a quarter of them nil.
     private func fill(_ context: NSManagedObjectContext) throws -> (notes: [NSManagedObject], items: [NSManagedObject])
     {
         var random = PredicateGenerator.Randomness(state: 42)
@@ -59,7 +59,7 @@ struct ReadersAgreeTests {
             Int.random(in: 0..<4, using: &random) == 0 ? nil : value()
         }
         let words = PredicateGenerator.words
-        // SQLite orders texts by their bytes: the order of characters, as long as these are composed.
+        // SQLite sorts texts by their bytes, which is the order of characters as long as these are composed.
         let composed = words.map(\.precomposedStringWithCanonicalMapping)
         let tags = ["red", "green", "blue"].map { context.insert("Tag", ["name": $0]) }
         var notes: [NSManagedObject] = []
@@ -158,8 +158,8 @@ struct ReadersAgreeTests {
         }
     }
 
-    /// Relationships that are kept in other ways: one way only, with oneself, both many, of a subentity.
-    @Test func `every way in which relationships are kept`() throws {
+    /// Relationships with other representations: one-way, reflexive, many-to-many, of a subentity.
+    @Test func `every representation of relationships`() throws {
         let person = NotesModel.entity(
             "Person",
             [NotesModel.attribute("name", .stringAttributeType), NotesModel.attribute("age", .integer64AttributeType)])

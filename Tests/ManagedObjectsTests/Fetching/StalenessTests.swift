@@ -28,14 +28,14 @@ struct StalenessTests {
 
     private func titles(_ notes: [NSManagedObject]) -> [String?] { notes.map { $0.value(forKey: "title") as? String } }
 
-    @Test func `age does not count by default`() throws {
+    @Test func `the age of rows does not matter by default`() throws {
         let (context, notes) = try changedBehind(-1)
         let statements = log.counting { #expect(titles(notes) == Array(repeating: "before", count: 4)) }
         #expect(statements.isEmpty)
         #expect(context.stalenessInterval == -1)
     }
 
-    @Test func `rows that are young enough serve`() throws {
+    @Test func `rows within the staleness interval are used`() throws {
         let (context, notes) = try changedBehind(300)
         #expect(titles(notes) == Array(repeating: "before", count: 4))
         #expect(context.registeredObjects.count == 4)
@@ -60,7 +60,7 @@ struct StalenessTests {
         #expect(log.counting { _ = titles(notes) }.count == 1)
     }
 
-    @Test func `what a fetch itself realises is as new as the fetch`() throws {
+    @Test func `rows that a fetch realises are as new as the fetch`() throws {
         let (context, notes) = try changedBehind(0)
         let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
         request.returnsObjectsAsFaults = false

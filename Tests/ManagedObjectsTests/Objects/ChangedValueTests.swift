@@ -29,7 +29,7 @@ struct ChangedValueTests {
         return try #require(try context.all("Note").first)
     }
 
-    @Test func `a value that is set to what it was is none`() throws {
+    @Test func `setting an equal value is not a change`() throws {
         let note = try note()
         for (key, value) in values {
             note.setValue(value, forKey: key)
@@ -39,7 +39,7 @@ struct ChangedValueTests {
         #expect(note.changedValues().isEmpty)
     }
 
-    @Test func `a value that is set to another is one, and to nil`() throws {
+    @Test func `setting another value or nil is a change`() throws {
         let others: [String: Any] = [
             "title": "A title", "rank": 1.25, "count": 8, "small": 4, "isPinned": false,
             "createdAt": Date(timeIntervalSinceReferenceDate: 700_000_000.124), "identifier": UUID(),
@@ -56,7 +56,7 @@ struct ChangedValueTests {
         }
     }
 
-    @Test func `the same letters in other code points are another text`() throws {
+    @Test func `canonically equivalent text is a change`() throws {
         let note = try note()
         note.setValue("caf\u{E9}", forKey: "title")
         try context.save()
@@ -64,7 +64,7 @@ struct ChangedValueTests {
         #expect(Array(note.changedValues().keys) == ["title"])
     }
 
-    @Test func `a text that is no UTF-8 stays as it is when something else changes`() throws {
+    @Test func `invalid UTF-8 is kept when another value changes`() throws {
         let database = try DatabaseQueue(path: folder.url.path)
         try database.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = CAST(X'61FF62' AS TEXT)") }
         let note = try note()

@@ -9,7 +9,7 @@ import class ManagedObjects.ValueTransformer
 
 @testable import ManagedObjects
 
-/// A class whose objects can be changed, and that calls equal what has the same name.
+/// A mutable class whose objects are equal when their names are equal.
 public final class Paint: NSObject, NSSecureCoding {
     public static var supportsSecureCoding: Bool { true }
     let name: String
@@ -38,7 +38,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
     override class var allowedTopLevelClasses: [AnyClass] { super.allowedTopLevelClasses + [Paint.self] }
 }
 
-/// Values of transformable attributes that are changed in place, with nothing assigned.
+/// In-place changes of values of transformable attributes, without assignment.
 @Suite struct InPlaceChangeTests {
     private static let model: NSManagedObjectModel = {
         ValueTransformer.setValueTransformer(PaintTransformer(), forName: NSValueTransformerName("InPlacePaint"))
@@ -77,7 +77,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         return context
     }
 
-    /// A board that was saved, in a context that has read it anew.
+    /// A saved board, in a context that has read it again.
     private func board(_ type: String = NSSQLiteStoreType) throws -> (NSManagedObjectContext, NSManagedObject) {
         let coordinator = try coordinator(type)
         let writer = context(coordinator)
@@ -100,7 +100,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
     }
 
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
-    func `what is added to an array is a change that is saved`(_ type: String) throws {
+    func `an element added to an array is saved`(_ type: String) throws {
         let (context, board) = try board(type)
         let tags = try tags(board)
         #expect(try self.tags(board) === tags)
@@ -122,7 +122,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(!context.hasChanges)
     }
 
-    @Test func `a change of an object nobody holds is saved`() throws {
+    @Test func `a change of an object without other references is saved`() throws {
         let (context, _) = try board()
         try (context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Board")).first).map { try tags($0).add("blue") }
         context.sweep()
@@ -133,7 +133,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Board")).map(strings) == [["red", "blue"]])
     }
 
-    @Test func `a class that calls equal what differs is compared by what is stored`() throws {
+    @Test func `values are compared by their encoding, not by isEqual`() throws {
         let (context, board) = try board()
         let paint = try #require(board.value(forKey: "paint") as? Paint)
         paint.shade = 7
@@ -143,7 +143,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect((board.value(forKey: "paint") as? Paint)?.shade == 7)
     }
 
-    @Test func `changes before and after one another property changes are the object's`() throws {
+    @Test func `in-place changes before and after another change are saved`() throws {
         let (context, board) = try board()
         let tags = try tags(board)
         board.setValue("c", forKey: "title")
@@ -168,7 +168,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(strings(board) == ["x", "y", "z"])
     }
 
-    @Test func `undo and redo know`() throws {
+    @Test func `undo and redo include in-place changes`() throws {
         let (context, board) = try board()
         context.undoManager = UndoManager()
         try tags(board).add("blue")
@@ -188,7 +188,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(strings(board) == ["red", "blue", "green"])
     }
 
-    @Test func `rollback, refresh and reset take it back`() throws {
+    @Test func `rollback, refresh and reset discard it`() throws {
         let (context, board) = try board()
         try tags(board).add("blue")
         context.rollback()
@@ -266,7 +266,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(ChangeableValue.isChangeable([Paint("x", shade: 1)]))
     }
 
-    @Test func `a value that nobody holds any more is compared once`() throws {
+    @Test func `a value without other references is compared once`() throws {
         let (context, board) = try board()
         do { #expect(try tags(board).count == 1) }
         #expect(!context.inPlaceValues.isEmpty)

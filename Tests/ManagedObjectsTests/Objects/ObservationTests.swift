@@ -5,7 +5,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// A class as the generator makes them, with one property.
+/// A class as it is generated, with one property.
 private final class ObservedNote: NSManagedObject {
     private static let titleProperty = ManagedProperty<String?>("title")
     var title: String? {
@@ -25,7 +25,7 @@ struct ObservationTests {
         return (context, try #require(context.insert("Note", ["title": "one"]) as? ObservedNote))
     }
 
-    @Test func `by key path, with what was and what is`() throws {
+    @Test func `by key path, with old and new values`() throws {
         let (context, note) = try note()
         var told: [String] = []
         var observation: NSKeyValueObservation? = note.observe(\.title, options: [.old, .new]) { object, change in

@@ -2,8 +2,8 @@ import Foundation
 
 @testable import ManagedObjects
 
-/// A model with one of everything: ordered and unordered relationships, both ways and one way, inheritance, every
-/// attribute type. Made in code, as an app without Xcode would.
+/// A model with one of everything: ordered and unordered relationships, two-way and one-way, inheritance, every
+/// attribute type. Created in code, as in an app without Xcode.
 enum NotesModel {
     static func make() -> NSManagedObjectModel {
         let folder = entity("Folder", [attribute("name", .stringAttributeType)])
@@ -77,7 +77,7 @@ enum NotesModel {
     }
 }
 
-/// A stack on a store of a type, with as many contexts as a test wants.
+/// A coordinator with a store of a type, with as many contexts as a test needs.
 struct TestStack {
     let coordinator: NSPersistentStoreCoordinator
     let url: URL?
@@ -99,7 +99,7 @@ struct TestStack {
         return context
     }
 
-    /// A context that lets go of objects that nobody holds whenever it has made a few, and not a thousand.
+    /// A context whose small sweeps run after a few objects instead of a thousand.
     func forgetfulContext() -> NSManagedObjectContext {
         let context = context()
         context.registry.youngLimit = 3

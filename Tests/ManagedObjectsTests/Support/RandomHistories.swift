@@ -3,26 +3,26 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Random histories of numbered steps, each of which does the same whichever others are left out: so one that fails is told
-/// as the few steps that it takes.
+/// Random histories of numbered steps, each of which does the same whichever others are omitted, so that a failing
+/// history can be reduced to its essential steps.
 ///
-/// More of them: set `CORAL_RANDOM_SEEDS` to their number.
+/// Set `CORAL_RANDOM_SEEDS` for more of them.
 enum RandomHistories {
-    /// What a history has come to.
+    /// The result of a history.
     struct Outcome {
-        /// What has been done.
+        /// The steps.
         var log: [String] = []
-        /// What is not as it should be.
+        /// The violations.
         var wrong: [String] = []
     }
 
-    /// Seeds from 1, as many as usual or as the environment says.
+    /// Seeds from 1, the default number or that in the environment.
     static func seeds(_ usual: UInt64) -> [UInt64] {
         let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? usual
         return Array(1...max(1, count))
     }
 
-    /// Runs a history, and tells of one that fails by the shortest that does.
+    /// Runs a history, and reports a failing one reduced to the shortest that fails.
     static func check(_ label: String, steps count: Int, run: ([Int]) throws -> Outcome) {
         func outcome(_ steps: [Int]) -> Outcome {
             do {
@@ -39,7 +39,7 @@ enum RandomHistories {
             "\(label): \(least.wrong.joined(separator: "\n"))\nafter\n\(least.log.joined(separator: "\n"))")
     }
 
-    /// The shortest part of a failing history that fails too, as far as leaving out runs of steps finds it.
+    /// The shortest failing part of a failing history, found by omitting runs of steps.
     private static func shortest(_ steps: [Int], failing fails: ([Int]) -> Bool) -> [Int] {
         var steps = steps
         var length = steps.count / 2
@@ -62,7 +62,7 @@ enum RandomHistories {
     }
 }
 
-/// What a context has told of its saves.
+/// Collects the save notifications of a context.
 final class SavesOf: @unchecked Sendable {  // because the tests are one thread each
     private(set) var notifications: [Notification] = []
     private var token: (any NSObjectProtocol)?

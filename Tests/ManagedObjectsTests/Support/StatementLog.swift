@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import ManagedObjects
 
-/// The statements that a store has run.
+/// The statements that a store has executed.
 final class StatementLog: Sendable {
     private let statements = Mutex<[String]>([])
 
@@ -18,7 +18,7 @@ final class StatementLog: Sendable {
         }
     }
 
-    /// The statements that reading or writing rows takes, without those that begin and end transactions.
+    /// The statements that read or write rows, without those that begin and end transactions.
     func counting(_ work: () throws -> Void) rethrows -> [String] {
         statements.withLock { $0 = [] }
         try work()

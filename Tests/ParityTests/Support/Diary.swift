@@ -1,6 +1,6 @@
 import CoreData
 
-/// A model made in code: notes with items in order, tags on both, people who wrote them.
+/// A model created in code: notes with ordered items, tags on both, people who wrote them.
 enum DiaryModel {
     static func make() -> NSManagedObjectModel {
         let note = entity("Note", Note.self)
@@ -71,7 +71,7 @@ enum DiaryModel {
     }
 }
 
-/// A class that writes down what happens to its objects, into the log that its context carries.
+/// A class that records the life cycle of its objects in the log of its context.
 class Note: NSManagedObject {
     final class Log: NSObject {
         var events: [String] = []
@@ -119,7 +119,7 @@ class Note: NSManagedObject {
     }
 }
 
-/// A coordinator with one store, in memory or in a file of its own that goes with it.
+/// A coordinator with one store, in memory or in a temporary file.
 final class Diary {
     let coordinator: NSPersistentStoreCoordinator
     let folder: URL
@@ -141,8 +141,7 @@ final class Diary {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A context of the coordinator, or a child of another context. A test works with it on its own thread, and with no
-    /// other thread at the same time.
+    /// A context of the coordinator, or a child of another context. A test uses it on its own thread only.
     func context(of parent: NSManagedObjectContext? = nil) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         if let parent {
@@ -173,7 +172,7 @@ extension NSManagedObjectContext {
         try all(entity, sortedBy: key).compactMap { $0.value(forKey: key) as? String }
     }
 
-    /// A log of what happens to the context's notes.
+    /// A log of the life cycle of the context's notes.
     func log() -> Note.Log {
         let log = Note.Log()
         userInfo["log"] = log

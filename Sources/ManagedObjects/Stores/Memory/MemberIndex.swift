@@ -1,6 +1,6 @@
-/// The members of each owner of a to-many relationship that members keep in a slot of theirs, in order.
+/// The members of each owner of a to-many relationship whose members have a reference to the owner, in order.
 ///
-/// Made when members are first asked for, and used until rows of the members' hierarchy change.
+/// Built when members are first read, and used until rows of the members' hierarchy change.
 final class MemberIndex: Sendable {
     struct Name: Hashable {
         /// The entity that declares the relationship.
@@ -13,7 +13,7 @@ final class MemberIndex: Sendable {
         }
     }
 
-    /// The members' table had changed so often when the index was made.
+    /// The change count of the members' table when the index was built.
     let changeCount: Int
     private let keys: [Int64: [Int64]]
 
@@ -27,7 +27,7 @@ final class MemberIndex: Sendable {
             if let position, case .integer(let number) = row.values[position] { place = number }
             found[owner.number, default: []].append((place, key))
         }
-        // Rows came by key; members without a place follow those that have one.
+        // Rows are in the order of their keys; members without a position follow those that have one.
         keys = found.mapValues { members in
             (position == nil ? members : members.sorted { ($0.place, $0.key) < ($1.place, $1.key) }).map(\.key)
         }
@@ -37,7 +37,7 @@ final class MemberIndex: Sendable {
 }
 
 extension MemoryContent {
-    /// The index of a relationship: the one that is kept, where it is still right, or a new one.
+    /// The index of a relationship: the existing one, if it is still valid, or a new one.
     func memberIndex(of toMany: EntityLayout.ToMany, slot: Int, position: Int?) -> MemberIndex {
         if let known = memberIndexes[MemberIndex.Name(toMany)], known.changeCount == changeCount(of: toMany) {
             return known
@@ -49,7 +49,7 @@ extension MemoryContent {
         tables[toMany.destination.rootEntity.index]?.changeCount ?? 0
     }
 
-    /// The members of one owner of a relationship that is kept in pairs, in order.
+    /// The members of one owner of a relationship with a join table, in order.
     func members(of relationship: NSRelationshipDescription, owner: Int64) -> [(key: Int64, position: Int64?)] {
         let side = PairSide(relationship)
         guard let pairs = pairs[side.name]?.pairs else { return [] }

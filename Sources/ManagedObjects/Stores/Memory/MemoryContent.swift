@@ -1,11 +1,11 @@
-/// All that a store in memory keeps: a value, so that readers go on with what they have begun while a save changes it.
+/// The content of a store in memory: a value, so that readers continue with a snapshot while a save changes it.
 struct MemoryContent: @unchecked Sendable {  // because boxed values are never changed once they are in a row
-    /// The rows of each hierarchy, by the root entity's position in the model.
+    /// The rows of each hierarchy, by the root entity's index in the model.
     var tables: [Int: MemoryTable] = [:]
-    /// The pairs of relationships kept in tables of their own.
+    /// The pairs of relationships with a join table.
     var pairs: [PairSide.Name: (side: PairSide, pairs: MemoryPairs)] = [:]
     var uniqueness = MemoryUniqueness()
-    /// Indexes that have been made, right or not any more.
+    /// Member indexes, which may be outdated.
     var memberIndexes: [MemberIndex.Name: MemberIndex] = [:]
 
     func row(root: Int, key: Int64) -> MemoryTable.Row? { tables[root]?[key] }
@@ -22,7 +22,7 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
 
     // MARK: - Changing
 
-    /// Carries out a plan that has been checked.
+    /// Executes a plan that has been checked.
     mutating func apply(_ plan: SavePlan) {
         for group in plan.deletes { delete(Set(group.changes.map(\.key)), of: group.entity) }
         for group in plan.inserts {
@@ -51,7 +51,7 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
         let root = entity.rootEntity.index
         let constraints = MemoryUniqueness.constraints(of: entity)
         if !constraints.isEmpty {
-            // All are forgotten first: rows may have exchanged their values.
+            // The old values of all rows are removed first: rows may have exchanged their values.
             for (key, _) in rows {
                 if let before = row(root: root, key: key) { uniqueness.forget(key, before.values, constraints) }
             }

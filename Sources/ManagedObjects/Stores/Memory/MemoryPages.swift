@@ -1,6 +1,6 @@
 import Foundation
 
-/// Fills pages with rows that lie in memory, a page for each entity until it is full.
+/// Fills pages with rows from memory, one page for each entity until it is full.
 struct MemoryPages {
     private(set) var pages: [RowPage] = []
     /// The rows in the order in which they were added.
@@ -55,8 +55,8 @@ struct MemoryPages {
 }
 
 extension RowPage {
-    /// Sets a cell of the row appended last to a value. Decimals and URIs are kept as texts, which are exact;
-    /// transformable values must have been encoded.
+    /// Sets a cell of the row appended last. Decimals and URIs are stored as text, which is exact; transformable values
+    /// must be encoded.
     fileprivate func setValue(_ value: Value, slot: Int) {
         switch value {
         case .null: break

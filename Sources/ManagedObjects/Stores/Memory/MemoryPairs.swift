@@ -1,4 +1,4 @@
-/// The pairs of one relationship that is kept in a table of its own, in memory.
+/// The pairs of one relationship with a join table, in memory.
 struct MemoryPairs {
     private struct Pair: Hashable {
         let source: Int64
@@ -25,7 +25,7 @@ struct MemoryPairs {
         }.sorted { ($0.position ?? .max, $0.key) < ($1.position ?? .max, $1.key) }
     }
 
-    /// Adds a pair, or gives one that is there new positions; nil leaves a position as it is.
+    /// Adds a pair, or changes the positions of an existing one; nil leaves a position unchanged.
     mutating func put(source: Int64, destination: Int64, forward: Int64?, backward: Int64?) {
         let pair = Pair(source: source, destination: destination)
         if let known = positions[pair] {

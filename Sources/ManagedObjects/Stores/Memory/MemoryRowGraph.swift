@@ -3,7 +3,7 @@ final class MemoryRowGraph: WholeRowGraph {
     private let content: MemoryContent
     private let entities: [NSEntityDescription]
     private let store: UInt16
-    /// The members of the relationships met so far: the other side's rows are passed over once for each.
+    /// The members of the relationships used so far: one pass over the rows of the other side for each.
     private var indexes: [MemberIndex.Name: MemberIndex] = [:]
     private let identify: (ObjectKey) -> NSManagedObjectID
 
@@ -33,7 +33,7 @@ final class MemoryRowGraph: WholeRowGraph {
         return content.row(root: root, key: key.number).map { subject(key: key.number, row: $0) }
     }
 
-    /// Does nothing: rows are read when they are met.
+    /// Does nothing: subjects are created with their rows.
     func read(_ subject: RowSubject) throws {}
 
     func members(place: Int, of subject: RowSubject) throws -> [RowSubject] {

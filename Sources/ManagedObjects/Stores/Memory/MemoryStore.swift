@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A store that keeps its rows in memory, for as long as it lives: `NSInMemoryStoreType`.
+/// A store that keeps its rows in memory for its lifetime: `NSInMemoryStoreType`.
 ///
 /// Readers take the content as it is and go on with that; a save changes it in one step. So a generation is the content at
 /// one moment, which costs nothing to keep.
@@ -183,11 +183,11 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     private struct Conflicts: @unchecked Sendable {  // because it is never changed
         let found: SaveConflicts
-        /// The content that the conflicts are with; nil when there are none.
+        /// The content at the time of the conflicts; nil when there are none.
         let content: MemoryContent?
     }
 
-    /// The conflicts, with the rows as they are now.
+    /// The conflicts, with the current rows.
     private func withCurrentRows(_ conflicts: SaveConflicts, _ content: MemoryContent) throws -> SaveConflicts {
         var conflicts = conflicts
         for index in conflicts.stale.indices {

@@ -1,25 +1,25 @@
 /// The rows of one entity hierarchy in memory.
 struct MemoryTable {
     struct Row {
-        /// The position of the row's own entity in the model.
+        /// The index of the row's own entity in the model.
         var entity: UInt16
         var version: Int64
         var values: ContiguousArray<Value>
     }
 
     private var rows: [Int64: Row] = [:]
-    /// The keys in ascending order: the order in which rows come when no other is asked for.
+    /// The keys in ascending order, which is the default order of rows.
     private(set) var keys: ContiguousArray<Int64> = []
-    /// The greatest key that has been given out.
+    /// The greatest key assigned so far.
     var lastKey: Int64 = 0
-    /// How often rows have changed: what tells whether an index is still right.
+    /// The number of changes to the rows, with which an index checks whether it is still valid.
     private(set) var changeCount = 0
 
     var count: Int { keys.count }
 
     subscript(key: Int64) -> Row? { rows[key] }
 
-    /// Adds or replaces rows. Cost: that of the rows, where their keys are greater than those before.
+    /// Adds or replaces rows. Cost: proportional to these rows, where their keys are greater than the existing ones.
     mutating func put(_ changed: [(key: Int64, row: Row)]) {
         changeCount += 1
         var isSorted = true

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Which values of uniqueness constraints are taken, in memory, and by which rows.
+/// The values of uniqueness constraints that are taken, and the rows that have them.
 struct MemoryUniqueness {
     /// One constraint of an entity, its own or inherited.
     struct Constraint {
         struct Name: Hashable {
-            /// The entity that declares the constraint, and the constraint's position there.
+            /// The entity that declares the constraint, and the constraint's index there.
             let entity: Int
             let position: Int
         }
@@ -15,7 +15,7 @@ struct MemoryUniqueness {
         let slots: [Int]
     }
 
-    /// A value that can be looked up. Texts are compared by their bytes, as SQLite does.
+    /// A hashable value. Texts are compared by their bytes, as in SQLite.
     private enum Part: Hashable {
         case integer(Int64)
         case real(Double)
@@ -25,10 +25,10 @@ struct MemoryUniqueness {
         case object(AnyHashable)
     }
 
-    /// The row that has certain values, by constraint.
+    /// The row with certain values, by constraint.
     private var holders: [Constraint.Name: [[Part]: Int64]] = [:]
 
-    /// The constraints that hold for rows of an entity. Those whose properties have no slot are none.
+    /// The constraints for rows of an entity, without those whose properties have no slot.
     static func constraints(of entity: NSEntityDescription) -> [Constraint] {
         entity.lineage.flatMap { level in
             level.uniquenessConstraints.enumerated().compactMap { position, elements -> Constraint? in
@@ -57,7 +57,7 @@ struct MemoryUniqueness {
         }
     }
 
-    /// The values of a constraint; nil where one of them is null, as nulls are never the same.
+    /// The values of a constraint; nil where one of them is null, because nulls are never equal.
     private static func parts(_ values: ContiguousArray<Value>, _ slots: [Int]) -> [Part]? {
         var parts: [Part] = []
         for slot in slots {
@@ -78,7 +78,7 @@ struct MemoryUniqueness {
 
     // MARK: - Checking a plan
 
-    /// The rows of a plan whose values are taken, by a row that stays as it is or by an earlier row of the plan.
+    /// The rows of a plan whose values are taken, by a row that is not changed or by an earlier row of the plan.
     func conflicts(of plan: SavePlan, in content: MemoryContent, store: UInt16) -> [SaveConflicts.Taken] {
         var check = Check(leaving: plan, content: content, store: store)
         for group in plan.inserts {
@@ -100,8 +100,8 @@ struct MemoryUniqueness {
     }
 
     private struct Check {
-        /// Rows of the plan, whose values in the store do not count: by root entity and key, the slots that are
-        /// written; nil for rows that are deleted.
+        /// Rows of the plan, whose stored values are ignored: by root entity and key, the slots that are written; nil
+        /// for deleted rows.
         private var leaving: [RowName: [Int]?] = [:]
         private var claimed: [Constraint.Name: [[Part]: ObjectKey]] = [:]
         private let content: MemoryContent
@@ -152,7 +152,8 @@ struct MemoryUniqueness {
             }
         }
 
-        /// Whether a stored row keeps its values of a constraint. One that the plan changes claims its new ones itself.
+        /// Whether a stored row keeps its values of a constraint. For a row that the plan changes, the new values are
+        /// checked.
         private func staysUnchanged(_ key: Int64, root: Int, _ constraint: Constraint) -> Bool {
             guard let planned = leaving[RowName(root: root, key: key)] else { return true }
             guard let slots = planned else { return false }

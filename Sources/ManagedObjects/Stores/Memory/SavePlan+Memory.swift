@@ -1,10 +1,10 @@
 import Foundation
 
-// What a store in memory asks of a plan before it carries it out.
+// How a store in memory prepares and checks a plan.
 
 extension SavePlan {
-    /// The plan with transformable values as the bytes that their transformers make, so that what is read later is
-    /// what a file would give: another instance, the same value. Transient values are left out.
+    /// The plan with transformable values encoded by their transformers, so that reading them later gives the same as
+    /// from a file: another instance with an equal value. Transient values are omitted.
     func encodingTransformables() throws -> SavePlan {
         var plan = self
         for group in plan.inserts.indices {
@@ -34,8 +34,8 @@ extension SavePlan {
         }
     }
 
-    /// The rows that are not as the plan expects them, and those that are there though the plan inserts them. A row that is
-    /// to be written whatever its version is may be gone too: it is then written anew.
+    /// The rows whose versions differ from the plan, and those that exist although the plan inserts them. A row whose
+    /// version is not checked may also be deleted: it is then inserted again.
     func stale(in content: MemoryContent) -> [SaveConflicts.Stale] {
         var stale: [SaveConflicts.Stale] = []
         func check(_ key: Int64, _ version: Int64, _ entity: NSEntityDescription) {

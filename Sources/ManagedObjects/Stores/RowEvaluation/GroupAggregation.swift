@@ -1,10 +1,10 @@
 import Foundation
 import PredicateLanguage
 
-/// Puts the values of aggregates over a group of rows into an expression.
+/// Replaces the aggregates in an expression by their values over a group of rows.
 ///
-/// An aggregate is a function such as `sum:` of a key path that leads to one value for each row. Where the path
-/// crosses a to-many relationship the function is about one row's members, and stays.
+/// An aggregate is a function such as `sum:` of a key path with one value for each row. Where the path crosses a
+/// to-many relationship, the function is evaluated for the members of each row, and not replaced.
 struct GroupAggregation {
     let entity: NSEntityDescription
     let rows: [RowSubject]
@@ -13,7 +13,7 @@ struct GroupAggregation {
         "sum:", "count:", "min:", "max:", "average:", "median:", "mode:", "stddev:",
     ]
 
-    /// Whether an expression has an aggregate in it.
+    /// Whether an expression contains an aggregate.
     func contains(_ node: ExpressionNode) -> Bool {
         var found = false
         node.walk { part in
@@ -26,13 +26,13 @@ struct GroupAggregation {
         return found
     }
 
-    /// The expression with the values of its aggregates in their place.
+    /// The expression with its aggregates replaced by their values.
     func reduce(_ node: ExpressionNode) throws -> ExpressionNode { try node.mapExpressions(value) }
 
-    /// The predicate with the values of its aggregates in their place.
+    /// The predicate with its aggregates replaced by their values.
     func reduce(_ node: PredicateNode) throws -> PredicateNode { try node.mapExpressions(value) }
 
-    /// An aggregate's value, or the expression itself where it is none.
+    /// An aggregate's value, or the expression itself where it is not an aggregate.
     private func value(of node: ExpressionNode) throws -> ExpressionNode {
         switch node {
         case .function(let name, let arguments) where isAggregate(name, arguments):
@@ -71,7 +71,7 @@ struct GroupAggregation {
         let evaluator = try ExpressionEvaluator(argument)
         let values = try rows.compactMap { try evaluator.value(for: $0) }
         if name == "count:" { return Int64(values.count) }
-        // Of no values, SQL knows no sum, no smallest and no greatest.
+        // As in SQL, sum, minimum and maximum of no values are null.
         if values.isEmpty { return nil }
         return try ExpressionEvaluator(.function(name, arguments: [.constant(value: values)])).value(for: nil)
     }

@@ -1,18 +1,18 @@
 import Foundation
 import PredicateLanguage
 
-/// An order of rows, or of anything that has values for keys.
+/// Sorts rows, or other elements, by sort descriptors.
 struct RowOrder<Row> {
     private let descriptors: [NSSortDescriptor]
     private let value: (Row, String) throws -> Any?
 
-    /// - Parameter value: Gives the value of a key path of a row.
+    /// - Parameter value: Returns the value of a key path of a row.
     init(_ descriptors: [NSSortDescriptor], value: @escaping (Row, String) throws -> Any?) throws {
         self.descriptors = descriptors
         self.value = value
     }
 
-    /// The rows in order. Each value is read once, before rows are compared.
+    /// The sorted rows. Each value is read once, before rows are compared.
     func sort(_ rows: [Row]) throws -> [Row] {
         let columns = try descriptors.map { descriptor in
             try rows.map { row -> Any? in
@@ -87,8 +87,8 @@ extension RowOrder<NSManagedObject> {
 }
 
 extension NSSortDescriptor {
-    /// What a descriptor's closure says of two values. Only the descriptor knows its closure, and it reads values by
-    /// its key: so each value is given under that key.
+    /// The result of a descriptor's comparator for two values. The comparator is accessible only through the
+    /// descriptor, which reads values by its key, so each value is wrapped under that key.
     fileprivate static func comparison(of descriptor: NSSortDescriptor, _ one: Any, _ other: Any) -> ComparisonResult {
         guard let key = descriptor.key, key != "self" else { return descriptor.compare(one, to: other) }
         return descriptor.compare(Self.nested(one, under: key), to: Self.nested(other, under: key))

@@ -1,9 +1,9 @@
 import Foundation
 import PredicateLanguage
 
-/// Carries out in memory what a query asks of rows: its predicate, its order, its limits.
+/// Applies a query to rows in memory: its predicate, its order, its limits.
 ///
-/// For stores that keep rows in memory, and for predicates that SQL cannot say.
+/// For stores that keep rows in memory, and for predicates that SQL cannot express.
 struct RowSelection {
     let query: RowQuery
 
@@ -11,16 +11,16 @@ struct RowSelection {
         self.query = query
     }
 
-    /// The rows that match, in the query's order, offset and limit applied.
+    /// The matching rows in the query's order, with offset and limit applied.
     ///
-    /// - Throws: Code 134060 when the predicate or a sort descriptor names a property that the entity does not have, or
-    ///   compares values that cannot be compared.
+    /// - Throws: Code 134060 when the predicate or a sort descriptor contains a property that the entity does not have,
+    ///   or compares values that cannot be compared.
     func select(from rows: [RowSubject]) throws -> [RowSubject] {
         let sorted = try sort(filter(rows))
         return Array(slice(sorted[...]))
     }
 
-    /// The rows that match, of those that a store has read for the query without its predicate, order and limits.
+    /// The matching rows among those that a store has read for the query without its predicate, order and limits.
     func select(from result: RowResult, graph: StoreRowGraph) throws -> RowResult {
         var positions: [ObjectKey: RowResult.Position] = [:]
         let subjects = graph.subjects(of: result)
@@ -40,16 +40,16 @@ struct RowSelection {
         }
     }
 
-    /// Refuses a predicate that asks a program's own code: that expects objects, and a store has none.
+    /// Rejects a predicate with a block or other code, which takes objects: a store has only rows.
     private static func requireNoCode(in predicate: NSPredicate) throws {
         guard predicate.asksCode else { return }
         throw CocoaError(
             .coreData,
-            "Unsupported predicate \(predicate.predicateFormat): it asks code that expects objects, and a store has none. "
+            "Unsupported predicate \(predicate.predicateFormat): it calls code that takes objects; a store has none. "
                 + "Fetch without it, and filter the objects.")
     }
 
-    /// The rows in the order of the sort descriptors; rows that are equal to all of them stay in order.
+    /// The rows sorted by the sort descriptors, with a stable sort.
     func sort(_ rows: [RowSubject]) throws -> [RowSubject] {
         guard !query.sortDescriptors.isEmpty else { return rows }
         let order = try RowOrder<RowSubject>(query.sortDescriptors) { row, key in
@@ -58,13 +58,13 @@ struct RowSelection {
         return try order.sort(rows)
     }
 
-    /// What offset and limit leave.
+    /// Applies offset and limit.
     func slice<Rows: RandomAccessCollection>(_ rows: Rows) -> Rows.SubSequence {
         let rest = rows.dropFirst(max(0, query.offset))
         return query.limit > 0 ? rest.prefix(query.limit) : rest
     }
 
-    /// Turns errors of the predicate language into Core Data's.
+    /// Converts errors of the predicate language to Core Data's.
     static func explaining<Result>(_ text: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -75,7 +75,7 @@ struct RowSelection {
 }
 
 extension NSPredicate {
-    /// Whether the predicate asks a program's own code: a block, or a class of the user's.
+    /// Whether the predicate contains code: a block, or a custom subclass.
     var asksCode: Bool {
         var asksCode = false
         embeddedNode.walk { part in
@@ -90,7 +90,8 @@ extension NSPredicate {
 }
 
 extension PredicateNode {
-    /// The predicate with IDs in place of objects: rows are compared with IDs, and no object is touched meanwhile.
+    /// The predicate with object IDs in place of objects: rows are compared with IDs, and no object is accessed during
+    /// the evaluation.
     func identifyingObjects() -> PredicateNode {
         mapExpressions { expression in
             guard case .constant(let constant) = expression else { return expression }
@@ -102,7 +103,7 @@ extension PredicateNode {
         }
     }
 
-    /// Tells long lists of numbers and texts from others at once.
+    /// Quickly excludes long lists of numbers and texts.
     private static func mayHoldObjects(_ value: Any) -> Bool {
         switch value {
         case is NSSet, is NSOrderedSet, is NSArray, is [NSManagedObject], is Set<NSManagedObject>: true

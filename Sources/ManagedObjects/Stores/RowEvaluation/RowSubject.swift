@@ -1,15 +1,15 @@
 import Foundation
 import PredicateLanguage
 
-/// A row as predicates and sort descriptors see it: keys are the properties of its entity, relationships lead to other
-/// rows. No object is made for it.
+/// A row as the subject of predicates and sort descriptors: its keys are the properties of its entity, relationships
+/// give other rows. No object is created for it.
 final class RowSubject {
     enum Content {
         /// Not read yet: only the key is known.
         case unread
         case values(ContiguousArray<Value>)
         case page(RowPage, row: Int)
-        /// There is no such row.
+        /// The row does not exist.
         case missing
     }
 
@@ -17,7 +17,7 @@ final class RowSubject {
     /// The layout of the row's own entity.
     let layout: EntityLayout
     var content: Content
-    /// Where related rows are found; nil when the evaluation is over.
+    /// The graph with related rows; nil after the evaluation.
     private weak var graph: (any RowGraph)?
 
     init(key: ObjectKey, layout: EntityLayout, content: Content, graph: any RowGraph) {
@@ -27,7 +27,7 @@ final class RowSubject {
         self.graph = graph
     }
 
-    /// The value of a slot; null where there is no such row.
+    /// The value of a slot; null where the row does not exist.
     func value(slot: Int) throws -> Value {
         if case .unread = content { try graph?.read(self) }
         switch content {
@@ -37,7 +37,7 @@ final class RowSubject {
         }
     }
 
-    /// Transformable values lie in memory as bytes, as they do in files.
+    /// Transformable values are encoded in memory, as in files.
     private func decoded(_ value: Value, slot: EntityLayout.Slot) -> Value {
         guard slot.kind == .transformable, case .data(let data) = value, let attribute = slot.attribute else {
             return value
@@ -45,7 +45,7 @@ final class RowSubject {
         return TransformableCoding.decode(data, attribute: attribute)
     }
 
-    /// The members of a to-many relationship, by its place in the layout.
+    /// The members of a to-many relationship, by its index in the layout.
     func members(place: Int) throws -> [RowSubject] { try graph?.members(place: place, of: self) ?? [] }
 
     /// The row that a to-one relationship refers to.
@@ -76,7 +76,7 @@ extension RowSubject: PredicateSubject {
             case "entity": return layout.entity
             default:
                 throw PredicateEvaluationError(
-                    .unknownKey, "The entity “\(layout.entity.name ?? "")” has no property “\(key)” that a store keeps."
+                    .unknownKey, "The entity “\(layout.entity.name ?? "")” has no property “\(key)” in the store."
                 )
             }
         }
@@ -111,13 +111,13 @@ extension RowSubject: PredicateSubject {
     }
 }
 
-/// Rows and how they hang together, as far as an evaluation has asked.
+/// Rows and their relationships, read during an evaluation.
 protocol RowGraph: AnyObject {
-    /// The row of a key. It need not exist: that is seen when it is read.
+    /// The row with a key. Whether it exists is known only after it is read.
     func subject(for key: ObjectKey) throws -> RowSubject?
     /// Reads the content of a row.
     func read(_ subject: RowSubject) throws
-    /// The members of a to-many relationship of a row, by its place in the layout, in order.
+    /// The members of a to-many relationship of a row, by its index in the layout, in order.
     func members(place: Int, of subject: RowSubject) throws -> [RowSubject]
     /// The ID of a row's object.
     func objectID(for key: ObjectKey) -> NSManagedObjectID

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The rows of any store, read as an evaluation asks for them.
+/// The rows of any store, read on demand during an evaluation.
 ///
-/// Rows and members are read for all rows met so far at once, so that a predicate over a relationship costs one
+/// Rows and members are read at once for all rows known so far, so that a predicate over a relationship costs one
 /// statement for each step of its key path and not one for each row.
 final class StoreRowGraph: RowGraph {
     private let store: any RowStore
     private let coordinator: NSPersistentStoreCoordinator
     private let generation: (any StoreGeneration)?
     private var subjects: [ObjectKey: RowSubject] = [:]
-    /// Rows met but not read.
+    /// Known rows that are not yet read.
     private var unread: [RowSubject] = []
-    /// The members of relationships, by place in the layout, of the rows of each entity.
+    /// The members of relationships, by index in the layout, of the rows of each entity.
     private var members: [MemberKey: [ObjectKey: [RowSubject]]] = [:]
 
     private struct MemberKey: Hashable {

@@ -1,10 +1,10 @@
 import Foundation
 import PredicateLanguage
 
-/// Carries out in memory a query for dictionaries: columns, groups, aggregates.
+/// Evaluates a query for dictionaries in memory: columns, groups, aggregates.
 ///
-/// What SQL's rules are holds here too: an aggregate is taken over a group, over all rows where nothing is grouped; a
-/// plain column of a group is that of its first row; nil values enter no aggregate.
+/// The rules are those of SQL: an aggregate is computed over a group, or over all rows without grouping; a plain column
+/// of a group has the value of its first row; nil values are ignored by aggregates.
 struct ValueSelection {
     private let query: ValueQuery
     private let selection: RowSelection
@@ -14,8 +14,7 @@ struct ValueSelection {
         selection = RowSelection(query.query)
     }
 
-    /// An array of values for each result, in the form in which key-value coding hands them out; IDs for to-one
-    /// relationships.
+    /// An array of values for each result, in the form of key-value coding, with IDs for to-one relationships.
     ///
     /// - Throws: Code 134060 when the predicate or an expression cannot be evaluated, or a column is a to-many
     ///   relationship.
@@ -49,7 +48,7 @@ struct ValueSelection {
                 groups.append((values, [row]))
             }
         }
-        // In the order of what they are grouped by, as SQLite gives groups.
+        // Sorted by the grouped values, as in SQLite.
         return groups.sorted { one, other in
             for (one, other) in zip(one.values, other.values) {
                 switch SortComparison.compare(one, other, selector: "compare:") {
@@ -74,7 +73,7 @@ struct ValueSelection {
     }
 }
 
-/// Rows that belong together in a result, and the result's values.
+/// The rows of a result, and its values.
 private final class ValueGroup: PredicateSubject {
     let rows: [RowSubject]
     let values: [Any?]
@@ -86,7 +85,7 @@ private final class ValueGroup: PredicateSubject {
         self.columns = columns
     }
 
-    /// Whether a condition on groups holds: it may name columns, as keys or as variables, and aggregates.
+    /// Whether a condition on groups holds. It may contain columns, as keys or as variables, and aggregates.
     func meets(_ predicate: NSPredicate) throws -> Bool {
         try RowSelection.explaining(predicate.predicateFormat) {
             let node = predicate.embeddedNode
@@ -145,7 +144,7 @@ private struct ValueColumn {
         }
     }
 
-    /// The value in the form that the column's type has.
+    /// The value converted to the column's type.
     private func converted(_ value: Any?) -> Any? {
         switch value {
         case nil: return nil

@@ -4,7 +4,7 @@ extension Book {
     /// The chapters in their order.
     public var orderedChapters: [Chapter] { chapters?.array as? [Chapter] ?? [] }
 
-    /// How much has been read, from 0 to 1.
+    /// The fraction that has been read, from 0 to 1.
     public var progress: Double {
         let chapters = orderedChapters
         guard !chapters.isEmpty else { return 0 }

@@ -10,7 +10,8 @@ public final class Bookshelf {
     private static let model = Bundle.module.url(forResource: "Model", withExtension: "momd")
         .flatMap(NSManagedObjectModel.init(contentsOf:))
 
-    /// A bookshelf on disk or in memory. Throws where the model is missing from the bundle, or the store cannot be loaded.
+    /// Creates a bookshelf on disk or in memory. Throws where the model is missing from the bundle, or the store cannot
+    /// be loaded.
     public init(inMemory: Bool = false) throws {
         guard let model = Self.model else { throw CocoaError(.fileReadNoSuchFile) }
         container = NSPersistentContainer(name: "Bookshelf", managedObjectModel: model)

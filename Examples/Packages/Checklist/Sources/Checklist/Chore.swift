@@ -1,7 +1,7 @@
 import CoreData
 import ManagedMacros
 
-/// Something to do, in steps that are chores themselves.
+/// A task, whose steps are chores themselves.
 @Managed
 public class Chore: NSManagedObject {
     public var title: String?
@@ -11,7 +11,7 @@ public class Chore: NSManagedObject {
     public var steps: NSOrderedSet?
     public var whole: Chore?
 
-    /// Shown opened; not in the model.
+    /// Whether the chore is expanded in the user interface; not in the model.
     public var isExpanded = false
 
     /// Whether the chore and all of its steps are done.
@@ -20,13 +20,13 @@ public class Chore: NSManagedObject {
     }
 }
 
-/// A chore with a day on which it is due.
+/// A chore with a due date.
 @Managed
 public final class Reminder: Chore {
     public var due: Date?
 }
 
-/// A word that chores are found by. Its properties are generated; the class is ours.
+/// A tag of chores. Its properties are generated; the class is hand-written.
 public class Label: NSManagedObject {
     public override var description: String { name ?? "" }
 }
