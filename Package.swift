@@ -19,6 +19,8 @@ func syntax(_ name: String) -> Target.Dependency {
 // MARK: - Targets, bottom to top
 
 var targets: [Target] = [
+    // Files that take their place whole or not at all. Everything above writes its files through it.
+    .target(name: "AtomicFiles"),
     // Property lists with UIDs and keyed archives, as plain values: no class is ever instantiated.
     .target(name: "KeyedArchives"),
     // The predicate language: tree, parser, printer, evaluator.
@@ -180,6 +182,3 @@ let package = Package(
     targets: targets,
     swiftLanguageModes: [.v6]
 )
-
-// Files that take their place whole or not at all. Everything above writes its files by it.
-package.targets.append(.target(name: "AtomicFiles"))

@@ -161,7 +161,7 @@ import Testing
         let context = diary.context()
         let notes = try context.all("Note", sortedBy: "title", NSPredicate(format: "rank >= 0"))
         #expect(RowsStore.log.take() == ["fetch Note rank >= 0"])
-        #expect(notes.allSatisfy(\.isFault))
+        #expect(notes.allSatisfy { $0.isFault })
         #expect(notes[0].value(forKey: "title") as? String == "Note 0")
         #expect(RowsStore.log.take() == ["values n0", "register n0"])
         #expect((notes[0].value(forKey: "rank") as? NSNumber)?.intValue == 0)

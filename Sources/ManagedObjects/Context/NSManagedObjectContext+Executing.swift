@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
         if let parentContext {
             return try parentContext.queue.sync { () throws in try parentContext.execute(request) }
         }
-        guard coordinator != nil else {
+        guard let coordinator else {
             throw CocoaError(
                 .coreData,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])

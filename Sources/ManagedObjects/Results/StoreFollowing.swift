@@ -26,6 +26,7 @@ extension SQLiteStore {
     /// when the result is let go; nil where the store is in memory or not open.
     func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> StoreWatcher? {
         guard let url, !SQLiteFile.isMemory(url), let content = try? content() else { return nil }
-        return StoreWatcher(url: url, connection: content.connection, post: didWrite)
+        let queue = DispatchQueue(label: "NSManagedObjectContext.following")
+        return StoreWatcher(url: url, connection: content.connection, queue: queue, post: didWrite)
     }
 }

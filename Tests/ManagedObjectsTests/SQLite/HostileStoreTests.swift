@@ -42,12 +42,25 @@ import Testing
             model.freeze()
             attempt("metadata") { _ = try SQLiteStore.metadataForPersistentStore(with: url) }
             attempt("inspection") { _ = try StoreInspection(url: url) }
-            attempt("check") { _ = try RowCheck(url: url, model: model).problems { _, _ in } }
+            attempt("check") { _ = try HostileStoreTests.problems(of: url, model) }
             attempt("open") {
                 let open = try OpenStore(at: url, model: model, options: [NSReadOnlyPersistentStoreOption: true])
                 attempt("rows") { for entity in model.entities { _ = try open.rows(entity.name ?? "") } }
             }
             return errors
+        }
+    }
+
+    /// What a check of the store's rows finds.
+    private static func problems(of url: URL, _ model: NSManagedObjectModel) throws -> [RowProblem] {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return try context.performAndWait {
+            try RowCheck(url: url, model: model).problems(in: context) { _, _ in }
         }
     }
 
@@ -108,11 +121,11 @@ import Testing
         model.freeze()
         for value in Self.values where !value.isNull {
             let store = try Spoiled(["INSERT INTO \(table) VALUES (?, ?)"], arguments: [value, value])
-            let problems = try RowCheck(url: store.url, model: model).problems { _, _ in }
+            let problems = try Self.problems(of: store.url, model)
             #expect(problems.count { $0.kind == .danglingReference } == 1, "\(value)")
         }
         let store = try Spoiled(["INSERT INTO \(table) VALUES ('a', x'00')"])
-        let problems = try RowCheck(url: store.url, model: model).problems { _, _ in }
+        let problems = try Self.problems(of: store.url, model)
         #expect(problems.first { $0.kind == .danglingReference }?.examples == ["Item/'a' - Tag/a blob of 1 bytes"])
     }
 
