@@ -10,9 +10,12 @@ final class ContextQueue: Sendable {
     /// The main queue, marked. In a program with an asynchronous `main`, Dispatch runs the main queue on another thread
     /// than Foundation's main thread after the first suspension, so the thread alone does not tell.
     private static let mainQueue: DispatchQueue = {
-        DispatchQueue.main.setSpecific(key: ownerKey, value: ObjectIdentifier(DispatchQueue.main))
+        DispatchQueue.main.setSpecific(key: ownerKey, value: mainIdentity)
         return .main
     }()
+
+    /// What marks the main queue, for all of its contexts. Not the queue object: Dispatch may give another one at each access.
+    private static let mainIdentity = ObjectIdentifier(DispatchQueue.self)
 
     init(_ type: NSManagedObjectContextConcurrencyType) {
         self.type = type
@@ -27,9 +30,9 @@ final class ContextQueue: Sendable {
         }
     }
 
-    /// What marks the queue: every context of the main queue has the same one.
+    /// What marks the queue.
     private var identity: ObjectIdentifier {
-        type == .mainQueueConcurrencyType ? ObjectIdentifier(Self.mainQueue) : ObjectIdentifier(self)
+        type == .mainQueueConcurrencyType ? Self.mainIdentity : ObjectIdentifier(self)
     }
 
     /// Whether the caller is on the queue.
@@ -47,7 +50,7 @@ final class ContextQueue: Sendable {
 
     /// The marked queue that the caller runs on; nil outside any context's queue.
     private static var executing: ObjectIdentifier? {
-        DispatchQueue.getSpecific(key: ownerKey) ?? (Thread.isMainThread ? ObjectIdentifier(mainQueue) : nil)
+        DispatchQueue.getSpecific(key: ownerKey) ?? (Thread.isMainThread ? mainIdentity : nil)
     }
 
     /// The queues that wait for the caller's work further up its stack: a child context that is used on its parent's queue
