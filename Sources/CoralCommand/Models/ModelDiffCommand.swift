@@ -109,7 +109,9 @@ private struct ModelDiffReport: Encodable {
         differentHashes = difference.differentHashes
         opensWithoutMigration = difference.differentHashes.isEmpty
         migratesByItself = difference.mapping.obstacles.isEmpty
-        obstacles = difference.mapping.obstacles.map { .init(entity: $0.entity, property: $0.property, reason: $0.reason) }
+        obstacles = difference.mapping.obstacles.map {
+            .init(entity: $0.entity, property: $0.property, reason: $0.reason)
+        }
     }
 
     func text(_ difference: ModelDifference) -> String {

@@ -4,7 +4,8 @@ import Foundation
 /// that point.
 ///
 /// A token is archived in the form that Apple's framework uses, so that either reads what the other has archived.
-open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {  // because it is immutable
+// Unchecked, because NSObject is no Sendable class; every property is a constant.
+open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     private static let dictionaryKey = "NSPersistentHistoryTokenDictionary"
 
     /// Transaction numbers by store UUID.

@@ -138,13 +138,13 @@ struct MigrationInference {
         if after.isReadOnly { return nil }
         let isFilled = after.isOptional || after.defaultValue != nil
         guard let before, !before.isReadOnly || before.type == after.type else {
-            return isFilled ? nil : "It is required and new, and has no default value for the objects that exist."
+            return isFilled ? nil : "It is required and new, and there is no default value for existing objects."
         }
         if !isConverted(before.type, to: after.type) {
             return "Its type changes from \(before.type) to \(after.type), which needs a mapping model."
         }
         if before.isOptional, !isFilled {
-            return "It becomes required, and has no default value for the objects without one."
+            return "It becomes required, and there is no default value for objects without one."
         }
         return nil
     }
