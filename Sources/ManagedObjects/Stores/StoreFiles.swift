@@ -37,9 +37,8 @@ struct StoreFiles {
     }
 
     private static func isDatabase(_ url: URL) -> Bool {
-        guard let handle = try? FileHandle(forReadingFrom: url) else { return false }
-        defer { try? handle.close() }
-        return (try? handle.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+        let start = try? DatabaseFile.withFile(at: url.path) { try $0.bytes(at: 0, count: 16) }
+        return start == Data("SQLite format 3\0".utf8)
     }
 
     /// Empties the database, so that connections that have it open see that, and then removes the files. Nothing happens where

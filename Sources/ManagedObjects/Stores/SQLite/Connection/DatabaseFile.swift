@@ -7,14 +7,26 @@ struct DatabaseFile {
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let methods: sqlite3_io_methods
 
-    init(_ database: Database) throws {
+    init(_ connection: OpaquePointer?) throws {
         var file: UnsafeMutablePointer<sqlite3_file>?
-        let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        let code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
         guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
         }
         self.file = file
         self.methods = methods
+    }
+
+    /// Calls a closure with the file at a path, opened by SQLite, which reads nothing of it by itself.
+    ///
+    /// A file that is opened and closed past SQLite takes the locks of this process's connections to it with it: the system
+    /// gives up all locks of a process on a file when the process closes it once.
+    static func withFile<Result>(at path: String, _ body: (DatabaseFile) throws -> Result) throws -> Result {
+        var connection: OpaquePointer?
+        defer { sqlite3_close_v2(connection) }
+        let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        return try body(DatabaseFile(connection))
     }
 
     var byteCount: Int64 {
@@ -75,7 +87,7 @@ extension Database {
     /// Whether the file is kept in WAL mode: byte 18 of its header is 2. A pragma would tell how this connection works, and
     /// would read the database first.
     var isWriteAheadLogged: Bool {
-        let header = try? DatabaseFile(self).bytes(at: 18, count: 1)
+        let header = try? DatabaseFile(sqliteConnection).bytes(at: 18, count: 1)
         return header?.first == 2
     }
 }

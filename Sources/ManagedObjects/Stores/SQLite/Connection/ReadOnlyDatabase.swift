@@ -94,7 +94,7 @@ final class ReadOnlyDatabase: Sendable {
         switch opened.access {
         case .shared: return true
         case .locked: return !file.isShared
-        case .unshared, .recovered: return !file.isShared && stamps == opened.stamps
+        case .unshared, .recovered: return stamps == opened.stamps
         }
     }
 
@@ -103,8 +103,8 @@ final class ReadOnlyDatabase: Sendable {
     ) throws -> Opened {
         for attempt in 1... {
             do {
-                return file.isShared
-                    ? try openShared(file, configuration, prepare) : try openAlone(file, configuration, prepare)
+                if file.isShared, let shared = try openShared(file, configuration, prepare) { return shared }
+                return try openAlone(file, configuration, prepare)
             } catch let error as DatabaseError where attempt < 5 && Self.isPassing(error) {
                 // Another process has opened or closed the store meanwhile, so that it is read in another way now.
                 usleep(20_000)
@@ -117,16 +117,24 @@ final class ReadOnlyDatabase: Sendable {
         [.SQLITE_BUSY_SNAPSHOT, .SQLITE_CANTOPEN].contains(error.extendedResultCode)
     }
 
+    /// Opens the database together with other processes; nil where the shared memory cannot be used, as on a full disk or
+    /// without permission.
     private static func openShared(
         _ file: SQLiteFile, _ configuration: Configuration, _ prepare: @escaping @Sendable (Database) throws -> Void
-    ) throws -> Opened {
+    ) throws -> Opened? {
         let stamps = file.stamps
         var shared = configuration
         shared.readonly = true
         shared.prepareDatabase(prepare)
-        let pool = try DatabasePool(path: file.uri(parameters: "mode=ro"), configuration: shared)
-        try pool.read(readSomething)
-        return Opened(database: pool, access: .shared, stamps: stamps)
+        do {
+            let pool = try DatabasePool(path: file.uri(parameters: "mode=ro"), configuration: shared)
+            try pool.read(readSomething)
+            return Opened(database: pool, access: .shared, stamps: stamps)
+        } catch let error as DatabaseError
+            where [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
+        {
+            return nil
+        }
     }
 
     private static func openAlone(
@@ -145,15 +153,16 @@ final class ReadOnlyDatabase: Sendable {
             if isLogged.isSet { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             try prepare(database)
         }
-        let queue = try DatabaseQueue(
-            path: file.uri(parameters: "mode=ro&vfs=\(UnsharedFileSystem.name)"), configuration: alone)
         do {
+            // GRDB reads a connection that it has opened.
+            let queue = try DatabaseQueue(
+                path: file.uri(parameters: "mode=ro&vfs=\(UnsharedFileSystem.name)"), configuration: alone)
             try queue.read(readSomething)
             return Opened(database: queue, access: isLogged.isSet ? .unshared : .locked, stamps: stamps)
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
             var copied = configuration
             copied.prepareDatabase(prepare)
-            let recovered = try RecoveredCopy.make(of: file, through: queue, configuration: copied)
+            let recovered = try RecoveredCopy.make(of: file, configuration: copied)
             return Opened(database: recovered, access: .recovered, stamps: stamps)
         }
     }

@@ -6,20 +6,15 @@ import GRDB
 enum RecoveredCopy {
     /// Copies the database and its journal, and lets SQLite roll back what the journal holds.
     ///
-    /// - Parameter connection: A connection to the database, through which it is locked and read: a file that is opened and
-    ///   closed besides would take SQLite's locks with it.
     /// - Throws: Errors as GRDB has them, and what writing the copy throws. Cost: the database is copied.
-    static func make(
-        of file: SQLiteFile, through connection: DatabaseQueue, configuration: Configuration
-    ) throws -> DatabaseQueue {
+    static func make(of file: SQLiteFile, configuration: Configuration) throws -> DatabaseQueue {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         // Once it is open and recovered, SQLite needs the copy's name no more.
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = SQLiteFile(folder.appendingPathComponent("Store.sqlite"))
-        try connection.writeWithoutTransaction { database in
-            let original = try DatabaseFile(database)
+        try DatabaseFile.withFile(at: file.path) { original in
             try original.lockedForReading {
                 try original.copy(to: copy.url)
                 try FileManager.default.copyItem(atPath: file.path + "-journal", toPath: copy.path + "-journal")
