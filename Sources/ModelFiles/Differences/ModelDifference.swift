@@ -26,13 +26,13 @@ public struct ModelDifference: Sendable, Equatable {
         public var summary: String
     }
 
-    /// All changes, by entity and property; those of an entity itself come before those of its properties.
+    /// All changes, sorted by entity and property; those of an entity itself come before those of its properties.
     public let changes: [Change]
     /// The entities, by their new names, whose version hashes differ: a store of the old model opens with the new one
     /// only after a migration. Empty where no migration is needed.
     public let differentHashes: [String]
-    /// How lightweight migration would take a store from the old model to the new one, and what it cannot do. Meaningful
-    /// where hashes differ.
+    /// The mapping that lightweight migration from the old model to the new one would infer, and what it cannot infer.
+    /// Relevant only where hashes differ.
     public let mapping: InferredMapping
 
     /// Whether the models are equal. Differences in the source files' tool attributes are ignored.
@@ -69,7 +69,9 @@ private struct ModelComparison {
         compareLists(
             "fetch requests", old.fetchRequestTemplates.map(Self.text).sorted(),
             new.fetchRequestTemplates.map(Self.text).sorted())
-        for pair in ModelMatch(from: old, to: new).entities.sorted(by: { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }) {
+        for pair in ModelMatch(from: old, to: new).entities.sorted(by: {
+            ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "")
+        }) {
             switch (pair.old.flatMap(old.entity(named:)), pair.new.flatMap(new.entity(named:))) {
             case (let before?, let after?): compare(before, after)
             case (nil, let after?): changes.append(Self.entity(.added, after))
@@ -111,7 +113,9 @@ private struct ModelComparison {
         for (aspect, old, new) in ModelAspects.differences(ModelAspects(before), ModelAspects(after)) {
             changes.append(Change(kind: .changed(aspect: aspect, old: old, new: new), entity: name, summary: ""))
         }
-        let ordered = ModelMatch.pairs(before.properties, after.properties).sorted { ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "") }
+        let ordered = ModelMatch.pairs(before.properties, after.properties).sorted {
+            ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "")
+        }
         for pair in ordered {
             // A property that moves up or down the hierarchy is the same property.
             let inherited = (
