@@ -1,10 +1,10 @@
 import Coral
 
-/// A value as text, so that equal values have equal texts, in every process: dictionaries and sets are sorted by the texts of
-/// what they hold.
+/// A value as text. Equal values have equal texts in every process: dictionaries and sets are sorted by the texts of
+/// their elements.
 enum ValueContents {
-    /// The text of an attribute's value. Of an object of any other class it is that of its keyed archive, where it can be
-    /// archived, else its description.
+    /// The text of an attribute's value. For other classes it is the content of the object's keyed archive, or its
+    /// description where it cannot be archived.
     static func text(_ value: Any) -> String {
         switch value {
         case let text as String: text
@@ -23,7 +23,7 @@ enum ValueContents {
         }
     }
 
-    /// The text of an element, in which a text is told from what only looks like it.
+    /// The text of an element. Strings are quoted, so that they differ from other values with the same text.
     private static func quoted(_ value: Any) -> String {
         (value as? String).map { $0.debugDescription } ?? text(value)
     }
@@ -36,7 +36,8 @@ enum ValueContents {
         return "[" + (texts.isEmpty ? ":" : texts.sorted().joined(separator: ", ")) + "]"
     }
 
-    /// The archive of an object by its content, not by its bytes: archivers put keys in any order.
+    /// The decoded content of an object's archive. The bytes cannot be compared, because archivers write keys in any
+    /// order.
     private static func archived(_ object: NSObject) -> String? {
         guard object is any NSCoding,
             let data = try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)

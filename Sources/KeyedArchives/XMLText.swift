@@ -28,15 +28,15 @@ public enum XMLText {
         return data
     }
 
-    /// The text of bytes that are UTF-8; nil where they are not. Decoding replaces what is invalid, so the bytes differ then.
-    /// `String(validating:as:)` does this in one pass, but exists from iOS 18 and macOS 15 only.
+    /// The text of valid UTF-8; nil for invalid bytes. Decoding replaces invalid bytes, so the result's bytes differ.
+    /// `String(validating:as:)` does this in one pass, but requires iOS 18 and macOS 15.
     private static func validatedUTF8(_ data: Data) -> String? {
         let text = String(decoding: data, as: UTF8.self)
         return text.utf8.elementsEqual(data) ? text : nil
     }
 
-    /// Whether what stands before the first element declares no document type, or one that only names itself. Others could
-    /// declare entities, which a parser would put into text silently.
+    /// Whether the document has no document type declaration, or one without an internal subset. An internal subset
+    /// could declare entities, which a parser would expand silently.
     package static func hasPlainDocumentType(_ utf8: Data) -> Bool {
         var isInDocumentType = false
         var position = utf8.startIndex

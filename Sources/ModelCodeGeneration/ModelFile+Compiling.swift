@@ -24,11 +24,11 @@ extension ModelFile {
         return file
     }
 
-    /// Writes the compiled form: of a bundle a bundle, of a single model a single file. What is at the URL is replaced when all
-    /// is written.
+    /// Writes the compiled form: a bundle for a bundle, a file for a single model. An existing bundle or file is
+    /// replaced when the new one is complete.
     ///
-    /// - Throws: `ModelError` when a model cannot be compiled, when that would change its version hashes, or when a file
-    ///   cannot be written.
+    /// - Throws: `ModelError` when a model cannot be compiled, when that would change its version hashes, or when a
+    ///   file cannot be written.
     public func writeCompiled(to url: URL) throws {
         if kind == .sourceBundle || kind == .compiledBundle {
             try writeCompiledBundle(to: url)

@@ -1,28 +1,29 @@
 import Foundation
 
-/// A model written in another form, and what that form has no place for.
+/// A model written in another form, and the differences that this form cannot represent.
 ///
-/// What was written is read again and compared with the model. A difference that changes a version hash is an error,
-/// because stores would not open with the result; any other is an omission.
+/// The written file is read back and compared with the model. A difference that changes a version hash is an error,
+/// because the result could not open existing stores; any other is an omission.
 public struct ModelConversion: Sendable {
     /// The file's content.
     public let data: Data
-    /// What the model states and the file does not: each change leads from the model to what the file reads as.
+    /// What is lost in the file: the changes from the model to the model that is read from the file.
     public let omissions: [ModelDifference.Change]
 
     /// The file `contents` of an `.xcdatamodel`. See ``ModelSourceWriter``.
     ///
-    /// Throws ``ModelError`` for a predicate that cannot be spelled, and where version hashes would change. Cost: the model
-    /// is written, read and hashed twice.
+    /// Throws ``ModelError`` for a predicate that cannot be printed, and where version hashes would change. Cost: the
+    /// model is written, read and hashed twice.
     public static func source(of model: Model) throws -> ModelConversion {
         let data = try ModelSourceWriter.write(model)
         return try ModelConversion(data, of: model, readAs: ModelSourceReader.read(data), moduleName: nil)
     }
 
-    /// A compiled model, a `.mom`. See ``ModelArchive``. Class names of the form `.Name` get the module's name in front.
+    /// A compiled model, a `.mom`. See ``ModelArchive``. The module's name, if given, is prefixed to class names of the
+    /// form `.Name`.
     ///
-    /// Throws ``ModelError`` for what cannot be compiled, and where version hashes would change. Cost: the model is written,
-    /// read and hashed twice.
+    /// Throws ``ModelError`` when the model cannot be compiled, and where version hashes would change. Cost: the model
+    /// is written, read and hashed twice.
     public static func compiled(of model: Model, moduleName: String? = nil) throws -> ModelConversion {
         let data = try ModelArchive.write(model, moduleName: moduleName)
         return try ModelConversion(data, of: model, readAs: ModelArchive.read(data), moduleName: moduleName)
@@ -35,7 +36,7 @@ public struct ModelConversion: Sendable {
             let names = difference.differentHashes.joined(separator: ", ")
             throw ModelError(
                 .changedHash,
-                "The result would have other version hashes than the model, and not open its stores: \(names).",
+                "The version hashes would change, so that existing stores could not be opened: \(names).",
                 entity: difference.differentHashes.first)
         }
         self.data = data

@@ -2,13 +2,13 @@ import Foundation
 import KeyedArchives
 
 extension ModelFile {
-    /// Writes the versions as a compiled bundle, a `.momd`: a `.mom` for each, and `VersionInfo.plist` with their hashes.
-    /// A bundle that is at the URL is replaced when the new one is complete.
+    /// Writes the versions as a compiled bundle, a `.momd`: a `.mom` for each, and `VersionInfo.plist` with their
+    /// hashes. An existing bundle is replaced when the new one is complete.
     ///
-    /// Class names of the form `.Name` get the module's name in front, if there is one. Throws ``ModelError`` when a
-    /// model cannot be compiled, when that would change its version hashes, or when a file cannot be written.
+    /// The module's name, if given, is prefixed to class names of the form `.Name`. Throws ``ModelError`` when a model
+    /// cannot be compiled, when that would change its version hashes, or when a file cannot be written.
     ///
-    /// - Returns: What the form has no place for, and what is left out therefore.
+    /// - Returns: What the form cannot represent, and what is therefore omitted.
     @discardableResult
     public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws -> [ModelDifference.Change] {
         let conversions = try versions.map { try ModelConversion.compiled(of: $0.model, moduleName: moduleName) }
@@ -22,7 +22,7 @@ extension ModelFile {
         return conversions.flatMap(\.omissions)
     }
 
-    /// Writes one model as a `.mom`, which replaces one that is there when it is complete. Throws and returns as
+    /// Writes one model as a `.mom`; an existing file is replaced atomically. Throws and returns as
     /// ``writeCompiledBundle(to:moduleName:)`` does.
     @discardableResult
     package static func writeCompiledModel(_ model: Model, to url: URL) throws -> [ModelDifference.Change] {
@@ -49,13 +49,13 @@ extension ModelFile {
         return try ModelArchive.reportingErrors(in: nil) { try BinaryPropertyList.write(.dictionary(info)) }
     }
 
-    /// Writes the versions as a source bundle, an `.xcdatamodeld`, with the name of the current one. A bundle that is at the
-    /// URL is replaced when the new one is complete.
+    /// Writes the versions as a source bundle, an `.xcdatamodeld`, with the name of the current one. An existing bundle
+    /// is replaced when the new one is complete.
     ///
-    /// Throws ``ModelError`` when a predicate cannot be spelled, when version hashes would change, or when a file cannot be
-    /// written.
+    /// Throws ``ModelError`` when a predicate cannot be printed, when version hashes would change, or when a file
+    /// cannot be written.
     ///
-    /// - Returns: What the form has no place for, and what is left out therefore.
+    /// - Returns: What the form cannot represent, and what is therefore omitted.
     @discardableResult
     public func writeSourceBundle(to url: URL) throws -> [ModelDifference.Change] {
         let conversions = try versions.map { try ModelConversion.source(of: $0.model) }
@@ -69,8 +69,8 @@ extension ModelFile {
         return conversions.flatMap(\.omissions)
     }
 
-    /// Writes one model as an `.xcdatamodel`, a folder, which replaces one that is there when it is complete. Throws and
-    /// returns as ``writeSourceBundle(to:)`` does.
+    /// Writes one model as an `.xcdatamodel`, a folder; an existing one is replaced when the new one is complete.
+    /// Throws and returns as ``writeSourceBundle(to:)`` does.
     package static func writeSourceModel(_ model: Model, to url: URL) throws -> [ModelDifference.Change] {
         let conversion = try ModelConversion.source(of: model)
         try ModelReplacement.write(to: url) { try write(conversion, to: $0) }
@@ -107,7 +107,7 @@ extension ModelFile {
         }
     }
 
-    /// Writes a file of a bundle that is being made.
+    /// Writes a file into an unfinished bundle.
     static func write(_ data: Data, to url: URL) throws {
         do {
             try data.write(to: url)

@@ -1,12 +1,13 @@
 import AtomicFiles
 import Foundation
 
-/// Writes model files and bundles whole: beside their place, which they take when they are complete.
+/// Writes model files and bundles into a temporary folder beside the destination, and moves them there when they are
+/// complete.
 package enum ModelReplacement {
-    /// Runs `write` with the location beside the place, and puts what it has written into the place.
+    /// Calls `write` with the temporary location, then moves the written file or folder to `place`.
     ///
-    /// - Throws: What `write` throws, with the place as the file, and ``ModelError`` where the place cannot be written to;
-    ///   then it is as it was.
+    /// - Throws: The errors of `write`, with `place` as the file, and ``ModelError`` where `place` cannot be written
+    ///   to. On any error `place` is unchanged.
     package static func write(to place: URL, _ write: (URL) throws -> Void) throws {
         do {
             let folder = try PartialFolder(for: place)
@@ -22,7 +23,7 @@ package enum ModelReplacement {
         }
     }
 
-    /// Writes one file whole.
+    /// Writes one file atomically.
     package static func write(_ data: Data, to place: URL) throws {
         try write(to: place) { try ModelFile.write(data, to: $0) }
     }

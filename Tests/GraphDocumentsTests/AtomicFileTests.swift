@@ -3,7 +3,7 @@ import Foundation
 import GraphDocuments
 import Testing
 
-/// Files take their place whole or not at all.
+/// Files are written completely or not at all.
 final class AtomicFileTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("atomic-\(UUID().uuidString)")
 
@@ -25,7 +25,7 @@ final class AtomicFileTests {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }
 
-    @Test func `a file is replaced, keeps its permissions, and nothing else is left`() throws {
+    @Test func `a file is replaced, its permissions are kept, and no temporary files remain`() throws {
         try write("old", to: "a.json")
         chmod(folder.appendingPathComponent("a.json").path, 0o600)
         try write("new", to: "a.json")
@@ -35,7 +35,7 @@ final class AtomicFileTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test func `a file that must not be replaced is an error`() throws {
+    @Test func `an existing file that must not be replaced is an error`() throws {
         try write("old", to: "a.json")
         #expect(throws: DocumentError.self) { try write("new", to: "a.json", replacing: false) }
         #expect(text("a.json") == "old")
@@ -44,7 +44,7 @@ final class AtomicFileTests {
         #expect(names == ["a.json", "b.json"])
     }
 
-    @Test func `a link stays, and the file that it leads to is replaced, also where there is none yet`() throws {
+    @Test func `a link is kept, and its target is replaced or created`() throws {
         let manager = FileManager.default
         try manager.createDirectory(at: folder.appendingPathComponent("real"), withIntermediateDirectories: true)
         try manager.createSymbolicLink(
@@ -59,7 +59,7 @@ final class AtomicFileTests {
         #expect(circle.withoutLinks.lastPathComponent == "circle")
     }
 
-    @Test func `what a killed process has left is removed, what a running one has is not`() throws {
+    @Test func `temporary folders of killed processes are removed, those of running ones are kept`() throws {
         let place = folder.appendingPathComponent("a.json")
         let running = try PartialFolder(for: place)
         let killed = folder.appendingPathComponent(".a.json.\(UUID().uuidString).partial")
@@ -75,7 +75,7 @@ final class AtomicFileTests {
         #expect(names.count == 3 && text("a.json") == "new")
     }
 
-    @Test func `a folder that was being replaced when its process was killed comes back`() throws {
+    @Test func `a folder whose replacement was interrupted by a kill is restored`() throws {
         let place = folder.appendingPathComponent("Notes.momd")
         let killed = folder.appendingPathComponent(".Notes.momd.\(UUID().uuidString).partial")
         for name in ["previous", "Notes.momd"] {

@@ -11,7 +11,7 @@ struct ModelConversionTests {
         ModelAttribute(name: name, type: type, isOptional: true)
     }
 
-    /// A model as a compiler leaves it: composites without a type of their own, and what only code can say.
+    /// A model as compiled: composites without a named type, and properties that only code can set.
     private var compiled: Model {
         var inner = element("point", .composite)
         inner.elements = [element("latitude", .double), element("longitude", .double)]
@@ -35,7 +35,7 @@ struct ModelConversionTests {
         ])
     }
 
-    @Test("A source made of a compiled model has its composites as types, compiles, and has the same hashes")
+    @Test("A source written from a compiled model has composite types, compiles, and has the same hashes")
     func source() throws {
         let conversion = try ModelConversion.source(of: compiled)
         let result = try ModelSourceReader.read(conversion.data)
@@ -47,7 +47,7 @@ struct ModelConversionTests {
         #expect(result.entities[0].relationships[0].maximumCount == -1)
     }
 
-    @Test("What a source has no place for is told")
+    @Test("Properties that a source cannot represent are listed as omissions")
     func omissions() throws {
         let omissions = try ModelConversion.source(of: compiled).omissions.map(\.description)
         #expect(omissions.count == 2)
@@ -56,7 +56,7 @@ struct ModelConversionTests {
         #expect(try ModelConversion.compiled(of: compiled).omissions == [])
     }
 
-    @Test("A conversion that would change a hash is refused")
+    @Test("A conversion that would change a hash is an error")
     func hashes() {
         // A number of objects that the format cannot hold.
         var model = compiled
@@ -66,7 +66,7 @@ struct ModelConversionTests {
         #expect(throws: ModelError.self) { try ModelConversion.source(of: model) }
     }
 
-    @Test("A type's name is that of no entity, and different elements have different types")
+    @Test("A type's name differs from all entity names, and different elements have different types")
     func names() throws {
         var model = compiled
         model.entities.append(ModelEntity(name: "Home"))
@@ -83,7 +83,7 @@ struct ModelConversionTests {
         #expect(try ModelConversion.compiled(of: model).omissions == [])
     }
 
-    @Test("An index that is declared twice is made once: that is a warning; two of one name are a mistake")
+    @Test("An identical second declaration of an index is a warning; two different indexes with one name are an error")
     func indexes() {
         let index = ModelFetchIndex(name: "byTitle", elements: [ModelFetchIndexElement(.property("title"))])
         var model = Model(entities: [

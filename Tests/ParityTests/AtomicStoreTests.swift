@@ -1,9 +1,9 @@
 import CoreData
 import Testing
 
-/// What a program's own atomic store is asked, and what works over its cache nodes.
+/// The calls to an atomic store of the program, and the features that work with its cache nodes.
 @Suite(.serialized) struct AtomicStoreTests {
-    /// Keeps its rows in a property list: by reference object, the entity's name and the values.
+    /// Keeps its rows in a property list: the entity's name and the values, by reference object.
     final class ListStore: NSAtomicStore, @unchecked Sendable {  // because a test calls from one thread
         nonisolated(unsafe) static var log = CallLog()
         nonisolated(unsafe) static var failsToSave = false
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    /// Where `save()` throws nothing has changed, and the save can be tried again.
+    /// Where `save()` throws, nothing has changed, and the save can be tried again.
     @Test func aFailedSaveLeavesTheCacheAsItWas() throws {
         let diary = try Diary("List")
         let context = diary.context()

@@ -1,8 +1,8 @@
 import CoreData
 import Testing
 
-/// Whatever happens in a context: the list before and what the delegate is told give the list after, and that is what a
-/// fetch gives.
+/// For random changes of a context: applying the reported changes to the previous list gives the next one, which equals the
+/// result of a fetch.
 @Suite struct RandomResultsTests {
     private static let seeds: [UInt64] = {
         let count = ProcessInfo.processInfo.environment["CORAL_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 5
@@ -17,7 +17,7 @@ import Testing
     }
 }
 
-/// Random changes of one diary, by the context that is followed and by another one.
+/// Random changes of one diary, by the followed context and by another one.
 private final class RandomResults {
     private let diary: Diary
     private let context: NSManagedObjectContext
@@ -53,7 +53,7 @@ private final class RandomResults {
     }
 
     private static func insert(into context: NSManagedObjectContext, _ random: inout SeededGenerator) {
-        // Titles are unique, so that there is one order only.
+        // Titles are unique, so that the order is unambiguous.
         let title = String(random.next() % 1_000_000_007)
         _ = context.insert("Note", ["title": title, "rank": Int(random.next() % 7)])
     }
@@ -111,7 +111,7 @@ private final class RandomResults {
         context.performAndWait { context.processPendingChanges() }
     }
 
-    /// What another context saves, merged at once.
+    /// A save of another context, merged immediately.
     private func mergeOthersChanges() throws {
         var told: [Notification] = []
         try other.performAndWait {

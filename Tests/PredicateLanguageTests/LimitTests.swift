@@ -3,9 +3,9 @@ import Testing
 
 @testable import PredicateLanguage
 
-/// What would take without end is an error, and never the answer no.
+/// An evaluation that exceeds a limit is an error, never the result false.
 @Suite struct LimitTests {
-    @Test func `a regular expression at its limit is an error`() throws {
+    @Test func `a regular expression that exceeds its limit of steps is an error`() throws {
         let repeated = try PredicateEvaluator(PredicateParser.parse("SELF MATCHES '(a+)+'"))
         #expect(try repeated.evaluate(String(repeating: "a", count: 1000)))
         #expect(try !repeated.evaluate("aab"))
@@ -15,7 +15,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `a regular expression that runs out of stack is an error`() throws {
+    @Test func `a regular expression that exceeds its limit of stack is an error`() throws {
         let deep = try PredicateEvaluator(PredicateParser.parse("SELF MATCHES '(.|\\\\n)*b'"))
         #expect(try deep.evaluate("aab"))
         let error = #expect(throws: PredicateEvaluationError.self) {
@@ -24,7 +24,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `a long text is no reason for an error`() throws {
+    @Test func `a long text alone is not an error`() throws {
         let plain = try PredicateEvaluator(PredicateParser.parse("SELF MATCHES '[a-z]*end'"))
         #expect(try plain.evaluate(String(repeating: "a", count: 1_000_000) + "end"))
         #expect(try !plain.evaluate(String(repeating: "a", count: 1_000_000)))
@@ -35,7 +35,7 @@ import Testing
         func predicateValue(forKey key: String) throws -> Any? { key == "friends" ? friends as Any : "Ada" }
     }
 
-    @Test func `a key path that leads to too many values is an error`() throws {
+    @Test func `a key path with too many values is an error`() throws {
         let circle = (0..<8).map { _ in Friend() }
         for friend in circle { friend.friends = circle }
         defer { for friend in circle { friend.friends = [] } }

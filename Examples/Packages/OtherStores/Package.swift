@@ -7,7 +7,7 @@ let package = Package(
     products: [.library(name: "OtherStores", targets: ["OtherStores"])],
     dependencies: [
         .package(name: "coral", path: "../../.."),
-        // The server that the tests of the service's store talk to.
+        // The server for the tests of `ServiceStore`.
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.26.0"),
     ],
     targets: [

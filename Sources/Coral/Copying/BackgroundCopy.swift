@@ -56,12 +56,13 @@ extension GraphCopier {
         }
     }
 
-    /// Copies, saving and letting go a batch at a time.
+    /// Copies in batches: saves each batch and releases its objects.
     func copyInBatches(
         _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, progress: Progress
     ) throws -> [NSManagedObjectID: NSManagedObjectID] {
         guard !ids.isEmpty, let coordinator = context.persistentStoreCoordinator else { return [:] }
-        // Saves move a context on; the originals are read in the state that they had at first.
+        // A save changes the generation that a context reads; the originals are read from a snapshot of the initial
+        // state.
         let source = try StoreSnapshot(of: coordinator).makeContext()
         return try source.performAndWait {
             let session = try CopySession(

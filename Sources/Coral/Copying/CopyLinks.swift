@@ -24,10 +24,10 @@ final class CopyLinks {
         self.rules = rules
     }
 
-    /// Notes an omission that is no link.
+    /// Records an omission that is not a link.
     func note(_ omission: CopyOmission) { omissions.note(omission) }
 
-    /// The object that a copy is linked to in place of an original's neighbour that is not copied.
+    /// The object that a copy is linked to instead of a related object of the original that is not copied.
     func object(for id: NSManagedObjectID, by relationship: RelationshipCopy) -> NSManagedObject? {
         relationship.permitsLinks ? found[id].map(target.object(with:)) : nil
     }

@@ -1,6 +1,6 @@
 import CoreData
 
-/// A place where a copy is not related to what its original is related to, or lacks a value, although no rule says so.
+/// A reference or a value of an original that its copy does not have, although no rule requires the omission.
 public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
     /// The reason. A struct, so that adding one does not break a `switch`.
     public struct Reason: Sendable, Hashable, RawRepresentable {
@@ -24,7 +24,7 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
     public var original: NSManagedObjectID
     /// The relationship, or the attribute of a missing file, as `Entity.name`.
     public var relationship: String
-    /// The object that the copy is not related to; of a missing file the original.
+    /// The object that the copy does not refer to; for a missing file, the original.
     public var object: NSManagedObjectID
     /// The reason for the omission.
     public var reason: Reason

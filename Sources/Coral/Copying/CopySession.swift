@@ -161,7 +161,7 @@ final class CopySession {
         progress?.completedUnitCount += Int64(portion.count)
     }
 
-    /// Notes the values that cannot be copied because their files do not exist.
+    /// Records the values that cannot be copied because their files do not exist.
     private func noteMissingFiles(of original: NSManagedObject, _ entity: EntityCopy) {
         for attribute in entity.attributes {
             guard case .original = attribute.source,

@@ -107,7 +107,7 @@ public struct GraphCopier: Sendable {
                 self, roots: roots, source: source, target: target, store: store, progress: progress)
             return try body(session, roots)
         }
-        // The walk and the copying read the originals in many steps.
+        // The walk and the copying read the originals in many steps, which must all read the same state of the store.
         return try source.readingOneState {
             target === source ? try work() : try target.performAndWait(work)
         }

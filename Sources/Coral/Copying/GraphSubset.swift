@@ -45,14 +45,14 @@ public struct GraphSubset: Sendable {
             .plan(objects, into: SubsetContext(model: model, at: nil).context, progress: progress)
     }
 
-    /// Makes an SQLite store with the objects and what belongs to them, all of one state of their store. The new store takes its
-    /// place when it is complete. Call it where the objects' context may be used.
+    /// Creates an SQLite store with the objects and all that belongs to them, from one state of their store. The store
+    /// is moved to `url` when it is complete. Call it on the queue of the objects' context.
     ///
-    /// Throws as `GraphCopier.copy(_:into:store:progress:)` and `StoreCreation.makeStore(at:model:replacing:_:)` do; then the place
-    /// is as it was. Cost: that of a copy in batches; memory holds one batch, and IDs.
+    /// Throws as `GraphCopier.copy(_:into:store:progress:)` and `StoreCreation.makeStore(at:model:replacing:_:)` do. On
+    /// an error `url` is unchanged. Cost: that of a copy in batches; memory holds one batch, and IDs.
     ///
-    /// - Parameter occupant: What may be replaced; by default that there is a file is an error.
-    /// - Returns: What was taken, and where something is left out although no rule says so.
+    /// - Parameter occupant: What may be replaced; by default an existing file is an error.
+    /// - Returns: The copied objects, and the omissions that no rule requires.
     @discardableResult
     public func write(
         _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant = .nothing,

@@ -29,7 +29,7 @@ struct IdentityLookup {
             !key.parts.contains { if case .node = $0 { true } else { false } }
         }
         var found: [(IdentityKey, [NSManagedObject])] = []
-        // Without an index each fetch looks at all rows: then as many keys at once as a statement can have.
+        // Without an index each fetch scans all rows, so a batch has as many keys as a statement can have.
         let batchSize = isIndexed(rule) ? batchSize : max(batchSize, Self.largestBatch / max(rule.parts.count, 1))
         for start in stride(from: 0, to: stored.count, by: batchSize) {
             let batch = stored[start..<min(start + batchSize, stored.count)]
@@ -47,11 +47,11 @@ struct IdentityLookup {
         return found
     }
 
-    /// SQLite takes 32,766 values in a statement where nobody has raised that.
+    /// SQLite's default limit is 32,766 values in a statement.
     private static let largestBatch = 30_000
 
-    /// Whether the model declares an index, or a uniqueness constraint, that begins with a part of the key. Relationships always
-    /// have one.
+    /// Whether the model declares an index or a uniqueness constraint that begins with a part of the key. Relationships
+    /// are always indexed.
     private func isIndexed(_ rule: IdentityRule) -> Bool {
         guard rule.relationships.isEmpty, let entity = model.entity(rule.entity)?.entity else { return true }
         let names = Set(rule.parts.map(\.name))
@@ -63,7 +63,7 @@ struct IdentityLookup {
         }
     }
 
-    /// A predicate that the objects of all the keys fulfil; of compound keys others may too.
+    /// A predicate that matches the objects of all the keys; with compound keys it may match others too.
     private func predicate(
         for keys: ArraySlice<IdentityKey>, of rule: IdentityRule, _ entity: EntityImport
     ) throws -> NSPredicate {

@@ -14,7 +14,7 @@ final class IdentityMatcher {
     private let conversion: ValueConversion
     private let lookup: IdentityLookup
     private var index: [IdentityKey: ImportNode] = [:]
-    /// The nodes that were matched by the store's own ids, where these decide before keys.
+    /// The nodes that were matched by the ids of the same store, where these take precedence over keys.
     private var nodesByURI: [NSManagedObjectID: ImportNode] = [:]
     private(set) var conflicts: [ImportConflict] = []
     private(set) var errors: [ImportError] = []
@@ -186,7 +186,7 @@ final class IdentityMatcher {
         }
         if let known = node.matchedID, known != object.objectID {
             guard nodesByURI[known] === node else { return ambiguous(node, known, object.objectID) }
-            // Where the other object is in the document too, it may get another key there.
+            // Where the document also contains the other object, it may change that object's key.
             if nodesByURI[object.objectID] == nil { noteOtherObject(node, object.objectID, keyDecides: false) }
             return
         }
@@ -229,8 +229,8 @@ final class IdentityMatcher {
         }
     }
 
-    /// Notes which nodes have the id of a stored object that their key does not belong to. Cost: a fetch for those nodes whose
-    /// key has found another object or none.
+    /// Records a conflict for each node with the id of a stored object that has a different key. Cost: a fetch for
+    /// those nodes whose key matches another object or none.
     private func noteOtherIDs(_ nodes: [ImportNode]) throws {
         guard !options.identity.prefersObjectURIs else { return }
         var named: [NSManagedObjectID: ImportNode] = [:]
@@ -245,8 +245,8 @@ final class IdentityMatcher {
         }
     }
 
-    /// Notes that a node's id and its key belong to two objects. Two records with one key are one node by now; the conflict is
-    /// about the record that has the id.
+    /// Records the conflict of a node whose id and key belong to two objects. Records with the same key are already one
+    /// node; the conflict names the record that has the id.
     private func noteOtherObject(_ node: ImportNode, _ other: NSManagedObjectID, keyDecides: Bool) {
         func name(_ id: NSManagedObjectID) -> String {
             "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
@@ -255,13 +255,16 @@ final class IdentityMatcher {
         let message: String
         if !keyDecides {
             message =
-                "The record has the id of \(known ?? "") and the key of \(name(other)). \(known ?? "") is updated, as the id "
-                + "says, and has the same key then."
+                "The record has the id of \(known ?? "") and the key of \(name(other)). Ids take precedence: "
+                + "\(known ?? "") is updated, and then both objects have the same key."
         } else if let known {
             message =
-                "The record has the id of \(name(other)) and the key of \(known). \(known) is updated, as the key says."
+                "The record has the id of \(name(other)) and the key of \(known). Keys take precedence: "
+                + "\(known) is updated."
         } else {
-            message = "The record has the id of \(name(other)) and another key. A new object is made, as the key says."
+            message =
+                "The record has the id of \(name(other)) and another key. Keys take precedence: "
+                + "a new object is inserted."
         }
         var subject = node.resolved.subject
         subject.record = node.id

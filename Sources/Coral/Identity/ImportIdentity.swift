@@ -3,13 +3,13 @@ import GraphDocuments
 
 /// How an import determines the object of a record.
 ///
-/// For each record the first of these that says something decides: the key declared here; the key declared in the model's
-/// user info (`coral.identity` of an entity: names of attributes and to-one relationships, with commas between); the model's
-/// uniqueness constraints; the id, where the document comes from the very store; the content, where `matchesContent` says
-/// so. A record that nothing identifies is a new object. What an entity declares holds for those that inherit from it.
+/// The first of these that applies is used: the key declared here; the key declared in the model's user info
+/// (`coral.identity` of an entity: names of attributes and to-one relationships, separated by commas); the model's
+/// uniqueness constraints; the id, where the document comes from the same store; the content, with `matchesContent`.
+/// Otherwise the record is a new object. The keys of an entity also apply to those that inherit from it.
 ///
-/// Where a record has both a key and an id of the very store, and these do not belong to one object, the plan has a conflict
-/// that says so. The key decides, or the id where `prefersObjectURIs` says so.
+/// Where a record has both a key and an id of the same store, and these belong to different objects, the plan contains
+/// a conflict. The key takes precedence, or the id with `prefersObjectURIs`.
 public struct ImportIdentity: Sendable, Hashable {
     /// The key of the directive in the user info of entities.
     public static let userInfoKey = "coral.identity"
@@ -22,11 +22,12 @@ public struct ImportIdentity: Sendable, Hashable {
     public var usesUniquenessConstraints: Bool
     /// Whether ids of the same store (`Note/p12`, `x-coredata://…`) identify objects.
     public var usesObjectURIs: Bool
-    /// Whether an id of the store's own decides before keys do: a record with the id of a stored object and another key
-    /// changes that object's key. Off unless said otherwise, because a copy of a store has its UUID, and its ids may be those
-    /// of other objects.
+    /// Whether an id of the same store takes precedence over keys: a record with the id of a stored object and another
+    /// key changes that object's key. False by default, because a copy of a store has the same UUID, and its ids may be
+    /// those of other objects.
     public var prefersObjectURIs = false
-    /// Whether a record of an entity without a key is the object that has all the same attributes. Off unless said otherwise.
+    /// Whether a record of an entity without a key is matched with an object that has the same attribute values; false
+    /// by default.
     public var matchesContent: Bool
     /// Whether keys declared in the model's user info are used.
     public var usesDeclaredKeys = true

@@ -2,7 +2,7 @@ import Foundation
 import GraphDocuments
 
 extension ReadableValue {
-    /// The tree as a property list has it. Readers have limited its depth.
+    /// The tree as property list values. Recursive; readers have limited its depth.
     var propertyList: Any {
         switch self {
         case .array(let values): values.map(\.propertyList)

@@ -41,8 +41,8 @@ extension Collection where Element: NSManagedObject {
         return try ObjectArchiver.archivedData(references as NSArray)
     }
 
-    /// Writes references to the objects to a file, which is replaced when all is written. Throws as `archivedReferences()`
-    /// does, and `DocumentError` where the file cannot be written.
+    /// Writes references to the objects to a file, atomically. Throws as `archivedReferences()` does, and
+    /// `DocumentError` where the file cannot be written.
     public func writeReferences(to url: URL) throws {
         let sink = try AtomicFile(path: url.path)
         try archivedReferences().withUnsafeBytes { try sink.write($0) }

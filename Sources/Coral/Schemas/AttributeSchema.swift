@@ -17,7 +17,7 @@ struct AttributeSchema {
     var json: JSON {
         var choices = [value]
         if type == .binaryData || type == .transformable { choices += [Self.file, Self.missingFile] }
-        // A required attribute may be null too until the object is saved; a document of such objects is written as they are.
+        // A required attribute may be null until the object is saved; documents may contain such objects.
         choices.append(["type": "null"])
         var schema: JSON = ["anyOf": choices]
         if attribute.isOptional == false { schema["description"] = "Required." }

@@ -28,15 +28,15 @@ public final class FileDescriptorSink: ByteSink {
     public func finish() throws {}
 }
 
-/// A file that takes its place whole or not at all: bytes go to a file in a `PartialFolder`, which is renamed when it is
-/// finished.
+/// A file that is written completely or not at all: bytes go to a temporary file in a `PartialFolder`, which `finish`
+/// renames.
 ///
-/// Released before `finish`, it leaves nothing behind, and what is at the path is unchanged. Where the path is a symbolic link,
-/// the file that it leads to is replaced. A device or a pipe is written to as it is.
+/// If it is deallocated before `finish`, the temporary file is removed and an existing file is unchanged. Where the
+/// path is a symbolic link, its target is replaced. A device or a pipe is written to directly.
 public final class AtomicFile: ByteSink {
     /// The path of the file.
     public let path: String
-    /// Nil where the bytes go to their place at once.
+    /// Nil where the bytes are written directly.
     private let folder: PartialFolder?
     private let replacing: Bool
     private var descriptor: Int32
@@ -44,7 +44,7 @@ public final class AtomicFile: ByteSink {
 
     /// Opens the temporary file beside `path`. Throws `DocumentError` where the folder cannot be written to.
     ///
-    /// - Parameter replacing: Whether a file that is there when this one is finished is replaced, or is an error.
+    /// - Parameter replacing: Whether `finish` replaces an existing file; otherwise an existing file is an error.
     public init(path: String, replacing: Bool = true) throws {
         self.path = path
         self.replacing = replacing
@@ -66,7 +66,7 @@ public final class AtomicFile: ByteSink {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Whether there is a device or a pipe, which a file must not replace.
+    /// Whether the path is neither a file nor a folder: such a device or pipe must not be replaced by a file.
     private static func isStream(_ path: String) -> Bool {
         FileStatus(path).map { !$0.isRegular && !$0.isFolder } ?? false
     }
@@ -79,7 +79,7 @@ public final class AtomicFile: ByteSink {
     /// Flushes the bytes to disk and renames the file.
     public func finish() throws {
         guard descriptor >= 0 else { return }
-        // A disk over a network may report only now that it is full.
+        // A network file system may report only on closing that the disk is full.
         let isClosed = close(descriptor) == 0
         descriptor = -1
         guard isClosed else { throw DocumentError(.file, "Cannot write \(path): \(systemMessage()).") }

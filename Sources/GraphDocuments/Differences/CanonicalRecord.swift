@@ -1,6 +1,6 @@
 extension GraphRecord {
-    /// The same record in the one form that comparisons use: properties by name, members of unordered relationships sorted
-    /// and once each.
+    /// The same record in canonical form, for comparisons: properties sorted by name, members of unordered
+    /// relationships sorted and without duplicates.
     package var canonical: GraphRecord {
         var record = self
         record.attributes.sort { $0.name < $1.name }

@@ -15,9 +15,9 @@ public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unrelated = Code(rawValue: "unrelated")
         /// The delta was computed from a token, and does not contain old values.
         public static let oneWay = Code(rawValue: "oneWay")
-        /// A state that is compared has two records with one entity and id.
+        /// A compared state contains two records with the same entity and id.
         public static let repeated = Code(rawValue: "repeated")
-        /// Both sides of a merge have changed the same, and the policy is to fail.
+        /// Both sides of a merge have changed the same property or record, and the policy is to fail.
         public static let conflict = Code(rawValue: "conflict")
     }
 

@@ -1,5 +1,5 @@
 extension GraphDelta {
-    /// What has changed between two lists of records. Of records with one entity and id the last counts.
+    /// The changes between two lists of records. Of several records with the same entity and id the last is used.
     public init(from old: some Sequence<GraphRecord>, to new: some Sequence<GraphRecord>) {
         var before = Dictionary(
             old.lazy.filter { !$0.isDeleted }.map { ($0.subject, $0.canonical) }, uniquingKeysWith: { $1 })
@@ -22,7 +22,8 @@ extension GraphDelta {
     /// Each function passes its state's records to its argument. The old state is read twice, the new one once. Memory
     /// holds the ids and a fingerprint of each record of the old state, and the changes.
     ///
-    /// Throws what the functions throw, and `DeltaError` where a state has two records with one entity and id.
+    /// Throws the errors of the functions, and `DeltaError` where a state contains two records with the same entity and
+    /// id.
     public init(
         from old: ((GraphRecord) throws -> Void) throws -> Void, to new: ((GraphRecord) throws -> Void) throws -> Void
     ) throws {

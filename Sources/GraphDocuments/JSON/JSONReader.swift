@@ -242,7 +242,7 @@ extension JSONReader {
     /// The number that was read last, if it is a 64-bit integer, in any notation (`3`, `3.0`, `3e2`).
     public var integer: Int64? { number.integer }
 
-    /// The number that was read last as the nearest double, or nil where it is beyond all doubles.
+    /// The number that was read last as the nearest double, or nil on overflow.
     public var double: Double? {
         if number.digits == 0 { return number.isNegative ? -0.0 : 0 }
         if let value = number.fastDouble { return value }

@@ -99,7 +99,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private mutating func write(_ value: GraphValue, _ attribute: GraphSchema.Attribute) throws {
         switch (value, attribute.type) {
         case (.date(let seconds), .date) where layout.dates == .milliseconds: try writer.dateInMilliseconds(seconds)
-        // The plain shape has no `$` members. Exporters count such values.
+        // The plain shape cannot represent missing files, because it has no `$` members. Exporters count such values.
         case (.file(let file), _) where file.isMissing: try writer.null()
         case (.decimal(let number), .decimal): try writer.decimal(number, asNumber: layout.decimals == .number)
         default: try writer.value(value, declaredAs: attribute)

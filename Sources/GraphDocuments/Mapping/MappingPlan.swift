@@ -62,7 +62,7 @@ public final class MappingPlan {
         return plan.write != nil || plan.writeReferences != nil
     }
 
-    /// The attributes that an entity's key is made of in the end, relationships followed; nil where there is no such key.
+    /// The attributes of an entity's key with relationships resolved; nil where there is no such key.
     func keyLeaves(of entity: String, generation: Int = 0) -> [AttributeMappingPlan]? {
         // A key that passes more entities than there are contains a cycle.
         guard generation <= entities.count, let plan = entities[entity], let identity = plan.identity, !identity.isEmpty

@@ -11,8 +11,8 @@ public enum PropertyListEncoding: Sendable, Hashable {
 
 /// Writes a graph as a property list, flat or nested.
 ///
-/// Null is `{"$nil": true}`, which property lists have no word for. The document is built in memory before it is written:
-/// count on several times its size.
+/// Null is written as `{"$nil": true}`, because property lists have no null. The document is built in memory before it
+/// is written and needs several times its size.
 public struct PropertyListGraphWriter: ForwardingGraphWriter {
     var target: TreeGraphWriter
     private let encoding: PropertyListEncoding

@@ -107,15 +107,14 @@ public indirect enum ReadableValue: Sendable, Hashable {
     }
 }
 
-/// A reference to a file that stands beside the document and holds a large binary value, or to one that did not exist when the
+/// A reference to a file beside the document with a large binary value, or to a file that did not exist when the
 /// document was written.
 public struct ExternalFile: Sendable, Hashable {
-    /// The path, relative to the document's folder, with `/` between its parts. Of a missing file the name that the store has
-    /// for it.
+    /// The path, relative to the document's folder, with `/` as separator. For a missing file, its name in the store.
     public var path: String
     /// The file's size in bytes, where known.
     public var byteCount: Int64?
-    /// Whether the store refers to the file and the file did not exist: the value is lost, the reference is not.
+    /// Whether the store refers to the file but the file did not exist: the value is lost, the reference is kept.
     public var isMissing = false
 
     /// Creates a reference to a file.
@@ -124,7 +123,7 @@ public struct ExternalFile: Sendable, Hashable {
         self.byteCount = byteCount
     }
 
-    /// A reference to a file that a store names and that does not exist.
+    /// Creates a reference to a file that the store refers to and that does not exist.
     public init(missing name: String) {
         path = name
         isMissing = true

@@ -15,10 +15,10 @@ public struct PlacedRecord: Sendable, Hashable {
     public var place: DocumentPlace { box.place }
     /// Whether the id is in the document; otherwise the reader has generated one, which no other record refers to.
     public var hasOwnID: Bool { box.hasOwnID }
-    /// Whether the document states the id (`$id`), so that no other record may have it. An id that follows from the record's
-    /// key may be that of several records of one object.
+    /// Whether the document contains the id (`$id`), so that no other record may have it. Several records of one object
+    /// may have the same id if it is derived from their key.
     public var hasStatedID: Bool { box.hasStatedID }
-    /// Whether the document gives the entity; otherwise it follows from where the record stands.
+    /// Whether the entity is in the document; otherwise it follows from the record's position.
     public var hasOwnEntity: Bool { box.hasOwnEntity }
     /// Members that the schema's entity does not have, in the document's order.
     public var unknownMembers: [UnknownMember] { box.unknownMembers }

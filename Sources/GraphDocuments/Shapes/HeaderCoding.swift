@@ -32,14 +32,14 @@ extension DocumentHeader {
                 DocumentError(.wrongType, "The header's `\(member.name)` is \(wanted).", at: place)
             }
             func text() throws -> String {
-                guard case .value(.string(let text)) = value else { throw wrong("no text") }
+                guard case .value(.string(let text)) = value else { throw wrong("not a string") }
                 return text
             }
             switch member.name {
             case "format": format = try text()
             case "version":
                 guard case .value(.integer(let number)) = value, number > 0 else {
-                    throw wrong("no whole number above zero")
+                    throw wrong("not a positive integer")
                 }
                 version = Int(clamping: number)
             case "shape":
@@ -50,13 +50,13 @@ extension DocumentHeader {
             case "ids": idScheme = IDScheme(rawValue: try text()) ?? .mixed
             case "store": storeUUID = try text()
             case "modelIdentifiers":
-                guard case .array(let values) = value else { throw wrong("no array") }
+                guard case .array(let values) = value else { throw wrong("not an array") }
                 modelVersionIdentifiers = try values.map { identifier in
-                    guard case .value(.string(let text)) = identifier else { throw wrong("no array of texts") }
+                    guard case .value(.string(let text)) = identifier else { throw wrong("not an array of strings") }
                     return text
                 }
             case "entityHashes":
-                guard case .dictionary(let hashes) = value else { throw wrong("no object") }
+                guard case .dictionary(let hashes) = value else { throw wrong("not an object") }
                 for hash in hashes {
                     guard case .value(.string(let text)) = hash.value, let data = Data(base64Encoded: text) else {
                         throw DocumentError(.wrongType, "The hash of \(hash.name) is not valid Base64.", at: place)
@@ -64,7 +64,7 @@ extension DocumentHeader {
                     entityVersionHashes[hash.name] = data
                 }
             case "metadata":
-                guard case .dictionary(let values) = value else { throw wrong("no object") }
+                guard case .dictionary(let values) = value else { throw wrong("not an object") }
                 metadata = values
             default: break
             }

@@ -10,7 +10,7 @@ public struct PlainLayout: Sendable, Hashable {
 
     /// The format of dates. Any ISO 8601 date is read.
     public enum DateForm: Sendable, Hashable {
-        /// `2024-02-29T12:30:00.123Z`, rounded to milliseconds: for readers that take three digits and no more.
+        /// `2024-02-29T12:30:00.123Z`, rounded to milliseconds: for readers that accept exactly three digits.
         case milliseconds
         /// With full precision.
         case exact
@@ -46,7 +46,7 @@ public struct PlainLayout: Sendable, Hashable {
         }
     }
 
-    /// A layout.
+    /// Creates a layout.
     public init(entities: [Entity], dates: DateForm = .exact, decimals: DecimalForm = .string) {
         self.entities = entities
         self.dates = dates

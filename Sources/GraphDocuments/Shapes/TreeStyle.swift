@@ -6,7 +6,7 @@ public enum DictionaryStyle: Sendable, Hashable, CaseIterable {
     case native
     /// The types of `JSONSerialization`: the same strings and numbers as in JSON documents.
     case json
-    /// What `PropertyListSerialization` takes as it is: `Date` and `Data`, and `["$nil": true]` for null.
+    /// The types of `PropertyListSerialization`: `Date` and `Data`, and `["$nil": true]` for null.
     case propertyList
 }
 

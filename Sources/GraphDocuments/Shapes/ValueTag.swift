@@ -12,7 +12,7 @@ enum ValueTag: String, CaseIterable {
     case uri = "$uri"
     /// `true`: a null where the format has none.
     case null = "$nil"
-    /// The same, as earlier versions wrote it. Keyed archives take the text `$null` for a missing value.
+    /// The tag of null in documents of earlier versions. Keyed archives read the string `$null` as a missing value.
     case formerNull = "$null"
     /// An object of elements, each with its own tag where it needs one.
     case composite = "$composite"
@@ -22,7 +22,7 @@ enum ValueTag: String, CaseIterable {
     case readable = "$readable"
     /// The path of a file beside the document; `$size` may follow.
     case file = "$file"
-    /// The name that the store has for a file that holds the value and did not exist.
+    /// The name in the store of the value's file, which did not exist.
     case missing = "$missing"
     /// A file's size in bytes.
     case size = "$size"

@@ -1,9 +1,9 @@
 /// Suggestions for misspelt names.
 public enum NameSuggestion {
-    /// The name that is least different from the given one, where that is a slip of the pen rather than another word.
-    /// Of equally near ones the first in alphabetical order. Nil for a name of more than 64 characters, which is no slip.
+    /// The name with the smallest edit distance to the given one, if it is small enough for a typing error. Of equally
+    /// near ones the first in alphabetical order. Nil for a name of more than 64 characters.
     ///
-    /// Cost: for each name that is about as long as the given one, the product of both lengths.
+    /// Cost: for each name of similar length, the product of both lengths.
     public static func nearest(to name: String, in names: some Sequence<String>) -> String? {
         guard name.utf8.count <= longest * 4 else { return nil }
         let wanted = Array(name.lowercased())
@@ -12,7 +12,7 @@ public enum NameSuggestion {
         var best: (name: String, distance: Int)?
         for candidate in names {
             let letters = Array(candidate.lowercased())
-            // A letter more or less is a difference.
+            // The edit distance is at least the difference of the lengths.
             guard abs(letters.count - wanted.count) <= limit else { continue }
             let distance = distance(wanted, letters)
             guard distance <= limit else { continue }
@@ -24,7 +24,7 @@ public enum NameSuggestion {
 
     private static let longest = 64
 
-    /// ` Did you mean "Note"?`, with the space before it, or nothing.
+    /// ` Did you mean "Note"?`, with a leading space, or an empty text.
     public static func question(for name: String, in names: some Sequence<String>) -> String {
         nearest(to: name, in: names).map { " Did you mean \"\($0)\"?" } ?? ""
     }

@@ -71,21 +71,23 @@ extension NSManagedObject {
         return code >= 0 ? Int(code) : nil
     }
 
-    /// The slot of an attribute or to-one relationship that is going to be read; nil for anything else.
+    /// The slot of an attribute or to-one relationship, for reading; nil for other properties. Notifies Observation of
+    /// the access.
     @inline(__always)
     final func readSlot(of name: PropertyName) -> Int? {
         noteReading(name)
         return slot(of: name)
     }
 
-    /// The place of a to-many relationship whose members are going to be read, as ``toManyIndex(of:)``.
+    /// The index of a to-many relationship, for reading, as ``toManyIndex(of:)``. Notifies Observation of the access.
     @inline(__always)
     final func readToManyIndex(of name: PropertyName) -> Int {
         noteReading(name)
         return toManyIndex(of: name)
     }
 
-    /// The place of a to-many relationship; a programmer's error where the entity has none of the name.
+    /// The index of a to-many relationship. Stops the program where the entity has none with that name, which is a
+    /// programming error.
     @inline(__always)
     final func toManyIndex(of name: PropertyName) -> Int {
         let code = placeCode(of: name)

@@ -18,7 +18,7 @@ enum ConcurrencyDebug {
         return UserDefaults.standard.bool(forKey: name)
     }()
 
-    /// What a violation does: stops the program, except in the test that goes through all methods.
+    /// Called on a violation. Stops the program, except in the test that calls all methods.
     // Unsafe because only that test sets it, before any context is used.
     nonisolated(unsafe) static var violation: (String) -> Void = { sentence in preconditionFailure(sentence) }
 

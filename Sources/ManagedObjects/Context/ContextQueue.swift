@@ -7,14 +7,16 @@ final class ContextQueue: Sendable {
     private let queue: DispatchQueue?
     private static let ownerKey = DispatchSpecificKey<ObjectIdentifier>()
 
-    /// The main queue, marked. In a program with an asynchronous `main`, Dispatch runs the main queue on another thread
-    /// than Foundation's main thread after the first suspension, so the thread alone does not tell.
+    /// The main queue, with its identity set as a specific value. In a program with an asynchronous `main`, Dispatch
+    /// runs the main queue on another thread than Foundation's main thread after the first suspension, so the thread
+    /// alone does not identify the queue.
     private static let mainQueue: DispatchQueue = {
         DispatchQueue.main.setSpecific(key: ownerKey, value: mainIdentity)
         return .main
     }()
 
-    /// What marks the main queue, for all of its contexts. Not the queue object: Dispatch may give another one at each access.
+    /// The identity of the main queue, the same for all main-queue contexts. The queue object cannot be used:
+    /// `DispatchQueue.main` may be another object at each access.
     private static let mainIdentity = ObjectIdentifier(DispatchQueue.self)
 
     init(_ type: NSManagedObjectContextConcurrencyType) {
@@ -30,7 +32,7 @@ final class ContextQueue: Sendable {
         }
     }
 
-    /// What marks the queue.
+    /// The identity of the queue.
     private var identity: ObjectIdentifier {
         type == .mainQueueConcurrencyType ? Self.mainIdentity : ObjectIdentifier(self)
     }
@@ -48,13 +50,13 @@ final class ContextQueue: Sendable {
         DispatchQueue.getSpecific(key: Self.ownerKey) == identity || Self.held.contains(identity)
     }
 
-    /// The marked queue that the caller runs on; nil outside any context's queue.
+    /// The identity of the context queue on which the caller runs; nil outside any context's queue.
     private static var executing: ObjectIdentifier? {
         DispatchQueue.getSpecific(key: ownerKey) ?? (Thread.isMainThread ? mainIdentity : nil)
     }
 
-    /// The queues that wait for the caller's work further up its stack: a child context that is used on its parent's queue
-    /// reads from that parent, and must not wait for that queue again. By thread, not by task: a task that is started
+    /// The queues that are held further up the caller's stack: a child context that is used on its parent's queue reads
+    /// from that parent, and must not wait for that queue again. Stored by thread, not by task: a task started
     /// meanwhile holds no queue.
     private static var held: [ObjectIdentifier] {
         get { Thread.current.threadDictionary[heldKey] as? [ObjectIdentifier] ?? [] }
@@ -62,7 +64,7 @@ final class ContextQueue: Sendable {
     }
     private static let heldKey = "NSManagedObjectContext.heldQueues"
 
-    /// Runs work while the queues count as held by the caller.
+    /// Runs work with the queues added to those held by the caller.
     private static func holding<T>(_ queues: [ObjectIdentifier], _ work: () -> T) -> T {
         let before = held
         held = before + queues
@@ -77,7 +79,8 @@ final class ContextQueue: Sendable {
                 queue.sync { Result(catching: work) }
             }.get()
         }
-        // From one context's queue to another's: the first stays held, and those that wait for it may use it meanwhile.
+        // When one context's queue waits for another's, the first one stays held, and claims on it are granted
+        // meanwhile.
         let waiting = Self.held + [caller]
         QueueClaim.began(waiting, waitingFor: identity)
         defer { QueueClaim.ended(waiting) }
@@ -93,11 +96,11 @@ final class ContextQueue: Sendable {
         queue.async { work() }
     }
 
-    /// Runs work on this queue, after what was given to it before, with the queues of `others` held.
+    /// Runs work on this queue, after previously submitted work, with the queues of `others` held.
     ///
-    /// Waits for each of the others until it is free, or until its own work waits for this queue: then it is as good as
-    /// held, because it does nothing else before the work here has ended. So the work cannot deadlock with a queue that
-    /// waits for it, which `sync(_:)` in its place would.
+    /// Waits for each of the others until it is idle, or until its current work waits for this queue: such a queue is
+    /// effectively held, because it cannot continue before the work here has ended. This avoids the deadlock that
+    /// `sync(_:)` would cause with a queue that waits for this one.
     func async(holding others: [ContextQueue], _ work: @escaping () -> Void) {
         // Unsafe because the block runs once, on the context's queue.
         nonisolated(unsafe) let work = work

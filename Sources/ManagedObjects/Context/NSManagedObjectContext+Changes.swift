@@ -138,8 +138,8 @@ extension NSManagedObjectContext {
         removeAllObjects()
     }
 
-    /// Forgets every unsaved change and every object. A context that gets another parent or coordinator is not in use on
-    /// its queue yet, so the queue is not checked.
+    /// Discards all unsaved changes and unregisters all objects. Does not check the queue, because a context whose
+    /// parent or coordinator is set need not be in use on its queue yet.
     final func removeAllObjects() {
         let objects = registry.takeAll()
         for object in objects { detach(object) }
@@ -176,8 +176,8 @@ extension NSManagedObjectContext {
         object.state = [.gone]
     }
 
-    /// Undoes all unsaved changes: inserted objects are forgotten, the others are as they were. The notification of changed
-    /// objects has the former as deleted, the latter as refreshed.
+    /// Discards all unsaved changes: inserted objects are removed, the others get their committed values. The
+    /// notification of changed objects contains the former as deleted, the latter as refreshed.
     public func rollback() {
         checkQueue()
         noticeInPlaceChanges()
@@ -188,7 +188,8 @@ extension NSManagedObjectContext {
             if object.state.contains(.watched) { inPlaceValues.forget(object) }
             if object.state.contains(.inserted) {
                 event.deleted.append(object)
-                // Made while the context is known: the notification has the object, and observers ask for its ID.
+                // The ID is created while the object still has a context: the notification contains the object, and
+                // observers read its ID.
                 _ = object.objectID
                 registry.forget(object.key)
                 object.state = [.gone]

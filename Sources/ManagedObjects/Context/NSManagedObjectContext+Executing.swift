@@ -20,9 +20,10 @@ extension NSPersistentStoreResult {
 }
 
 extension NSManagedObjectContext {
-    /// Carries out a request other than a plain fetch: an asynchronous fetch, a history request, or a batch request, which changes
-    /// the store without making objects. Objects that the context has are not told: merge or refresh them. Each store that has
-    /// the entity carries a batch update or deletion out in a transaction of its own; a batch insertion is for the first.
+    /// Executes a request other than a plain fetch: an asynchronous fetch, a history request, or a batch request, which
+    /// changes the store without creating objects. Registered objects are not updated: merge or refresh them. Each
+    /// store that has the entity executes a batch update or deletion in a transaction of its own; a batch insertion is
+    /// executed by the first.
     ///
     /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) where no store supports the request.
     @discardableResult

@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
         makeInaccessible(object)
     }
 
-    /// Writes to standard error what went wrong where no error can be thrown.
+    /// Reports an error on standard error where no error can be thrown.
     final func report(_ sentence: String) {
         FileHandle.standardError.write(Data("CoreData: error: \(sentence)\n".utf8))
     }

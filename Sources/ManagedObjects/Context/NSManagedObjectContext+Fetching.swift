@@ -254,7 +254,7 @@ extension NSManagedObjectContext {
 
     private func sort(_ objects: inout [NSManagedObject], by descriptors: [NSSortDescriptor]) throws {
         guard !descriptors.isEmpty else { return }
-        // Stable: objects that compare equal stay as the store gave them, so that the order is the same every time.
+        // A stable sort: objects that compare equal keep the store's order, so that the result is deterministic.
         objects = try RowOrder(ofObjectsBy: descriptors).sort(objects)
     }
 

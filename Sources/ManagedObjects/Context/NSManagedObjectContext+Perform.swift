@@ -53,8 +53,8 @@ extension NSManagedObjectContext {
         return try result.get()
     }
 
-    /// Runs a block on the context's queue like `perform(_:)`, with the queues of its ancestors held, so that the block can
-    /// read from them without waiting for a queue that waits for this one.
+    /// Runs a block on the context's queue like `perform(_:)`, with the queues of its ancestors held, so that the block
+    /// can read from them without a deadlock where an ancestor's queue waits for this one.
     final func performHoldingAncestors(_ block: @escaping () -> Void) {
         let ancestors = sequence(first: self, next: \.parentContext).dropFirst().map(\.queue)
         queue.async(holding: ancestors) { [self] in

@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
         if !inPlaceValues.isEmpty { inPlaceValues.tighten() }
     }
 
-    /// Sweeps, and tells incremental stores of what was let go.
+    /// Removes released objects from the registry, and notifies incremental stores of them.
     private func sweep(_ body: ((NSManagedObject) -> Void) -> Void) {
         guard !incrementalStores.isEmpty else { return body { $0.context = nil } }
         var released: [ObjectKey] = []
@@ -170,7 +170,7 @@ extension NSManagedObjectContext {
 
     // MARK: - Public
 
-    /// Every object that the context knows.
+    /// All registered objects.
     public var registeredObjects: Set<NSManagedObject> {
         checkQueue()
         return Set(registry.objects)

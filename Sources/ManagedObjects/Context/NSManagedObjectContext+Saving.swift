@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
     private func saveToStores() throws {
         try assignPermanentKeys(
             to: changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
-        // One transaction a store: where there are several, an error in a later one leaves the earlier ones written.
+        // One transaction for each store: with several stores, an error in a later one leaves the earlier ones written.
         for store in rowStores {
             if let store = store as? any ObjectStore { try writeObjects(to: store) } else { try write(to: store) }
         }
@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
             }
             let store = try coordinator.rowStore(for: object.entity, assigned: assigned).answering(self)
             let root = object.entity.rootEntity
-            // Such a store names all of its new objects at once.
+            // An `ObjectStore` assigns the keys of all its new objects in one call.
             let isWhole = store is any ObjectStore
             let known = groups.firstIndex { $0.store === store && (isWhole || $0.root === root) }
             if let known { groups[known].objects.append(object) } else { groups.append((store, root, [object])) }

@@ -1,16 +1,16 @@
 import Foundation
 
-// The stores of the context's coordinator, as this context asks them.
+// The stores of the context's coordinator, as this context accesses them.
 
 extension NSManagedObjectContext {
     /// The stores, in the order in which they were added.
     final var rowStores: [any RowStore] { coordinator?.entries.map { $0.rows.answering(self) } ?? [] }
 
-    /// The store of a number; nil when there is none, or none any more.
+    /// The store with a number; nil when there is none or it was removed.
     @inline(__always)
     final func rowStore(number: UInt16) -> (any RowStore)? { coordinator?.store(number: number)?.answering(self) }
 
-    /// What stands between this context and an incremental store: made when it is first asked.
+    /// The adapter between this context and an incremental store; created on first use.
     final func rows(of store: NSIncrementalStore) -> IncrementalStoreRows {
         if let known = incrementalStores.first(where: { $0.store === store }) { return known }
         let made = IncrementalStoreRows(store, context: self)
@@ -19,14 +19,15 @@ extension NSManagedObjectContext {
         return made
     }
 
-    /// Tells incremental stores that the context has let go of objects.
+    /// Notifies incremental stores that the context has released objects.
     final func tellStores(ofReleased keys: [ObjectKey]) {
         for rows in incrementalStores { rows.unregister(keys.filter { $0.store == rows.number }) }
     }
 
     // MARK: - Stores whose classes programs write
 
-    /// The objects that an incremental store gives: faults, unless they are here already or values are wanted.
+    /// The objects that an incremental store returns: faults, unless they are registered already or the request wants
+    /// values.
     final func objects(
         of store: IncrementalStoreRows, matching query: RowQuery, specification: FetchSpecification
     ) throws -> [NSManagedObject] {
@@ -38,7 +39,7 @@ extension NSManagedObjectContext {
         return found
     }
 
-    /// Incremental stores are told of a save without changes too.
+    /// Calls incremental stores for a save without changes too.
     final func saveNothing() throws {
         guard parentContext == nil else { return }
         for case let store as IncrementalStoreRows in rowStores { try store.write(StoreChanges(), in: self) }

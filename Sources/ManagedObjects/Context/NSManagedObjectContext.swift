@@ -42,26 +42,28 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
     final let childCount = Atomic<Int>(0)
-    /// How many follow fetched results here, which can begin to hold objects that the context does not know.
+    /// The number of fetched results that are followed in this context; objects that are not registered may be added to
+    /// them.
     final let followerCount = Atomic<Int>(0)
-    /// How many have asked for what others save to be merged.
+    /// The number of followers that require changes of other contexts to be merged at their saves.
     final var mergingCount = 0 {
         didSet { if (mergingCount == 0) != (oldValue == 0) { observeParent() } }
     }
-    /// Objects whose values a merge policy has changed during the save that is under way.
+    /// Objects whose values a merge policy has changed during the current save.
     final var refreshedBySave: [NSManagedObject] = []
     final var pinnedGenerations: PinnedGenerations?
-    /// The incremental stores that this context has asked.
+    /// The adapters of the incremental stores that this context has used.
     final var incrementalStores: [IncrementalStoreRows] = []
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
     final var observations = ObjectObservations()
-    /// Whether Swift's Observation tracks the properties of the context's objects, so that `withObservationTracking` and what
-    /// stands on it learn of changes to the properties that they have read: by setting, undoing, merging and refreshing. An
-    /// addition to Core Data's API; false unless set, because it makes each reading of a value slower by some 20 nanoseconds.
+    /// Whether Swift's Observation tracks the properties of the context's objects, so that `withObservationTracking`
+    /// and everything based on it observes changes to the properties that were read: by setting, undoing, merging and
+    /// refreshing. An addition to Core Data's API; false by default, because it makes each reading of a value slower by
+    /// some 20 nanoseconds.
     // Without dynamic checks of exclusive access, because every reading of a value looks at it.
     @exclusivity(unchecked) public final var isObservable = false
     final let observationRegistrar = ObservationRegistrar()
-    /// Values that users may change in place.
+    /// Values that may be changed in place.
     final var inPlaceValues = InPlaceValues()
     final var parentObserver: (any NSObjectProtocol)?
     final let legacyLock = NSRecursiveLock()

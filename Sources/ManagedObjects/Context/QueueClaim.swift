@@ -2,10 +2,11 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The claim of one queue's work to have another queue to itself.
+/// A claim of one queue's work for exclusive use of another queue.
 ///
-/// It is granted by whichever comes first: the claimed queue reaches the block that was given to it, and waits in it until
-/// the claim is released; or the claimed queue's work waits for the claiming queue, and so is suspended already.
+/// It is granted by the first of two events: the claimed queue executes the block submitted to it, and waits in it
+/// until the claim is released; or the claimed queue's current work waits for the claiming queue, and is therefore
+/// suspended.
 final class QueueClaim: Sendable {
     /// The queue that is claimed.
     let owner: ObjectIdentifier
@@ -21,11 +22,11 @@ final class QueueClaim: Sendable {
     }
 
     private struct Registry {
-        /// For each queue whose work waits for another one: that other one. A queue can wait several times, nested.
+        /// For each queue whose work waits: the queues that it waits for. A queue can wait several times, nested.
         var waits: [ObjectIdentifier: [ObjectIdentifier]] = [:]
         var claims: [QueueClaim] = []
 
-        /// Whether the work of a queue waits, directly or by way of others, for another queue.
+        /// Whether the work of a queue waits for another queue, directly or through others.
         func waits(_ queue: ObjectIdentifier, for other: ObjectIdentifier) -> Bool {
             var seen: Set<ObjectIdentifier> = []
             var open = [queue]
@@ -58,7 +59,7 @@ final class QueueClaim: Sendable {
         }
     }
 
-    /// Makes the claim known, so that a queue that begins to wait grants it.
+    /// Registers the claim, so that it is granted when the claimed queue begins to wait.
     func register() {
         let isGranted = Self.registry.withLock { registry in
             registry.claims.append(self)
@@ -93,7 +94,7 @@ final class QueueClaim: Sendable {
         Self.registry.withLock { registry in registry.claims.removeAll { $0 === self } }
     }
 
-    /// Gives the queue back.
+    /// Releases the claimed queue.
     func release() {
         if state.withLock({ $0 == .grantedByQueue }) { released.signal() }
     }

@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
                 reread.append(object)
                 event.refreshed.append(object)
             } else if followerCount.load(ordering: .relaxed) > 0 {
-                // An object may have come to be among the results that are followed here.
+                // The change may add the object to followed fetched results.
                 event.refreshed.append(object(for: key))
             }
         }

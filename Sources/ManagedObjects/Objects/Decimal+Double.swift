@@ -4,15 +4,15 @@ import Foundation
 // original decimal.
 
 extension Decimal {
-    /// The decimal that a double stands for: the one with the fewest digits that reads back as it. Not a number where no decimal
-    /// is so large or so small.
+    /// The decimal with the fewest digits that converts to the double; NaN where the double is out of the range of
+    /// decimals.
     init(shortestOf number: Double) {
         // Foundation's initializer traps at infinity.
         guard number.isFinite else {
             self = .nan
             return
         }
-        // Whole numbers of up to fifteen digits, over a power of ten: exact, and found without text.
+        // Integers of up to fifteen digits divided by a power of ten are exact, and found without text.
         var scaled = number
         var power = 1.0
         var exponent = 0

@@ -170,7 +170,7 @@ open class NSManagedObject: NSObject {
         context?.checkQueue()
         realise()
     }
-    /// Called after a property was read. Does nothing by itself.
+    /// Called after a property was read. The default implementation does nothing.
     open func didAccessValue(forKey key: String?) {}
     /// Called before a value changes. Override to observe; call super.
     open func willChangeValue(forKey key: String) {

@@ -30,19 +30,19 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     /// True until the object is saved or its permanent ID is obtained.
     open var isTemporaryID: Bool { key.isTemporary }
 
-    /// Whether the ID was made by a coordinator.
+    /// Whether the ID belongs to a coordinator.
     final func isOf(_ other: NSPersistentStoreCoordinator) -> Bool { coordinator?.coordinator === other }
 
-    /// The ID as a URI: `x-coredata://STORE-UUID/Entity/pN`, or with a `t` and no store while it is temporary. Of stores
-    /// that name their objects by reference objects, the text of such a one stands in place of the number, escaped as a
-    /// URL's path.
+    /// The ID as a URI: `x-coredata://STORE-UUID/Entity/pN`, or with a `t` and no store while it is temporary. For
+    /// stores that identify objects by reference objects, the text of the reference object replaces the number, escaped
+    /// as a URL's path.
     open func uriRepresentation() -> URL {
         uri(
             endingIn: key.isTemporary
                 ? "t\(NSManagedObjectID.processIdentifier)\(key.number.magnitude)" : "p\(key.number)")
     }
 
-    /// The URI with an end that names the object; it is escaped as the path of a URL.
+    /// The URI with a last component that identifies the object; it is escaped as the path of a URL.
     final func uri(endingIn last: String) -> URL {
         var components = URLComponents()
         components.scheme = "x-coredata"

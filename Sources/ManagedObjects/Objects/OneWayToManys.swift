@@ -1,10 +1,11 @@
 import Foundation
 
-/// The to-many relationships of a model that have no inverse, by their destination: each has a hidden slot there.
+/// The to-many relationships of a model that have no inverse, grouped by destination: each has a hidden slot in its
+/// destination entity.
 struct OneWayToManys {
     private var byDestination: [ObjectIdentifier: [NSRelationshipDescription]] = [:]
 
-    /// Looks at each relationship of the model once.
+    /// Collects the relationships in one pass over the model.
     init(in model: NSManagedObjectModel?) {
         for owner in model?.orderedEntities ?? [] {
             let relationships = owner.properties.compactMap { $0 as? NSRelationshipDescription }.filter {
@@ -17,7 +18,7 @@ struct OneWayToManys {
         }
     }
 
-    /// The relationships whose destination is this very entity, in the order of their owners.
+    /// To-many relationships without an inverse whose destination is exactly this entity, in the order of their owners.
     subscript(entity: NSEntityDescription) -> [NSRelationshipDescription] {
         byDestination[ObjectIdentifier(entity)] ?? []
     }

@@ -5,10 +5,10 @@
 /// members. (Observed in stores written by Apple's framework.)
 enum OrderedPositions {
     private static let first: Int64 = 2048
-    /// The number of a member where all have been numbered one after the other.
+    /// The position of a member where all positions are consecutive.
     static func position(ofMember index: Int) -> Int64 { first + Int64(index) * step }
 
-    /// The distance of a member to the next at the end.
+    /// The distance between consecutive members at the end.
     static let step: Int64 = 1024
     /// The position before the first member.
     static let beforeFirst = first - step

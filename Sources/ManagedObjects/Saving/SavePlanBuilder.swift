@@ -72,8 +72,8 @@ struct SavePlanBuilder {
 
     // MARK: - Order
 
-    /// Gives the members of changed ordered relationships their positions, before the plan is made: a member that has
-    /// only moved is a changed object too.
+    /// Assigns positions to the members of changed ordered relationships, before the plan is built: a member that has
+    /// only moved becomes a changed object.
     static func numberMembers(
         of objects: ContiguousArray<NSManagedObject>, in context: NSManagedObjectContext, store: UInt16
     ) {

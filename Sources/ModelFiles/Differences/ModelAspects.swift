@@ -89,7 +89,7 @@ extension ModelAspects {
         add("derived", attribute.derivation?.expression.predicateFormat)
         add("derived where", attribute.derivation?.filteringPredicate?.predicateFormat)
         add("in the external record", attribute.isStoredInExternalRecord)
-        // A composite contains no other of its kind in itself: readers see to that.
+        // No composite contains itself: readers check this.
         let elements = attribute.elements.map { "\($0.name): \(ModelAspects($0).summary)" }
         add("elements", elements.joined(separator: "; "))
     }
@@ -99,7 +99,7 @@ extension ModelAspects {
         add("inverse", relationship.inverseName)
         add("to many", relationship.isToMany)
         add("least count", relationship.minimumCount > 0 ? "\(relationship.minimumCount)" : nil)
-        // 0 is no limit, and so is a negative number, which has another version hash.
+        // 0 and negative numbers mean no limit, but their version hashes differ.
         let hasCount = relationship.maximumCount > 1 || relationship.maximumCount < 0
         add("greatest count", hasCount ? "\(relationship.maximumCount)" : nil)
         add("ordered", relationship.isOrdered)

@@ -26,13 +26,13 @@ public struct ModelDifference: Sendable, Equatable {
         public var summary: String
     }
 
-    /// All changes, by entity and property; those of an entity itself come before those of its properties.
+    /// All changes, sorted by entity and property; those of an entity itself come before those of its properties.
     public let changes: [Change]
     /// The entities, by their new names, whose version hashes differ: a store of the old model opens with the new one
     /// only after a migration. Empty where no migration is needed.
     public let differentHashes: [String]
-    /// How lightweight migration would take a store from the old model to the new one, and what it cannot do. Meaningful
-    /// where hashes differ.
+    /// The mapping that lightweight migration from the old model to the new one would infer, and what it cannot infer.
+    /// Relevant only where hashes differ.
     public let mapping: InferredMapping
 
     /// Whether the models are equal. Differences in the source files' tool attributes are ignored.

@@ -1,14 +1,13 @@
-/// How a store of one model becomes a store of another, as far as the two models alone say it: Core Data's lightweight
-/// migration.
+/// The mapping from one model to another that is inferred from the models alone: Core Data's lightweight migration.
 ///
-/// The value is made from models only; no store is read. What cannot be inferred is listed in ``obstacles``, and a migration
-/// may only be run where that list is empty.
+/// No store is read. What cannot be inferred is listed in ``obstacles``; a migration must only be run where that list
+/// is empty.
 public struct InferredMapping: Sendable, Equatable {
     /// What happens to the objects of an entity.
     public enum Kind: Sendable, Hashable {
         /// The entity is new and has no objects.
         case add
-        /// The entity is gone; its objects are deleted.
+        /// The entity is removed; its objects are deleted.
         case remove
         /// The entity has the same version hash in both models.
         case copy
@@ -16,7 +15,7 @@ public struct InferredMapping: Sendable, Equatable {
         case transform
     }
 
-    /// Where a property of the new model takes its values from.
+    /// The source of the values of a property of the new model.
     public struct Property: Sendable, Hashable {
         /// The property of the new model.
         public var name: String
@@ -37,9 +36,9 @@ public struct InferredMapping: Sendable, Equatable {
         public var sourceName: String?
         /// The entity of the new model; nil where it is removed.
         public var destinationName: String?
-        /// All attributes of the new entity that a store keeps, inherited ones too, by name.
+        /// All persistent attributes of the new entity, including inherited ones, sorted by name.
         public var attributes: [Property]
-        /// The relationships that both entities have, inherited ones too, by name.
+        /// The relationships that both entities have, including inherited ones, sorted by name.
         public var relationships: [Property]
 
         /// The name that Apple's framework gives the entity mapping.
@@ -53,20 +52,21 @@ public struct InferredMapping: Sendable, Equatable {
         }
     }
 
-    /// What keeps a migration from being inferred.
+    /// A reason why a migration cannot be inferred.
     public struct Obstacle: Sendable, Hashable {
         /// The entity of the new model.
         public var entity: String
         /// The property of the new model; nil where the obstacle is the entity itself.
         public var property: String?
-        /// Why, and what helps, as sentences.
+        /// The reason as sentences, with a remedy where there is one.
         public var reason: String
     }
 
-    /// One mapping for each entity of either model, subentities too: those of the new model by name, then removed ones.
+    /// One mapping for each entity of either model, including subentities: those of the new model sorted by name, then
+    /// removed ones.
     public let entities: [Entity]
-    /// What cannot be inferred, by entity and property. An obstacle of an inherited property is listed once, where the
-    /// property is declared.
+    /// What cannot be inferred, sorted by entity and property. An obstacle of an inherited property is listed once, for
+    /// the entity that declares the property.
     public let obstacles: [Obstacle]
 
     /// Infers the mapping. Cost: the version hashes of both models, and a step for each property of each entity.

@@ -1,8 +1,8 @@
-/// Makes an ``InferredMapping``: the rules of what can be inferred.
+/// Infers an ``InferredMapping`` by the rules of lightweight migration.
 ///
 /// Sources: "Migrating your data model automatically" and "Lightweight Migration" in Apple's documentation. Numeric
-/// conversions are not in these lists; a session of WWDC 2010 names them, and shipped apps migrate Integer 16 to Integer 64
-/// and Integer 64 to Double without a mapping model.
+/// conversions are not in these lists; a session of WWDC 2010 mentions them, and shipped apps migrate Integer 16 to
+/// Integer 64 and Integer 64 to Double without a mapping model.
 struct MigrationInference {
     private let old: ModelInheritance
     private let new: ModelInheritance
@@ -20,7 +20,7 @@ struct MigrationInference {
         hashes = (VersionHash(old), VersionHash(new))
     }
 
-    /// What was found, by entity and property.
+    /// The obstacles, sorted by entity and property.
     var obstacles: [InferredMapping.Obstacle] {
         found.sorted { ($0.entity, $0.property ?? "", $0.reason) < ($1.entity, $1.property ?? "", $1.reason) }
     }
@@ -46,8 +46,8 @@ struct MigrationInference {
 
     // MARK: - Hierarchies
 
-    /// Entities that have no common ancestor in the old model must not have one in the new: their rows lie in tables of
-    /// different roots, and keys of the one table would meet keys of the other.
+    /// Entities without a common ancestor in the old model must not have one in the new: their rows are in different
+    /// tables, so their primary keys could collide in one table.
     private mutating func checkHierarchies() {
         var roots: [String: (root: String, entity: String)] = [:]
         for entity in newEntities.map(\.name).sorted() {
@@ -116,7 +116,7 @@ struct MigrationInference {
             relationships: mapped.relationships.sorted { $0.name < $1.name })
     }
 
-    /// The entity that declares a property which another entity has.
+    /// The entity that declares a property: the given entity or the ancestor from which it is inherited.
     private func owner(of property: String, in entity: String) -> String {
         new.lineage(of: entity).first { $0.properties.contains { $0.name == property } }?.name ?? entity
     }
@@ -129,12 +129,12 @@ struct MigrationInference {
 
     private static let otherKind = "It becomes another kind of property."
 
-    /// Why an attribute cannot be filled; nil where it can.
+    /// Why no value can be inferred for an attribute; nil where one can.
     private static func obstacle(from before: ModelAttribute?, to after: ModelAttribute) -> String? {
         if after.type == .composite || before?.type == .composite {
             return compositeObstacle(from: before, to: after)
         }
-        // The store computes it.
+        // The store computes the value of a derived attribute.
         if after.isReadOnly { return nil }
         let isFilled = after.isOptional || after.defaultValue != nil
         guard let before, !before.isReadOnly || before.type == after.type else {
@@ -149,7 +149,7 @@ struct MigrationInference {
         return nil
     }
 
-    /// A composite's elements are columns, and are judged like attributes, by name.
+    /// The elements of a composite are columns; they are matched by name and checked like attributes.
     private static func compositeObstacle(from before: ModelAttribute?, to after: ModelAttribute) -> String? {
         guard before.map({ $0.type == .composite }) ?? true, after.type == .composite else {
             return "Its type changes from \(before?.type ?? .undefined) to \(after.type), which needs a mapping model."
@@ -162,7 +162,7 @@ struct MigrationInference {
         return nil
     }
 
-    /// Numbers from narrow to wide.
+    /// Numeric types from narrow to wide. Only conversions to a wider type are inferred.
     private static let widths: [ModelAttributeType: Int] = [
         .integer16: 0, .integer32: 1, .integer64: 2, .float: 3, .double: 4,
     ]
@@ -173,14 +173,14 @@ struct MigrationInference {
         return narrow < wide
     }
 
-    /// Why the objects of a relationship cannot be taken over; nil where they can.
+    /// Why the references of a relationship cannot be migrated; nil where they can.
     private func obstacle(from before: ModelRelationship, to after: ModelRelationship) -> String? {
         if before.isToMany, !after.isToMany {
-            return "It becomes to-one, and the models do not say which of several objects remains."
+            return "It becomes to-one, and which of several objects to keep cannot be inferred."
         }
         guard let oldTarget = before.destinationName, let newTarget = after.destinationName else { return nil }
         guard let target = match.newName(of: oldTarget) else {
-            return "Its destination, \(oldTarget), is removed, and it leads to \(newTarget) now."
+            return "Its destination, \(oldTarget), is removed; its new destination is \(newTarget)."
         }
         if new.lineage(of: target).contains(where: { $0.name == newTarget }) { return nil }
         return "Its destination changes from \(oldTarget) to \(newTarget), which is not an ancestor of it."

@@ -1,8 +1,8 @@
-/// Which parts of a newer model continue which parts of an older one.
+/// The correspondence between the entities and properties of an older and a newer model.
 ///
-/// Entities and properties are matched by their canonical name: the renaming identifier where there is one, else the name.
-/// A renaming identifier on the newer side takes precedence over an equal name, and may also be the older name itself. What
-/// is left is matched by equal names.
+/// Entities and properties are matched by their canonical name: the renaming identifier where there is one, else the
+/// name. A renaming identifier on the newer side takes precedence over an equal name, and may also be the older name
+/// itself. The rest is matched by equal names.
 ///
 /// Source: "Lightweight Migration" in Apple's Core Data Model Versioning and Data Migration Programming Guide.
 public struct ModelMatch: Sendable {
@@ -29,10 +29,10 @@ public struct ModelMatch: Sendable {
         self.newNames = newNames
     }
 
-    /// What an entity of the new model was called in the old one; nil where it is new.
+    /// The old name of an entity of the new model; nil where the entity is new.
     public func oldName(of entity: String) -> String? { oldNames[entity] }
 
-    /// What an entity of the old model is called in the new one; nil where it is removed.
+    /// The new name of an entity of the old model; nil where the entity is removed.
     public func newName(of entity: String) -> String? { newNames[entity] }
 
     /// The properties of two lists.

@@ -1,6 +1,7 @@
 extension Model {
-    /// The model as a source has it: the elements of composite attributes are composite types of their own, which the
-    /// attributes name. Types that the model has are kept; attributes of a compiled model with equal elements share a type.
+    /// The model in the form of a source model: the elements of composite attributes are declared as composite types,
+    /// which the attributes refer to by name. Existing types are kept; attributes of a compiled model with equal
+    /// elements share a type.
     func sourceForm() -> Model {
         var naming = CompositeNaming(self)
         var model = self
@@ -12,7 +13,7 @@ extension Model {
     }
 }
 
-/// Gives composite types to attributes that have elements and no type.
+/// Creates composite types for attributes that have elements and no type.
 private struct CompositeNaming {
     private(set) var composites: [ModelComposite]
     private var names: Set<String>
@@ -22,7 +23,7 @@ private struct CompositeNaming {
         names = Set(model.composites.map(\.name) + model.entities.map(\.name))
     }
 
-    /// Calls itself for elements, which readers and writers let nest 64 deep.
+    /// Recursive for nested elements; readers and writers limit the nesting to 64 levels.
     mutating func named(_ attribute: ModelAttribute, depth: Int = 0) -> ModelAttribute {
         guard attribute.type == .composite, depth <= 64 else { return attribute }
         if let name = attribute.compositeName, composites.contains(where: { $0.name == name }) { return attribute }

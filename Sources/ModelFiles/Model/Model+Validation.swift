@@ -119,7 +119,7 @@ private struct ModelValidator {
         }
         var indexes: [String: ModelFetchIndex] = [:]
         for index in entity.fetchIndexes {
-            // The same index twice is made once: see `Model.warnings()`.
+            // An identical second declaration is only a warning: see `Model.warnings()`.
             if let known = indexes.updateValue(index, forKey: index.name), known != index {
                 report(.duplicateName, "There are two indexes '\(index.name)'.", entity, at: index.position)
             }

@@ -104,7 +104,7 @@ extension ModelError.Code {
     public static let mutualCascade = Self(rawValue: "mutualCascade")
     /// A relationship cascades to objects that other objects also refer to.
     public static let sharedCascade = Self(rawValue: "sharedCascade")
-    /// An index is declared twice, alike.
+    /// An entity has two identical declarations of an index.
     public static let repeatedIndex = Self(rawValue: "repeatedIndex")
     /// A transformable attribute is archived without a list of allowed classes.
     public static let insecureTransformer = Self(rawValue: "insecureTransformer")

@@ -8,9 +8,9 @@ public struct ModelSourceWriter {
 
     /// The file `contents` of an `.xcdatamodel`. Equal models give equal bytes.
     ///
-    /// A source model has no place for default values of archived objects, sort descriptors of fetch requests, and
-    /// validations beyond limits and patterns: they are left out. ``ModelConversion`` tells what was left out. Throws
-    /// ``ModelError`` for a predicate that cannot be spelled.
+    /// A source model cannot represent default values of archived objects, sort descriptors of fetch requests, and
+    /// validations other than limits and patterns; these are omitted, and ``ModelConversion`` lists them. Throws
+    /// ``ModelError`` for a predicate that cannot be printed.
     public static func write(_ model: Model) throws -> Data {
         var writer = ModelSourceWriter()
         try writer.write(model.sourceForm())

@@ -19,7 +19,7 @@ enum KeyReading {
         return value
     }
 
-    /// How many values a key path may lead to. With each to-many relationship that it passes there are as many times more.
+    /// The maximum number of values of a key path. The number is multiplied at each to-many relationship on the path.
     private static let valueLimit = 2_000_000
 
     private static var tooManyValues: PredicateEvaluationError {

@@ -17,7 +17,7 @@ public struct PredicateEvaluationError: Error, Sendable, Equatable, CustomString
         case arithmetic
         /// The tree is deeper than ``PredicateEvaluator/depthLimit``.
         case tooDeep
-        /// A key path leads to more values than can be looked at, or a regular expression takes too many steps.
+        /// A key path has more values than the limit, or a regular expression takes too many steps.
         case tooLarge
     }
 

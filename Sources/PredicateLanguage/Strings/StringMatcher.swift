@@ -47,10 +47,10 @@ public struct StringMatcher: Sendable {
         }
     }
 
-    /// Whether the text is what the operator asks for.
+    /// Whether the operator holds for the text.
     ///
-    /// - Throws: ``PredicateEvaluationError`` with `tooLarge` where a regular expression gives no answer within its limits of steps
-    ///   and of stack.
+    /// - Throws: ``PredicateEvaluationError`` with `tooLarge` where a regular expression exceeds its limits of steps or
+    ///   of stack.
     public func matches(_ text: String) throws -> Bool {
         switch method {
         case .search(let search): return search.isFound(in: StringFolding.fold(text, options: options))
@@ -63,8 +63,8 @@ public struct StringMatcher: Sendable {
         }
     }
 
-    /// How often a regular expression may report that it is still at work: some ten thousand steps lie between two reports.
-    /// Foundation gives up at about twice as many, and then says that nothing was found.
+    /// The maximum number of progress reports of a regular expression; there are some ten thousand steps between two
+    /// reports. Foundation stops after about twice as many steps and then reports no match.
     private static let reportLimit = 2000
 
     private func isFound(_ expression: NSRegularExpression, in text: String) throws -> Bool {
@@ -86,7 +86,7 @@ public struct StringMatcher: Sendable {
         guard !isGivenUp else {
             throw PredicateEvaluationError(
                 .tooLarge,
-                "MATCHES has no answer: the regular expression tries too many ways to match a text of "
+                "MATCHES was stopped: the regular expression takes too many steps for a text of "
                     + "\(text.utf16.count) characters.")
         }
         return false

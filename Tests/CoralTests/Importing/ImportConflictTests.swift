@@ -34,7 +34,7 @@ struct ImportConflictTests {
         let conflict = try #require(plan.conflicts.kept.first)
         #expect(
             conflict.message
-                == "The record has the id of Label/p2 and another key. A new object is made, as the key says.")
+                == "The record has the id of Label/p2 and another key. Keys take precedence: a new object is inserted.")
         #expect(conflict.subject.record?.text == "Label/p2")
         #expect(conflict.property == "word")
         try shop.take(edited)
@@ -59,7 +59,9 @@ struct ImportConflictTests {
         let plan = try shop.plan(edited)
         #expect(
             plan.conflicts.kept.map(\.message)
-                == ["The record has the id of Label/p2 and the key of Label/p1. Label/p1 is updated, as the key says."])
+                == [
+                    "The record has the id of Label/p2 and the key of Label/p1. Keys take precedence: Label/p1 is updated."
+                ])
         // Where ids decide, both would have the key, which is unique.
         let other = try shop.plan(edited) { $0.identity.prefersObjectURIs = true }
         #expect(other.conflicts.count == 1 || other.errors.count == 1)

@@ -78,7 +78,7 @@ struct ObservationTests {
 
 @Suite("Swift's Observation")
 struct SwiftObservationTests {
-    /// Counts changes, as a view that is drawn again does.
+    /// Counts changes, observing again after each as a view does.
     private final class Counter: Sendable {
         private let count = Mutex(0)
         var value: Int { count.withLock { $0 } }
@@ -100,7 +100,7 @@ struct SwiftObservationTests {
         return (context, try #require(context.insert("Note", ["title": "one"]) as? ObservedNote))
     }
 
-    @Test func `who has read a property learns of its change, however it comes about`() throws {
+    @Test func `observers of a property are notified of every kind of change`() throws {
         let (context, note) = try stack()
         context.isObservable = true
         context.undoManager = UndoManager()
@@ -127,11 +127,11 @@ struct SwiftObservationTests {
         #expect(note.title == "five")
     }
 
-    @Test func `what has not been read, or is not observable, tells nothing`() throws {
+    @Test func `properties that were not read, or are not observable, do not notify`() throws {
         let (context, note) = try stack()
         #expect(changes({ _ = note.title }, { note.title = "two" }) == 0)
         context.isObservable = true
-        // Two properties share a place by chance once in four thousand times.
+        // Two properties have the same hash with a probability of 1 in 4096.
         let notes = (0..<50).map { _ in context.insert("Note") }
         let needless = notes.map { note in
             changes({ _ = note.value(forKey: "title") }, { note.setValue(3, forKey: "count") })

@@ -4,7 +4,7 @@ import Testing
 @testable import ManagedObjects
 
 /// Live results as asynchronous sequences.
-@Suite("Values are followed", .timeLimit(.minutes(2)))
+@Suite("Live results", .timeLimit(.minutes(2)))
 struct FollowedValuesTests {
     private func file() throws -> (TestStack, URL) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Followed-\(UUID().uuidString)")
@@ -33,11 +33,11 @@ struct FollowedValuesTests {
             _ = other.insert("Note", ["title": "a"])
             try other.save()
         }
-        // A save may tell first that the ID of "b" is permanent now.
+        // A save may first report the permanent ID of "b".
         while let next = try await titles.next(), next != ["a", "b"] { #expect(next == ["b"]) }
     }
 
-    @Test func `a snapshot says what has changed since the one that was taken before`() async throws {
+    @Test func `a snapshot contains the changes since the previous one`() async throws {
         let context = try TestStack().context(.privateQueueConcurrencyType)
         let ids = try await context.perform {
             let notes = ["a", "b", "c"].map { context.insert("Note", ["title": $0]) }
@@ -49,7 +49,7 @@ struct FollowedValuesTests {
         for index in [2, 0] {
             await context.perform { context.object(with: ids[index]).setValue(3, forKey: "count") }
         }
-        // Two events, one snapshot: the later has the objects of both.
+        // Two events, one snapshot: it contains the objects of both.
         let next = try #require(try await snapshots.next())
         #expect(next.reloadedItemIdentifiers == [ids[0], ids[2]])
         #expect(next.itemIdentifiers == ids)
@@ -59,7 +59,7 @@ struct FollowedValuesTests {
         #expect(last.difference(from: next).removals.count == 1)
     }
 
-    @Test func `what another coordinator has written, as another process would`() async throws {
+    @Test func `changes by another coordinator, as by another process`() async throws {
         let (stack, url) = try file()
         defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
         let context = stack.context(.privateQueueConcurrencyType)
@@ -97,7 +97,7 @@ struct FollowedValuesTests {
         #expect(try await counts.next() == 2)
         #expect(try await sums.next() == .some(5))
         #expect(try await greatest.next() == .some(3))
-        // An object that the following context does not know begins to match.
+        // An object that is not registered in the following context begins to match.
         try await other.perform {
             other.object(with: id).setValue(10, forKey: "count")
             try other.save()
@@ -105,7 +105,7 @@ struct FollowedValuesTests {
         #expect(try await counts.next() == 3)
         #expect(try await sums.next() == .some(15))
         #expect(try await greatest.next() == .some(10))
-        // Unsaved changes count.
+        // Unsaved changes are included.
         await context.perform { _ = context.insert("Note", ["title": "4", "count": 100]) }
         #expect(try await counts.next() == 4)
         #expect(try await sums.next() == .some(115))
@@ -135,7 +135,7 @@ struct FollowedValuesTests {
         #expect(try await titles.next() == nil)
     }
 
-    @Test func `cancellation ends the sequence, and what cannot be fetched is an error`() async throws {
+    @Test func `cancellation ends the sequence, and a failing fetch is an error`() async throws {
         let context = try TestStack().context(.privateQueueConcurrencyType)
         let values = context.counts(of: request())
         let task = Task {
@@ -149,7 +149,7 @@ struct FollowedValuesTests {
         var broken = context.results(of: NSFetchRequest<NSManagedObject>(entityName: "Note")).makeAsyncIterator()
         await #expect(throws: (any Error).self) { _ = try await broken.next() }
         #expect(try await broken.next() == nil)
-        // The followers are gone: nothing is merged any more.
+        // There are no more followers: nothing is merged.
         #expect(await context.perform { context.mergingCount } == 0)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The three forms in which a delegate is told of changes say the same.
+/// The three forms in which a delegate receives changes are equivalent.
 @Suite("Snapshots and differences")
 struct ResultsFormTests {
     private final class SnapshotDelegate: NSObject, NSFetchedResultsControllerDelegate {
@@ -45,7 +45,7 @@ struct ResultsFormTests {
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections, cacheName: nil)
     }
 
-    @Test func `a snapshot has names, IDs and what has changed`() throws {
+    @Test func `a snapshot contains section names, IDs and changed objects`() throws {
         let context = try TestStack().context()
         let notes = ["a", "b", "c"].enumerated().map { context.insert("Note", ["title": $1, "count": $0 / 2]) }
         try context.save()
@@ -72,7 +72,7 @@ struct ResultsFormTests {
         #expect(place as? String == "1")
     }
 
-    @Test func `a new object's permanent ID is told when it is saved`() throws {
+    @Test func `a new object's permanent ID is reported when it is saved`() throws {
         let context = try TestStack().context()
         let results = controller(context, sections: "count")
         let delegate = SnapshotDelegate()
@@ -85,11 +85,13 @@ struct ResultsFormTests {
         try context.save()
         #expect(delegate.snapshots.last?.content.itemIdentifiers == [note.objectID])
         #expect(!note.objectID.isTemporaryID)
-        // The snapshot before is as it was.
+        // The previous snapshot is unchanged.
         #expect(delegate.snapshots.dropLast().last?.content.itemIdentifiers == [temporary])
     }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>) func `the differences lead from list to list`(seed: UInt64) throws {
+    @Test(arguments: 1...6 as ClosedRange<UInt64>) func `applying the differences to a list gives the next list`(
+        seed: UInt64
+    ) throws {
         var random = SeededRandom(seed: seed)
         let context = try TestStack().context()
         func insert() {
@@ -121,7 +123,7 @@ struct ResultsFormTests {
         #expect(!delegate.differences.isEmpty)
     }
 
-    @Test func `an ascent is the longest there is`() {
+    @Test func `the longest ascending subsequence is found`() {
         // Compared with every subset.
         for numbers in [[], [1], [2, 1], [3, 1, 2], [1, 5, 2, 3, 4], [4, 3, 2, 1], [0, 8, 4, 12, 2, 10, 6, 14]] {
             let ascent = numbers.longestAscent().sorted().map { numbers[$0] }

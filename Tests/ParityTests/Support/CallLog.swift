@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a store was called with, in order. One for all stores of a test, as coordinators make these.
+/// The calls to stores, in order. One log for all stores of a test, because coordinators create the stores.
 final class CallLog: @unchecked Sendable {  // because a test calls from one thread
     private var lines: [String] = []
 

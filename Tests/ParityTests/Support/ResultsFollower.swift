@@ -1,8 +1,8 @@
 import CoreData
 import Testing
 
-/// A delegate that does what a table does: it keeps a list of its own by the changes that it is told, deletions by the places
-/// before, insertions by the places after.
+/// A delegate that updates a list like a table view: deletions by the index paths before the changes, insertions by those after
+/// them.
 final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
     struct Section {
         var name: String
@@ -10,7 +10,7 @@ final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
     }
 
     private(set) var sections: [Section] = []
-    /// What was told since the last look, as text.
+    /// The changes reported since the log was last taken, as text.
     private(set) var log: [String] = []
     private var deletedSections: [Int] = []
     private var insertedSections: [(Int, String)] = []
@@ -18,7 +18,7 @@ final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
     private var insertions: [(IndexPath, NSManagedObject)] = []
     private var updates: [(IndexPath, IndexPath?, NSManagedObject)] = []
 
-    /// Takes over what a controller has fetched.
+    /// Copies the results of a controller.
     func begin(with controller: NSFetchedResultsController<NSManagedObject>) {
         sections = Self.sections(of: controller)
         log = []

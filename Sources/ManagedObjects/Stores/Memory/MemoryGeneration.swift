@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The content of a store in memory at one moment.
+/// A snapshot of the content of a store in memory.
 final class MemoryGeneration: StoreGeneration, Sendable {
     private let state: Mutex<MemoryContent>
 
@@ -8,7 +8,7 @@ final class MemoryGeneration: StoreGeneration, Sendable {
 
     var content: MemoryContent { state.withLock { $0 } }
 
-    /// Keeps an index of members for the next reading.
+    /// Caches an index of members for later reads.
     func keep(_ index: MemberIndex, as name: MemberIndex.Name) {
         state.withLock { $0.memberIndexes[name] = index }
     }

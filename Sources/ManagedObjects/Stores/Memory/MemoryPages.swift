@@ -19,13 +19,13 @@ struct MemoryPages {
         self.store = store
     }
 
-    /// Adds a row of a store in memory; one that is there already is not copied again.
+    /// Adds a row of a store in memory; a row that was added already is not copied again.
     mutating func add(_ key: ObjectKey, from content: MemoryContent) {
         let root = entities[Int(key.entity)].rootEntity.index
         add(key) { content.row(root: root, key: key.number) }
     }
 
-    /// Adds a row unless it is there already, or there is none.
+    /// Adds a row to the order, and to a page unless it was added already. Does nothing where there is no row.
     mutating func add(_ key: ObjectKey, row: () throws -> MemoryTable.Row?) rethrows {
         if let position = positions[key] {
             order.append(position)

@@ -1,4 +1,4 @@
-/// The rows of a store in memory, as an evaluation sees them.
+/// The rows of a store in memory, for the evaluation of predicates and sort descriptors.
 final class MemoryRowGraph: WholeRowGraph {
     private let content: MemoryContent
     private let entities: [NSEntityDescription]

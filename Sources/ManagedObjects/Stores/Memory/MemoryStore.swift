@@ -3,8 +3,8 @@ import Synchronization
 
 /// A store that keeps its rows in memory for its lifetime: `NSInMemoryStoreType`.
 ///
-/// Readers take the content as it is and go on with that; a save changes it in one step. So a generation is the content at
-/// one moment, which costs nothing to keep.
+/// Readers use a snapshot of the content; a save replaces the content in one step. A query generation is such a
+/// snapshot, which costs nothing to keep.
 final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its content lies behind a lock
     private let content = Mutex(MemoryContent())
     private let entities: [NSEntityDescription]

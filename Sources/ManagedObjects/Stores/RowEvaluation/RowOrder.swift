@@ -33,7 +33,7 @@ struct RowOrder<Row> {
         return order.map { rows[$0] }
     }
 
-    /// What is compared of a row: a value for each descriptor.
+    /// The sort values of a row: one for each descriptor.
     func values(of row: Row) throws -> [Any?] {
         try descriptors.map { descriptor in
             guard let key = descriptor.key, key != "self", key != "SELF" else { return comparable(row) }
@@ -41,7 +41,7 @@ struct RowOrder<Row> {
         }
     }
 
-    /// The order of two rows by what ``values(of:)`` gives for them.
+    /// Compares two rows by their results of ``values(of:)``.
     func compare(_ one: [Any?], _ other: [Any?]) -> ComparisonResult {
         for (index, descriptor) in descriptors.enumerated() {
             let result = compare(one[index], other[index], by: descriptor)
@@ -50,7 +50,7 @@ struct RowOrder<Row> {
         return .orderedSame
     }
 
-    /// Rows themselves are ordered by their keys, as a column of references is.
+    /// Rows themselves are compared by their keys, like a column of references.
     private func comparable(_ value: Any?) -> Any? {
         switch value {
         case let row as RowSubject: row.key.number
@@ -75,7 +75,7 @@ struct RowOrder<Row> {
 }
 
 extension RowOrder<NSManagedObject> {
-    /// The order of objects by the values that they have now. A value that cannot be read counts as nil.
+    /// Sorts objects by their current values. A value that cannot be read counts as nil.
     init(ofObjectsBy descriptors: [NSSortDescriptor]) throws {
         var readers: [String: ExpressionEvaluator] = [:]
         for case let key? in descriptors.map(\.key) where readers[key] == nil {

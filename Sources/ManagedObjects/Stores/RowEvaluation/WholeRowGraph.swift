@@ -1,6 +1,6 @@
-/// The rows of a store that has all of them in memory: queries are answered by looking at each.
+/// The rows of a store that keeps all of them in memory: queries evaluate each row.
 protocol WholeRowGraph: RowGraph {
-    /// The rows of an entity, in the order of their keys.
+    /// The rows of an entity, sorted by key.
     func subjects(of entity: NSEntityDescription, includingSubentities: Bool) throws -> [RowSubject]
 }
 

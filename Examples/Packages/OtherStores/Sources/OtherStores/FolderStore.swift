@@ -6,8 +6,8 @@ import CoreData
 ///     NSPersistentStoreCoordinator.registerStoreClass(FolderStore.self, forStoreType: FolderStore.storeType)
 ///     try coordinator.addPersistentStore(ofType: FolderStore.storeType, configurationName: nil, at: folder)
 ///
-/// A document is read when the row of its object is asked for, so a list of faults costs the names of the files alone. A
-/// predicate reads the objects that it looks at.
+/// A document is read when the row of its object is needed, so a list of faults reads only the names of the files. A predicate
+/// reads the objects that it is evaluated with.
 public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // because it has no state of its own
     /// The type to register the class for.
     public static let storeType = "Folder"
@@ -20,7 +20,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
         struct Description: Decodable { let uuid: UUID }
         let data = try Data(contentsOf: folder.appendingPathComponent("store.json"))
         let description = try JSONDecoder().decode(Description.self, from: data)
-        // The same each time, so that the URIs of objects lead to them in the next run too.
+        // A constant UUID, so that the URIs of objects remain valid in the next run.
         metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: description.uuid.uuidString]
     }
 
@@ -36,7 +36,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
             guard let request = request as? NSFetchRequest<NSFetchRequestResult>, let context else { return [] }
             return try results(of: request, in: context)
         case .saveRequestType:
-            // A save without changes comes here too.
+            // A save without changes calls this too.
             guard let save = request as? NSSaveChangesRequest, Self.isEmpty(save) else {
                 throw CocoaError(.fileWriteNoPermission, userInfo: [NSURLErrorKey: folder])
             }
@@ -108,7 +108,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
 
     private func row(of id: NSManagedObjectID) throws -> JSONRow {
         let reference = "\(referenceObject(for: id))"
-        // A name that leads out of the folder is nobody's.
+        // A reference must not be a path outside the folder.
         guard !reference.contains("/") else { throw StoreFailure.missing }
         let file = folder.appendingPathComponent(id.entity.name ?? "").appendingPathComponent("\(reference).json")
         guard let data = try? Data(contentsOf: file) else { throw StoreFailure.missing }

@@ -2,20 +2,20 @@ import CoreData
 
 /// One object as JSON: attributes by name, to-one relationships as a reference, to-many relationships as an array of them.
 public struct JSONRow: @unchecked Sendable {  // because the values are never changed
-    /// What names the object: a file's name, or the end of a URL.
+    /// The object's reference: a file's name, or the last component of a URL.
     public let reference: String
-    /// Goes up with each change.
+    /// Incremented by each change.
     public let version: UInt64
     let members: [String: Any]
 
-    /// A row of parsed JSON.
+    /// Creates a row of parsed JSON.
     public init(reference: String, version: UInt64, members: [String: Any]) {
         self.reference = reference
         self.version = version
         self.members = members
     }
 
-    /// The values that an `NSIncrementalStoreNode` takes: attributes as Core Data has them, to-one relationships as IDs.
+    /// The values of an `NSIncrementalStoreNode`: attributes in Core Data's types, to-one relationships as IDs.
     func values(of entity: NSEntityDescription, in store: NSIncrementalStore) throws -> [String: Any] {
         var values: [String: Any] = [:]
         for (name, attribute) in entity.attributesByName {
@@ -38,7 +38,7 @@ public struct JSONRow: @unchecked Sendable {  // because the values are never ch
         return references.map { store.newObjectID(for: entity, referenceObject: $0) }
     }
 
-    /// JSON has numbers, texts and Booleans only; dates are ISO 8601, data base64.
+    /// JSON has numbers, strings and Booleans only; dates are ISO 8601, data Base64.
     private func value(of json: Any?, of attribute: NSAttributeDescription) throws -> Any? {
         guard let json, !(json is NSNull) else { return nil }
         let value: Any? =
@@ -56,7 +56,7 @@ public struct JSONRow: @unchecked Sendable {  // because the values are never ch
     }
 }
 
-/// What goes wrong in these stores, as errors of Core Data.
+/// The errors of these stores, with Core Data's codes.
 enum StoreFailure {
     static func wrongValue(_ name: String, _ reference: String) -> CocoaError {
         CocoaError(
@@ -67,7 +67,7 @@ enum StoreFailure {
     /// `NSManagedObjectReferentialIntegrityError`: an object that the store does not have.
     static var missing: CocoaError { CocoaError(CocoaError.Code(rawValue: 133000)) }
 
-    /// `NSManagedObjectMergeError`: an object that somebody else has changed since it was read.
+    /// `NSManagedObjectMergeError`: an object that was changed by another client since it was read.
     static var conflict: CocoaError { CocoaError(CocoaError.Code(rawValue: 133020)) }
 
     /// `NSPersistentStoreUnsupportedRequestTypeError`.

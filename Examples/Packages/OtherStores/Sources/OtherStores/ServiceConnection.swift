@@ -1,14 +1,14 @@
 import CoreData
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking  // because URLSession lives apart from Foundation off Apple's platforms
+    import FoundationNetworking  // because URLSession is in a separate module outside Apple's platforms
 #endif
 
-/// Requests to a service, each of which is waited for.
+/// Synchronous requests to a service.
 struct ServiceConnection {
     let base: URL
 
-    /// The JSON that a request is answered with.
+    /// The JSON of the response to a request.
     func json(_ method: String, _ path: String, query: [URLQueryItem] = []) throws -> Any {
         try JSONSerialization.jsonObject(with: answer(request(method, path, query)), options: .fragmentsAllowed)
     }
@@ -31,8 +31,8 @@ struct ServiceConnection {
     }
 
     private func answer(_ request: URLRequest) throws -> Data {
-        /// What the session's thread leaves for the one that waits.
-        final class Answer: @unchecked Sendable {  // because it is read after the signal that follows its writing
+        /// The response, passed from the session's thread to the waiting one.
+        final class Answer: @unchecked Sendable {  // because it is read only after the signal that follows the write
             var result: Result<(Data, Int), any Error> = .failure(URLError(.unknown))
         }
         let answer = Answer()

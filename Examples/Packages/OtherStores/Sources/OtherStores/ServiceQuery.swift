@@ -1,6 +1,6 @@
 import CoreData
 
-/// What the service understands of predicates: equalities of attributes with constants, all of which must hold.
+/// The predicates that the service supports: equalities of attributes with constants, all of which must hold.
 enum ServiceQuery {
     static func items(_ predicate: NSPredicate) throws -> [URLQueryItem] {
         if let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType == .and {

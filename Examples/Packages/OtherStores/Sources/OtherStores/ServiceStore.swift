@@ -9,14 +9,14 @@ import CoreData
 ///     PUT    /Entity/reference               an object's values; "If-Match" holds the version that they are based on
 ///     DELETE /Entity/reference               the same
 ///
-/// A method of an incremental store waits for its answer, so use such a store from private queues. Predicates that the service
-/// cannot carry out are refused with an error, and not with a wrong answer.
-public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // because a lock guards what it remembers
+/// The methods of an incremental store are synchronous, so use such a store from private queues. Predicates that the service does
+/// not support throw an error.
+public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // because a lock guards its state
     /// The type to register the class for.
     public static let storeType = "Service"
 
     private let lock = NSLock()
-    /// Rows that came with others. Each is used once: what is read again is asked for again.
+    /// Rows that were received with others. Each is used once: a later read sends a request.
     private var rowsAhead: [NSManagedObjectID: JSONRow] = [:]
     private var versions: [NSManagedObjectID: UInt64] = [:]
 
@@ -72,7 +72,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
     // MARK: - Saving
 
     public override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        // The client names objects, so that a request that has to be sent twice makes one object.
+        // The client creates the references, so that a request that is sent twice creates one object.
         array.map { newObjectID(for: $0.entity, referenceObject: UUID().uuidString) }
     }
 
@@ -173,7 +173,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
 }
 
 #if !canImport(Darwin)
-    /// What Core Data does not have, and its engine here does: one request for many objects.
+    /// An addition of this package's engine to Core Data: one request for many objects.
     extension ServiceStore: IncrementalStoreBatching {
         public func newValuesForObjects(
             with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext

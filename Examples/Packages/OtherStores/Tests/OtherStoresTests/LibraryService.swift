@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// The service that `ServiceStore` talks to, with what it has been asked.
+/// The server for tests of `ServiceStore`, with a log of its requests.
 actor LibraryService {
     private struct Row {
         var version = 1
@@ -16,7 +16,7 @@ actor LibraryService {
         rows[entity]?[reference] = Row(values: values ?? [:])
     }
 
-    /// Somebody else changes a value.
+    /// Changes a value, as another client would.
     func change(_ entity: String, _ reference: String, _ key: String, _ value: String) {
         rows[entity]?[reference]?.values[key] = value
         rows[entity]?[reference]?.version += 1
