@@ -125,11 +125,11 @@ import Testing
         try Data(#"{"Tag": [{"name": "new"}]}"#.utf8).write(to: URL(fileURLWithPath: document))
         let (path, json) = ("'\(store.path)'", "'\(document)'")
         for (line, count) in [
-            ("coral copy \(path) --entity Person", 7), ("coral copy \(path) --entity Person --json", 8),
-            ("coral import \(json) --into \(path)", 9),
-            ("coral subset \(path) --entity Note -o '\(store.file("Part.sqlite"))'", 9),
-            ("coral check \(path) --repair '\(store.file("Copy.sqlite"))'", 9),
-            ("coral import \(json) --into '\(store.file("New.sqlite"))' --model \(path)", 9),
+            ("coral copy \(path) --entity Person", 7), ("coral copy \(path) --entity Person --json", 9),
+            ("coral import \(json) --into \(path)", 10),
+            ("coral subset \(path) --entity Note -o '\(store.file("Part.sqlite"))'", 10),
+            ("coral check \(path) --repair '\(store.file("Copy.sqlite"))'", 10),
+            ("coral import \(json) --into '\(store.file("New.sqlite"))' --model \(path)", 10),
         ] {
             let run = try CommandRun(shell: "\(line) >/dev/full")
             #expect(run.status == 3, "\(line): \(run.errors)")
