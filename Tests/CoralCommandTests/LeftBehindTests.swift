@@ -125,7 +125,6 @@ import Testing
         try Data(#"{"Tag": [{"name": "new"}]}"#.utf8).write(to: URL(fileURLWithPath: document))
         let (path, json) = ("'\(store.path)'", "'\(document)'")
         for (line, count) in [
-            // Of one person, and then of two.
             ("coral copy \(path) --entity Person", 7), ("coral copy \(path) --entity Person --json", 9),
             ("coral import \(json) --into \(path)", 10),
             ("coral subset \(path) --entity Note -o '\(store.file("Part.sqlite"))'", 10),

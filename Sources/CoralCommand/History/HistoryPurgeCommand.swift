@@ -62,7 +62,7 @@ struct HistoryPurgeCommand: ParsableCommand {
             options[NSSQLiteManualVacuumOption] = true as NSNumber
             _ = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
         }
-        try StandardOutput.write("\(Quantity.count(count, "change")) deleted from the history.\n")
+        try StandardOutput.report("\(Quantity.count(count, "change")) deleted from the history.\n")
     }
 
     private func purge(_ open: OpenStore) throws -> Int {

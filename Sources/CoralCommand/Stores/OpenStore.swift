@@ -41,10 +41,14 @@ struct OpenStore {
         try coordinator.remove(store)
     }
 
+    /// Opens a store as `init(path:model:isReadOnly:)` does. One that is written is opened only where the change can be reported:
+    /// opening it writes to its file.
+    ///
     /// - Parameter options: Options of Core Data's, besides those that follow from the rest.
     init(
         url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, options additional: [AnyHashable: Any] = [:]
     ) throws {
+        if !isReadOnly { try StandardOutput.requireOpen() }
         // What belongs to a store stands beside the file, not beside a link to it.
         let url = url.withoutLinks
         self.url = url

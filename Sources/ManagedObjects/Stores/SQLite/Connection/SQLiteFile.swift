@@ -15,8 +15,12 @@ struct SQLiteFile: Sendable {
 
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Whether a connection has the store open in WAL mode, or had when its process ended: each has both files open.
-    var isShared: Bool { FileStamp(path + "-shm") != nil && FileStamp(path + "-wal") != nil }
+    /// Whether a connection has the store open in WAL mode, or had when its process ended: each has both files open, and maps
+    /// the shared memory in regions of 32 KB. A shorter file was made by a connection that could not go on: the disk was full.
+    var isShared: Bool {
+        guard let memory = FileStatus(path + "-shm"), memory.byteCount >= 32_768 else { return false }
+        return FileStatus(path + "-wal") != nil
+    }
 
     /// Whether the store has content that is only in its write-ahead log.
     var hasLog: Bool { Self.size(atPath: path + "-wal") > 0 }
