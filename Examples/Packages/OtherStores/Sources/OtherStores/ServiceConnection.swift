@@ -4,19 +4,22 @@ import CoreData
     import FoundationNetworking  // because URLSession lives apart from Foundation off Apple's platforms
 #endif
 
-/// Requests to a service, each of which is waited for.
+/// Requests to a service. Each waits for its answer.
 struct ServiceConnection {
     let base: URL
 
-    /// The JSON that a request is answered with.
+    /// The JSON in the answer to a request.
     func json(_ method: String, _ path: String, query: [URLQueryItem] = []) throws -> Any {
         try JSONSerialization.jsonObject(with: answer(request(method, path, query)), options: .fragmentsAllowed)
     }
 
-    /// Sends values that are based on a version of the object.
+    /// Sends values that are based on a version of the object; throws where JSON cannot hold them.
     func send(_ method: String, _ path: String, _ version: UInt64, _ values: [String: Any]? = nil) throws {
         var request = try request(method, path)
         request.setValue("\(version)", forHTTPHeaderField: "If-Match")
+        guard values.map(JSONSerialization.isValidJSONObject) ?? true else {
+            throw CocoaError(.propertyListWriteInvalid, userInfo: [NSURLErrorKey: base])
+        }
         request.httpBody = try values.map { try JSONSerialization.data(withJSONObject: $0) }
         _ = try answer(request)
     }
@@ -31,8 +34,8 @@ struct ServiceConnection {
     }
 
     private func answer(_ request: URLRequest) throws -> Data {
-        /// What the session's thread leaves for the one that waits.
-        final class Answer: @unchecked Sendable {  // because it is read after the signal that follows its writing
+        /// The result, which the session's thread sets.
+        final class Answer: @unchecked Sendable {  // because it is read after the semaphore's signal, and set before
             var result: Result<(Data, Int), any Error> = .failure(URLError(.unknown))
         }
         let answer = Answer()
