@@ -67,6 +67,8 @@ import Testing
             row.version += 1
             for name in entity.attributesByName.keys { row.values[name] = object.value(forKey: name) }
             for (key, relationship) in entity.relationshipsByName {
+                // Members that were not read have not changed, and reading them would be another call.
+                if relationship.isToMany, object.hasFault(forRelationshipNamed: key) { continue }
                 let value = object.value(forKey: key)
                 let members: [Any] =
                     !relationship.isToMany

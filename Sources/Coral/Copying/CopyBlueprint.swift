@@ -137,7 +137,9 @@ final class CopyBlueprint {
                 .modelMismatch, "\(place) has another type in the model of the copies: set its value by a closure.",
                 at: place)
         }
-        return AttributeCopy(name: attribute.name, target: counterpart, source: source)
+        return AttributeCopy(
+            name: attribute.name, target: counterpart, source: source,
+            mayHaveFile: attribute.allowsExternalBinaryDataStorage)
     }
 
     // MARK: - Relationships

@@ -163,10 +163,8 @@ final class CopySession {
 
     /// Records the values that cannot be copied because their files do not exist.
     private func noteMissingFiles(of original: NSManagedObject, _ entity: EntityCopy) {
-        for attribute in entity.attributes {
-            guard case .original = attribute.source,
-                original.entity.attributesByName[attribute.name]?.allowsExternalBinaryDataStorage == true,
-                original.value(forKey: attribute.name) == nil,
+        for attribute in entity.attributes where attribute.mayHaveFile {
+            guard case .original = attribute.source, original.value(forKey: attribute.name) == nil,
                 MissingFileReference.name(of: original, attribute.name) != nil
             else { continue }
             links.note(

@@ -45,6 +45,8 @@ struct AttributeCopy {
     /// The attribute of the copy.
     var target: NSAttributeDescription
     var source: Source
+    /// Whether the value of an original may be in a file of its own.
+    var mayHaveFile: Bool
 
     var followsParent: Bool {
         if case .parent = source { true } else { false }

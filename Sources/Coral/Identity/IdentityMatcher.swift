@@ -13,6 +13,8 @@ final class IdentityMatcher {
     private let options: ImportOptions
     private let conversion: ValueConversion
     private let lookup: IdentityLookup
+    /// Held, because every node asks for it.
+    private let coordinator: NSPersistentStoreCoordinator?
     private var index: [IdentityKey: ImportNode] = [:]
     /// The nodes that were matched by the ids of the same store, where these take precedence over keys.
     private var nodesByURI: [NSManagedObjectID: ImportNode] = [:]
@@ -26,6 +28,7 @@ final class IdentityMatcher {
         self.context = context
         self.options = options
         conversion = ValueConversion(options)
+        coordinator = ImportSession.coordinator(of: context)
         lookup = IdentityLookup(
             context: context, model: payload.model, batchSize: options.batchSize, progress: progress)
     }
@@ -206,9 +209,7 @@ final class IdentityMatcher {
 
     /// The object in a store of the context that a node's id identifies.
     private func objectID(of node: ImportNode) -> NSManagedObjectID? {
-        guard options.identity.usesObjectURIs, let id = node.id,
-            let coordinator = ImportSession.coordinator(of: context)
-        else { return nil }
+        guard options.identity.usesObjectURIs, let id = node.id, let coordinator else { return nil }
         // The entity may have another name than in the document.
         let entity = id.entity.flatMap { payload.model.entity($0)?.name }
         return id.uri(inStore: payload.header?.storeUUID, entity: entity)

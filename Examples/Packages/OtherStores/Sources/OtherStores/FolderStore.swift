@@ -1,13 +1,14 @@
 import CoreData
 
-/// A read-only store over a folder of JSON documents: `Entity/reference.json` is an object, its file's name the reference by
-/// which others refer to it. `store.json` in the folder holds the store's UUID.
+/// A read-only store over a folder of JSON documents: `Entity/reference.json` is an object, and the name of its file is the
+/// reference by which other documents refer to it. An entity and those that inherit from it have no two files of one name.
+/// `store.json` in the folder holds the store's UUID.
 ///
 ///     NSPersistentStoreCoordinator.registerStoreClass(FolderStore.self, forStoreType: FolderStore.storeType)
 ///     try coordinator.addPersistentStore(ofType: FolderStore.storeType, configurationName: nil, at: folder)
 ///
-/// A document is read when the row of its object is needed, so a list of faults reads only the names of the files. A predicate
-/// reads the objects that it is evaluated with.
+/// A document is read when the row of its object is asked for, so a list of faults costs the names of the files alone. A
+/// predicate reads the objects that it looks at.
 public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // because it has no state of its own
     /// The type to register the class for.
     public static let storeType = "Folder"
@@ -20,7 +21,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
         struct Description: Decodable { let uuid: UUID }
         let data = try Data(contentsOf: folder.appendingPathComponent("store.json"))
         let description = try JSONDecoder().decode(Description.self, from: data)
-        // A constant UUID, so that the URIs of objects remain valid in the next run.
+        // The same each time, so that the URIs of objects lead to them in the next run too.
         metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: description.uuid.uuidString]
     }
 
@@ -36,7 +37,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
             guard let request = request as? NSFetchRequest<NSFetchRequestResult>, let context else { return [] }
             return try results(of: request, in: context)
         case .saveRequestType:
-            // A save without changes calls this too.
+            // A save without changes comes here too.
             guard let save = request as? NSSaveChangesRequest, Self.isEmpty(save) else {
                 throw CocoaError(.fileWriteNoPermission, userInfo: [NSURLErrorKey: folder])
             }
@@ -66,9 +67,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
         case .countResultType: return [NSNumber(value: objects.count)]
         case .managedObjectIDResultType: return objects.map(\.objectID)
         case .dictionaryResultType:
-            let names = (request.propertiesToFetch ?? Array(entity.attributesByName.keys)).compactMap {
-                ($0 as? NSPropertyDescription)?.name ?? $0 as? String
-            }
+            let names = try FetchedAttributes.names(of: request, entity)
             return objects.map { $0.dictionaryWithValues(forKeys: names) as NSDictionary }
         default: return objects
         }
@@ -108,12 +107,12 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
 
     private func row(of id: NSManagedObjectID) throws -> JSONRow {
         let reference = "\(referenceObject(for: id))"
-        // A reference must not be a path outside the folder.
+        // A URI may hold any text; a path that leaves the folder is not an object's.
         guard !reference.contains("/") else { throw StoreFailure.missing }
         let file = folder.appendingPathComponent(id.entity.name ?? "").appendingPathComponent("\(reference).json")
         guard let data = try? Data(contentsOf: file) else { throw StoreFailure.missing }
         guard let members = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
-            throw StoreFailure.wrongValue("everything", reference)
+            throw StoreFailure.wrongDocument(reference)
         }
         return JSONRow(reference: reference, version: 1, members: members)
     }

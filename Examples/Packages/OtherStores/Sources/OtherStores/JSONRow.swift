@@ -2,29 +2,28 @@ import CoreData
 
 /// One object as JSON: attributes by name, to-one relationships as a reference, to-many relationships as an array of them.
 public struct JSONRow: @unchecked Sendable {  // because the values are never changed
-    /// The object's reference: a file's name, or the last component of a URL.
+    /// The object's name in its store: that of a file, or the end of a URL.
     public let reference: String
-    /// Incremented by each change.
+    /// Goes up with each change.
     public let version: UInt64
     let members: [String: Any]
 
-    /// Creates a row of parsed JSON.
+    /// A row of parsed JSON.
     public init(reference: String, version: UInt64, members: [String: Any]) {
         self.reference = reference
         self.version = version
         self.members = members
     }
 
-    /// The values of an `NSIncrementalStoreNode`: attributes in Core Data's types, to-one relationships as IDs.
+    /// The values that an `NSIncrementalStoreNode` takes: attributes as Core Data has them, to-one relationships as IDs.
     func values(of entity: NSEntityDescription, in store: NSIncrementalStore) throws -> [String: Any] {
         var values: [String: Any] = [:]
         for (name, attribute) in entity.attributesByName {
             values[name] = try value(of: members[name], of: attribute)
         }
         for (name, relationship) in entity.relationshipsByName where !relationship.isToMany {
-            let destination = members[name] as? String
             values[name] =
-                destination.flatMap { reference in
+                try references(of: relationship).first.flatMap { reference in
                     relationship.destinationEntity.map { store.newObjectID(for: $0, referenceObject: reference) }
                 } ?? NSNull()
         }
@@ -32,22 +31,39 @@ public struct JSONRow: @unchecked Sendable {  // because the values are never ch
     }
 
     /// The members of a to-many relationship.
-    func destinations(of relationship: NSRelationshipDescription, in store: NSIncrementalStore) -> [NSManagedObjectID] {
+    func destinations(
+        of relationship: NSRelationshipDescription, in store: NSIncrementalStore
+    ) throws -> [NSManagedObjectID] {
         guard let entity = relationship.destinationEntity else { return [] }
-        let references = members[relationship.name] as? [String] ?? []
-        return references.map { store.newObjectID(for: entity, referenceObject: $0) }
+        return try references(of: relationship).map { store.newObjectID(for: entity, referenceObject: $0) }
     }
 
-    /// JSON has numbers, strings and Booleans only; dates are ISO 8601, data Base64.
+    private func references(of relationship: NSRelationshipDescription) throws -> [String] {
+        guard let json = members[relationship.name], !(json is NSNull) else { return [] }
+        if relationship.isToMany, let references = json as? [String] { return references }
+        if !relationship.isToMany, let reference = json as? String { return [reference] }
+        throw StoreFailure.wrongValue(relationship.name, reference)
+    }
+
+    /// A date as it is written: ISO 8601, in UTC, to the millisecond.
+    static func text(of date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    private static func date(_ text: String) -> Date? {
+        try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains(".")))
+    }
+
+    /// JSON has numbers, strings and Booleans only: dates are ISO 8601, data base64, decimals may be strings.
     private func value(of json: Any?, of attribute: NSAttributeDescription) throws -> Any? {
         guard let json, !(json is NSNull) else { return nil }
         let value: Any? =
             switch attribute.attributeType {
-            case .dateAttributeType: (json as? String).flatMap { ISO8601DateFormatter().date(from: $0) }
+            case .dateAttributeType: (json as? String).flatMap(Self.date)
             case .binaryDataAttributeType: (json as? String).flatMap { Data(base64Encoded: $0) }
             case .UUIDAttributeType: (json as? String).flatMap { UUID(uuidString: $0) }
             case .URIAttributeType: (json as? String).flatMap { URL(string: $0) }
-            case .decimalAttributeType: NSDecimalNumber(string: "\(json)")
+            case .decimalAttributeType: Decimal(string: "\(json)").map { $0 as NSDecimalNumber }
             case .stringAttributeType: json as? String
             default: json as? NSNumber
             }
@@ -64,10 +80,21 @@ enum StoreFailure {
             userInfo: [NSLocalizedDescriptionKey: "“\(name)” of “\(reference)” has a wrong value."])
     }
 
+    static func wrongDocument(_ reference: String) -> CocoaError {
+        CocoaError(
+            .fileReadCorruptFile,
+            userInfo: [NSLocalizedDescriptionKey: "The document of “\(reference)” does not have the expected form."])
+    }
+
+    /// `NSCoreDataError`: a request that a store does not carry out.
+    static func notCarriedOut(_ sentence: String) -> CocoaError {
+        CocoaError(CocoaError.Code(rawValue: 134060), userInfo: [NSLocalizedDescriptionKey: sentence])
+    }
+
     /// `NSManagedObjectReferentialIntegrityError`: an object that the store does not have.
     static var missing: CocoaError { CocoaError(CocoaError.Code(rawValue: 133000)) }
 
-    /// `NSManagedObjectMergeError`: an object that was changed by another client since it was read.
+    /// `NSManagedObjectMergeError`: an object that has been changed since it was read.
     static var conflict: CocoaError { CocoaError(CocoaError.Code(rawValue: 133020)) }
 
     /// `NSPersistentStoreUnsupportedRequestTypeError`.

@@ -1,22 +1,25 @@
 import CoreData
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking  // because URLSession is in a separate module outside Apple's platforms
+    import FoundationNetworking  // because URLSession lives apart from Foundation off Apple's platforms
 #endif
 
-/// Synchronous requests to a service.
+/// Requests to a service. Each waits for its answer.
 struct ServiceConnection {
     let base: URL
 
-    /// The JSON of the response to a request.
+    /// The JSON in the answer to a request.
     func json(_ method: String, _ path: String, query: [URLQueryItem] = []) throws -> Any {
         try JSONSerialization.jsonObject(with: answer(request(method, path, query)), options: .fragmentsAllowed)
     }
 
-    /// Sends values that are based on a version of the object.
+    /// Sends values that are based on a version of the object; throws where JSON cannot hold them.
     func send(_ method: String, _ path: String, _ version: UInt64, _ values: [String: Any]? = nil) throws {
         var request = try request(method, path)
         request.setValue("\(version)", forHTTPHeaderField: "If-Match")
+        guard values.map(JSONSerialization.isValidJSONObject) ?? true else {
+            throw CocoaError(.propertyListWriteInvalid, userInfo: [NSURLErrorKey: base])
+        }
         request.httpBody = try values.map { try JSONSerialization.data(withJSONObject: $0) }
         _ = try answer(request)
     }
@@ -31,8 +34,8 @@ struct ServiceConnection {
     }
 
     private func answer(_ request: URLRequest) throws -> Data {
-        /// The response, passed from the session's thread to the waiting one.
-        final class Answer: @unchecked Sendable {  // because it is read only after the signal that follows the write
+        /// The result, which the session's thread sets.
+        final class Answer: @unchecked Sendable {  // because it is read after the semaphore's signal, and set before
             var result: Result<(Data, Int), any Error> = .failure(URLError(.unknown))
         }
         let answer = Answer()

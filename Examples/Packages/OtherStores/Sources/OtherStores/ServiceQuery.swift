@@ -1,6 +1,6 @@
 import CoreData
 
-/// The predicates that the service supports: equalities of attributes with constants, all of which must hold.
+/// The predicates that the service carries out: equalities of attributes with constants, joined by `AND`.
 enum ServiceQuery {
     static func items(_ predicate: NSPredicate) throws -> [URLQueryItem] {
         if let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType == .and {
@@ -18,8 +18,6 @@ enum ServiceQuery {
     }
 
     private static func refusal(_ predicate: NSPredicate) -> CocoaError {
-        CocoaError(
-            CocoaError.Code(rawValue: 134060),
-            userInfo: [NSLocalizedDescriptionKey: "The service cannot carry out “\(predicate.predicateFormat)”."])
+        StoreFailure.notCarriedOut("The service cannot carry out “\(predicate.predicateFormat)”.")
     }
 }

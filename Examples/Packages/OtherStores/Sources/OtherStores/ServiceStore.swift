@@ -5,20 +5,29 @@ import CoreData
 ///     GET    /store                          {"uuid": "…"}
 ///     GET    /Entity?key=value               the references of objects, in an array; the query holds equalities
 ///     GET    /Entity/reference               an object: {"version": 3, "values": {…}}
-///     GET    /Entity?references=a,b,c        several objects, by reference
-///     PUT    /Entity/reference               an object's values; "If-Match" holds the version that they are based on
+///     GET    /Entity?reference=a&reference=b several objects, by reference
+///     PUT    /Entity/reference               an object's values; "If-Match" holds the version that they are based on, 0 for a
+///                                            new object
 ///     DELETE /Entity/reference               the same
 ///
-/// The methods of an incremental store are synchronous, so use such a store from private queues. Predicates that the service does
-/// not support throw an error.
-public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // because a lock guards its state
+/// A method of an incremental store waits for its answer, so use such a store from private queues. Requests that the service
+/// cannot carry out throw an error.
+///
+/// A save sends a request for each object. Where one fails, those before it have been carried out, and saving again sends all
+/// with the versions that the service has by then.
+public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // because a lock guards what it remembers
     /// The type to register the class for.
     public static let storeType = "Service"
 
+    /// The rows that one context has read, kept as long as the context. Two contexts may have read one object at different
+    /// times; a change is based on what its own context has read.
+    private final class ReadRows {
+        var rows: [NSManagedObjectID: JSONRow] = [:]
+    }
+
     private let lock = NSLock()
-    /// Rows that were received with others. Each is used once: a later read sends a request.
-    private var rowsAhead: [NSManagedObjectID: JSONRow] = [:]
-    private var versions: [NSManagedObjectID: UInt64] = [:]
+    /// The rows that were read last, for a context whose row Core Data has taken from another context.
+    private var lastRows: [NSManagedObjectID: JSONRow] = [:]
 
     public override var type: String { Self.storeType }
 
@@ -42,7 +51,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
             guard let request = request as? NSFetchRequest<NSFetchRequestResult>, let context else { return [] }
             return try results(of: request, in: context)
         case .saveRequestType:
-            if let save = request as? NSSaveChangesRequest { try carryOut(save) }
+            if let save = request as? NSSaveChangesRequest { try carryOut(save, of: context) }
             return []
         default: throw StoreFailure.unsupportedRequest
         }
@@ -52,6 +61,9 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
         -> [Any]
     {
         guard let entity = request.entity, let name = entity.name else { return [] }
+        guard !request.includesSubentities || entity.subentities.isEmpty else {
+            throw StoreFailure.notCarriedOut("A request lists the objects of one entity.")
+        }
         var query = try request.predicate.map(ServiceQuery.items) ?? []
         for descriptor in request.sortDescriptors ?? [] {
             query.append(URLQueryItem(name: "sort", value: (descriptor.ascending ? "" : "-") + (descriptor.key ?? "")))
@@ -64,7 +76,13 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
         case .countResultType: return [NSNumber(value: ids.count)]
         case .managedObjectIDResultType: return ids
         case .dictionaryResultType:
-            return try rows(of: ids, entity: entity).values.map { try $0.values(of: entity, in: self) as NSDictionary }
+            let names = try FetchedAttributes.names(of: request, entity)
+            let rows = try rows(of: ids, entity: entity)
+            let found: [JSONRow] = ids.compactMap { rows[$0] }
+            return try found.map { row in
+                let values = try row.values(of: entity, in: self)
+                return values.filter { names.contains($0.key) } as NSDictionary
+            }
         default: return ids.map { context.object(with: $0) }
         }
     }
@@ -72,21 +90,28 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
     // MARK: - Saving
 
     public override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        // The client creates the references, so that a request that is sent twice creates one object.
+        // The client names objects, so that a request that has to be sent twice makes one object.
         array.map { newObjectID(for: $0.entity, referenceObject: UUID().uuidString) }
     }
 
-    private func carryOut(_ save: NSSaveChangesRequest) throws {
+    private func carryOut(_ save: NSSaveChangesRequest, of context: NSManagedObjectContext?) throws {
         for object in (save.insertedObjects ?? []).union(save.updatedObjects ?? []) {
-            try connection.send("PUT", path(object.objectID), version(of: object.objectID), values(of: object))
-            lock.withLock { versions[object.objectID] = (versions[object.objectID] ?? 0) + 1 }
+            let (id, values) = (object.objectID, values(of: object))
+            let version = row(of: id, context)?.version ?? 0
+            try connection.send("PUT", path(id), version, values)
+            let row = JSONRow(reference: "\(referenceObject(for: id))", version: version + 1, members: values)
+            remember([id: row], for: context)
         }
         for object in save.deletedObjects ?? [] {
-            try connection.send("DELETE", path(object.objectID), version(of: object.objectID))
+            let id = object.objectID
+            do {
+                try connection.send("DELETE", path(id), row(of: id, context)?.version ?? 0)
+            } catch let error as CocoaError where error.code == StoreFailure.missing.code {
+                // An earlier attempt to save has deleted it.
+            }
+            forget(id, for: context)
         }
     }
-
-    private func version(of id: NSManagedObjectID) -> UInt64 { lock.withLock { versions[id] ?? 0 } }
 
     private func path(_ id: NSManagedObjectID) -> String { "\(id.entity.name ?? "")/\(referenceObject(for: id))" }
 
@@ -95,7 +120,8 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
         var values: [String: Any] = [:]
         for name in object.entity.attributesByName.keys {
             switch object.value(forKey: name) {
-            case let date as Date: values[name] = ISO8601DateFormatter().string(from: date)
+            case let date as Date: values[name] = JSONRow.text(of: date)
+            case let decimal as NSDecimalNumber: values[name] = decimal.stringValue
             case let data as Data: values[name] = data.base64EncodedString()
             case let uuid as UUID: values[name] = uuid.uuidString
             case let url as URL: values[name] = url.absoluteString
@@ -123,63 +149,90 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
-        let answer = try connection.json("GET", path(objectID))
-        return try node(objectID, try remember(Self.row(answer, "\(referenceObject(for: objectID))"), of: objectID))
+        let row = try readRow(of: objectID)
+        remember([objectID: row], for: context)
+        return try node(objectID, row)
     }
 
     public override func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
     ) throws -> Any {
-        let known = lock.withLock { rowsAhead[objectID] }
-        let row = try known ?? Self.row(connection.json("GET", path(objectID)), "\(referenceObject(for: objectID))")
-        return row.destinations(of: relationship, in: self)
+        // The members are those that came with the values: both are of one version.
+        let row = try row(of: objectID, context) ?? readRow(of: objectID)
+        return try row.destinations(of: relationship, in: self)
     }
 
     private func node(_ id: NSManagedObjectID, _ row: JSONRow) throws -> NSIncrementalStoreNode {
         NSIncrementalStoreNode(objectID: id, withValues: try row.values(of: id.entity, in: self), version: row.version)
     }
 
-    private func remember(_ row: JSONRow, of id: NSManagedObjectID) -> JSONRow {
-        lock.withLock {
-            rowsAhead[id] = row
-            versions[id] = row.version
-        }
-        return row
-    }
-
-    public override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {
-        lock.withLock { for id in objectIDs { rowsAhead[id] = nil } }
+    private func readRow(of id: NSManagedObjectID) throws -> JSONRow {
+        try Self.row(connection.json("GET", path(id)), "\(referenceObject(for: id))")
     }
 
     private static func row(_ answer: Any, _ reference: String) throws -> JSONRow {
         guard let object = answer as? [String: Any], let version = object["version"] as? NSNumber,
             let values = object["values"] as? [String: Any]
-        else { throw StoreFailure.wrongValue("everything", reference) }
+        else { throw StoreFailure.wrongDocument(reference) }
         return JSONRow(reference: reference, version: version.uint64Value, members: values)
     }
 
-    /// Several objects of an entity by one request.
+    /// Several objects of an entity. Cost: a request for each hundred, so that no URL is too long for a server.
     private func rows(of ids: [NSManagedObjectID], entity: NSEntityDescription) throws -> [NSManagedObjectID: JSONRow] {
-        let references = ids.map { "\(referenceObject(for: $0))" }
-        let query = [URLQueryItem(name: "references", value: references.joined(separator: ","))]
-        let answer = try connection.json("GET", entity.name ?? "", query: query) as? [String: Any] ?? [:]
         var rows: [NSManagedObjectID: JSONRow] = [:]
-        for (id, reference) in zip(ids, references) {
-            if let object = answer[reference] { rows[id] = remember(try Self.row(object, reference), of: id) }
+        for start in stride(from: 0, to: ids.count, by: 100) {
+            let references = ids[start..<min(start + 100, ids.count)].map { ($0, "\(referenceObject(for: $0))") }
+            let query = references.map { URLQueryItem(name: "reference", value: $0.1) }
+            guard let answer = try connection.json("GET", entity.name ?? "", query: query) as? [String: Any] else {
+                throw StoreFailure.wrongDocument(entity.name ?? "")
+            }
+            for (id, reference) in references {
+                if let object = answer[reference] { rows[id] = try Self.row(object, reference) }
+            }
         }
         return rows
+    }
+
+    // MARK: - Rows that were read
+
+    private func readRows(_ context: NSManagedObjectContext) -> ReadRows {
+        let key = "ServiceStore \(identifier ?? "")"
+        if let known = context.userInfo[key] as? ReadRows { return known }
+        let new = ReadRows()
+        context.userInfo[key] = new
+        return new
+    }
+
+    private func row(of id: NSManagedObjectID, _ context: NSManagedObjectContext?) -> JSONRow? {
+        context.flatMap { readRows($0).rows[id] } ?? lock.withLock { lastRows[id] }
+    }
+
+    private func remember(_ rows: [NSManagedObjectID: JSONRow], for context: NSManagedObjectContext?) {
+        if let context { readRows(context).rows.merge(rows) { $1 } }
+        lock.withLock { lastRows.merge(rows) { $1 } }
+    }
+
+    public override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {
+        lock.withLock { for id in objectIDs { lastRows[id] = nil } }
+    }
+
+    private func forget(_ id: NSManagedObjectID, for context: NSManagedObjectContext?) {
+        if let context { readRows(context).rows[id] = nil }
+        lock.withLock { lastRows[id] = nil }
     }
 }
 
 #if !canImport(Darwin)
-    /// An addition of this package's engine to Core Data: one request for many objects.
+    // An addition of the engine to Core Data: one call for many objects.
     extension ServiceStore: IncrementalStoreBatching {
         public func newValuesForObjects(
             with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
         ) throws -> [NSIncrementalStoreNode] {
             try Dictionary(grouping: objectIDs, by: \.entity).flatMap { entity, ids in
-                try rows(of: ids, entity: entity).map { try node($0, $1) }
+                let rows = try rows(of: ids, entity: entity)
+                remember(rows, for: context)
+                return try rows.map { try node($0, $1) }
             }
         }
 
@@ -187,10 +240,13 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
             forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
             with context: NSManagedObjectContext
         ) throws -> [NSManagedObjectID: Any] {
-            let known = lock.withLock { rowsAhead.filter { objectIDs.contains($0.key) } }
-            let missing = objectIDs.filter { known[$0] == nil }
-            let read = missing.isEmpty ? [:] : try rows(of: missing, entity: missing[0].entity)
-            return known.merging(read) { $1 }.mapValues { $0.destinations(of: relationship, in: self) }
+            var found: [NSManagedObjectID: JSONRow] = [:]
+            for id in objectIDs { found[id] = row(of: id, context) }
+            let missing = objectIDs.filter { found[$0] == nil }
+            if let entity = missing.first?.entity {
+                found.merge(try rows(of: missing, entity: entity)) { $1 }
+            }
+            return try found.mapValues { try $0.destinations(of: relationship, in: self) }
         }
     }
 #endif

@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// The server for tests of `ServiceStore`, with a log of its requests.
+/// The service that `ServiceStore` sends its requests to. Keeps a list of the requests.
 actor LibraryService {
     private struct Row {
         var version = 1
@@ -16,7 +16,7 @@ actor LibraryService {
         rows[entity]?[reference] = Row(values: values ?? [:])
     }
 
-    /// Changes a value, as another client would.
+    /// Changes a value as another client would.
     func change(_ entity: String, _ reference: String, _ key: String, _ value: String) {
         rows[entity]?[reference]?.values[key] = value
         rows[entity]?[reference]?.version += 1
@@ -53,11 +53,10 @@ actor LibraryService {
 
     private func list(_ entity: String, _ request: HTTPRequest) throws -> HTTPResponse {
         let all = rows[entity] ?? [:]
-        if let references = request.query["references"] {
+        let references = request.query.filter { $0.name == "reference" }.map(\.value)
+        if !references.isEmpty {
             var found: [String: Any] = [:]
-            for reference in references.split(separator: ",").map(String.init) {
-                found[reference] = all[reference].map(Self.object)
-            }
+            for reference in references { found[reference] = all[reference].map(Self.object) }
             return try json(found)
         }
         var found = Array(all)
@@ -71,6 +70,7 @@ actor LibraryService {
 
     private func change(_ entity: String, _ reference: String, version: String?, _ body: Data) throws -> HTTPResponse {
         let known = rows[entity]?[reference]
+        if known == nil, body.isEmpty { return HTTPResponse(statusCode: .notFound) }
         guard "\(known?.version ?? 0)" == version else { return HTTPResponse(statusCode: .preconditionFailed) }
         if body.isEmpty {
             rows[entity]?[reference] = nil
