@@ -5,7 +5,9 @@ import KeyedArchives
 /// that point.
 ///
 /// A token is archived in the form that Apple's framework uses, so that either reads what the other has archived.
-open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {  // because it is immutable
+open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
+    @unchecked Sendable  // because it is immutable
+{
     private static let dictionaryKey = "NSPersistentHistoryTokenDictionary"
 
     /// Transaction numbers by store UUID.
