@@ -28,7 +28,9 @@ struct HistoryTests {
         }
         var transactions: [NSPersistentHistoryTransaction] = []
         try HistoryPages(coordinator).forEach { transactions.append($0) }
-        let sql = try DatabaseQueue(path: StoreCopy(original).url.path)
+        let plain = try StoreCopy(original)
+        let sql = try DatabaseQueue(path: plain.url.path)
+        defer { withExtendedLifetime(plain) {} }
         let rows = try sql.read { database in
             try Row.fetchAll(
                 database,

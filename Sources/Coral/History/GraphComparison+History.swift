@@ -160,7 +160,11 @@ private struct HistoryDelta {
             record.attributes.append(
                 GraphAttribute(name: name, value: GraphValue(value, declaredAs: GraphSchema.Attribute(attribute))))
         }
-        if comparison.naming == .keys, let key = key(of: record, id.entity) { record.id = key }
+        if comparison.naming == .keys, !rules.rules(of: id.entity).isEmpty {
+            // Without its key it is called by its URI, which says that it is an object of this store: by a primary key
+            // another store would find another object.
+            record.id = key(of: record, id.entity) ?? RecordID(id.uriRepresentation().absoluteString)
+        }
         return record.canonical
     }
 

@@ -1,4 +1,5 @@
 import CoreData
+import KeyedArchives
 
 /// Reads the history of a coordinator's stores page by page, so that memory holds some hundred transactions however long
 /// the history is. Uses Core Data's public API only.
@@ -73,38 +74,19 @@ extension NSPersistentHistoryToken {
     public static func token(from text: String, storeUUID: String) throws -> NSPersistentHistoryToken? {
         let archive: Data
         if let number = Int64(text) {
-            let archiver = NSKeyedArchiver(requiringSecureCoding: true)
-            archiver.setClassName("_NSPersistentHistoryToken", for: TokenArchive.self)
-            archiver.encode(
-                TokenArchive(number: number, storeUUID: storeUUID), forKey: NSKeyedArchiveRootObjectKey)
-            archiver.finishEncoding()
-            archive = archiver.encodedData
+            // Core Data has no way to make a token of a number, but reads the archive of one.
+            var builder = KeyedArchiveBuilder()
+            let dictionary = builder.add(
+                dictionary: [(key: builder.add(string: storeUUID), value: builder.add(value: .integer(number)))])
+            let root = builder.add(
+                classChain: ["_NSPersistentHistoryToken", "NSPersistentHistoryToken", "NSObject"],
+                fields: PropertyListDictionary([("NSPersistentHistoryTokenDictionary", dictionary)]))
+            archive = try builder.archive(root: root)
         } else if let data = Data(base64Encoded: text), !data.isEmpty {
             archive = data
         } else {
             return nil
         }
         return try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: archive)
-    }
-}
-
-/// What writes the archive of a token of one store: Core Data has no way to make a token of a number.
-private final class TokenArchive: NSObject, NSSecureCoding {
-    static var supportsSecureCoding: Bool { true }
-
-    private let number: Int64
-    private let storeUUID: String
-
-    init(number: Int64, storeUUID: String) {
-        self.number = number
-        self.storeUUID = storeUUID
-    }
-
-    required init?(coder: NSCoder) { nil }
-
-    func encode(with coder: NSCoder) {
-        coder.encode(
-            NSDictionary(object: NSNumber(value: number), forKey: NSString(string: storeUUID)),
-            forKey: "NSPersistentHistoryTokenDictionary")
     }
 }

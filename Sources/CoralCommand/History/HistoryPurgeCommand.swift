@@ -32,6 +32,9 @@ struct HistoryPurgeCommand: ParsableCommand {
     @Flag(name: .long, help: "Give the space that becomes free back to the file system.")
     var vacuum = false
 
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
     @Flag(name: .long, help: "Do not ask.")
     var force = false
 
@@ -62,6 +65,7 @@ struct HistoryPurgeCommand: ParsableCommand {
             options[NSSQLiteManualVacuumOption] = true as NSNumber
             _ = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
         }
+        if json { return try JSONOutput.report(["deletedChanges": count]) }
         try StandardOutput.report("\(Quantity.count(count, "change")) deleted from the history.\n")
     }
 

@@ -9,7 +9,11 @@ struct HistoryShowCommand: ParsableCommand {
             Each transaction has a line with its number, its time (UTC), and what is known of its author, context, process \
             and program. Below it each changed object has a line: + for inserted, ~ for updated, with the properties that \
             were set, - for deleted, with the values that the history keeps. Output begins at once and takes little memory \
-            however long the history is.
+            however long the history is. The word show may be left out.
+
+            EXAMPLES:
+              coral history show Notes.sqlite --since 2026-01-31 --author Ada
+              coral history show Notes.sqlite --since 1042 --json
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)

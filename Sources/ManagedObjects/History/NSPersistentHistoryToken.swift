@@ -1,11 +1,13 @@
 import Foundation
+import KeyedArchives
 
 /// A point in the history of one or more stores: for each store, by its UUID, the number of the last transaction before
 /// that point.
 ///
 /// A token is archived in the form that Apple's framework uses, so that either reads what the other has archived.
-// Unchecked, because NSObject is no Sendable class; every property is a constant.
-open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
+    @unchecked Sendable  // because it is immutable
+{
     private static let dictionaryKey = "NSPersistentHistoryTokenDictionary"
 
     /// Transaction numbers by store UUID.
@@ -67,14 +69,39 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
         coder.encode(dictionary, forKey: Self.dictionaryKey)
     }
 
-    /// Gives the class its name in archives, once in a process. Foundation finds a class by that name only after this.
+    private static let archivedName = "_NSPersistentHistoryToken"
+
+    /// The token in the archived form that Apple's framework uses.
+    final func archive() throws -> Data {
+        var builder = KeyedArchiveBuilder()
+        let root = builder.reserve()
+        let pairs = numbers.sorted { $0.key < $1.key }.map { store, number in
+            (key: builder.add(string: store), value: builder.add(value: .integer(number)))
+        }
+        let dictionary = builder.add(dictionary: pairs)
+        builder.fill(
+            root, classChain: [Self.archivedName, "NSPersistentHistoryToken", "NSObject"],
+            fields: PropertyListDictionary([(Self.dictionaryKey, dictionary)]))
+        return try builder.archive(root: root)
+    }
+
+    /// Makes the class known by its name in archives, once in a process. Foundation finds it by that name only after this.
     static let isRegistered: Bool = {
-        let name = "_NSPersistentHistoryToken"
-        NSKeyedArchiver.setClassName(name, for: NSPersistentHistoryToken.self)
+        let name = archivedName
         NSKeyedUnarchiver.setClass(NSPersistentHistoryToken.self, forClassName: name)
         NSKeyedUnarchiver.setClass(NSPersistentHistoryToken.self, forClassName: "NSPersistentHistoryToken")
         return true
     }()
+}
+
+extension NSKeyedArchiver {
+    /// The archive of a history token, in the form that Apple's framework uses. More specific than Foundation's method,
+    /// which writes the class under another name off Apple's platforms.
+    public static func archivedData(
+        withRootObject object: NSPersistentHistoryToken, requiringSecureCoding requiresSecureCoding: Bool
+    ) throws -> Data {
+        try object.archive()
+    }
 }
 
 extension NSKeyedUnarchiver {

@@ -109,6 +109,15 @@ extension NSManagedObject {
             state?.isChanged == true && (!persistent || place.isPersistent)
         }
     }
+
+    /// The to-many relationships that have changed, a bit for each of the first 64 places of the layout.
+    final var changedToManyBits: UInt64 {
+        var bits: UInt64 = 0
+        for (place, state) in toMany.prefix(64).enumerated() where state?.isChanged == true {
+            bits |= 1 << UInt64(place)
+        }
+        return bits
+    }
 }
 
 extension RowPage {

@@ -54,7 +54,8 @@ struct SavePlanBuilder {
         guard !slots.isEmpty || object.hasChangedToMany(persistent: true) else { return }
         updates[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
             SavePlan.Update(
-                key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots))
+                key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots,
+                toMany: object.changedToManyBits))
         updated.append(object)
     }
 

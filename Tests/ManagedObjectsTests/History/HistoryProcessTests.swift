@@ -57,7 +57,8 @@ import Testing
                 rest -= 1
                 if rest == 0 || stated.count == processCount { break }
             }
-            let data = try NSKeyedArchiver.archivedData(withRootObject: token as Any, requiringSecureCoding: true)
+            guard let reached = token else { continue }
+            let data = try NSKeyedArchiver.archivedData(withRootObject: reached, requiringSecureCoding: true)
             token = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: data)
         }
         try await writing.value

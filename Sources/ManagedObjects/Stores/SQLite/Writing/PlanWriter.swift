@@ -166,7 +166,7 @@ struct PlanWriter {
             if database.changesCount == 0 {
                 try noteStale(group.entity, entity, key: update.key, version: update.version)
             } else {
-                let toMany = changedPlaces(of: group.entity, key: update.key)
+                let toMany = changedPlaces(of: group.entity, update)
                 history?.update(entity, key: update.key, slots: slots, toMany: toMany)
             }
         }
@@ -279,11 +279,14 @@ struct PlanWriter {
         }
     }
 
-    private func changedPlaces(of entity: NSEntityDescription, key: Int64) -> Set<Int> {
-        guard !changedToMany.isEmpty else { return [] }
+    private func changedPlaces(of entity: NSEntityDescription, _ update: SavePlan.Update) -> Set<Int> {
+        guard history != nil, !changedToMany.isEmpty || update.toMany != 0 else { return [] }
         let places = entity.layout.toMany
         return Set(
-            places.indices.filter { changedToMany[ObjectIdentifier(places[$0].relationship)]?.contains(key) == true })
+            places.indices.filter { place in
+                place < 64 && update.toMany >> UInt64(place) & 1 == 1
+                    || changedToMany[ObjectIdentifier(places[place].relationship)]?.contains(update.key) == true
+            })
     }
 
     /// What triggers have computed: the last value of each attribute.
