@@ -101,10 +101,12 @@ import Testing
         let (diary, context) = try diary([("a", 0), ("b", 0), ("c", 1), ("d", 2)])
         try context.performAndWait {
             let (controller, follower) = try notesByRank(in: context)
-            try note("a", in: context).setValue(3, forKey: "rank")  // into a new section
-            context.delete(try note("d", in: context))  // the last of its section
+            // A fetch ends an event, so it comes before the changes.
+            let notes = try context.all("Note", sortedBy: "title")
+            notes[0].setValue(3, forKey: "rank")  // into a new section
+            context.delete(notes[3])  // the last of its section
             _ = context.insert("Note", ["title": "e", "rank": 1])
-            try note("c", in: context).setValue(true, forKey: "draft")
+            notes[2].setValue(true, forKey: "draft")
             context.processPendingChanges()
             #expect(
                 follower.takeLog() == [
@@ -119,11 +121,13 @@ import Testing
     @Test func anUpdateHasItsPathsBeforeAndAfter() throws {
         let (diary, context) = try diary([("b", 0), ("c", 0)])
         try context.performAndWait {
-            let (_, follower) = try notesByRank(in: context)
+            let (controller, follower) = try notesByRank(in: context)
+            let last = try note("c", in: context)
             _ = context.insert("Note", ["title": "a", "rank": 0])
-            try note("c", in: context).setValue("d", forKey: "title")
+            last.setValue("d", forKey: "title")
             context.processPendingChanges()
             #expect(follower.takeLog() == ["will", "insert - 0.0", "update 0.1 0.2", "did"])
+            #expect(controller.object(at: IndexPath(item: 2, section: 0)) === last)
         }
         withExtendedLifetime(diary) {}
     }
@@ -131,18 +135,21 @@ import Testing
     @Test func anObjectComesAndGoesWithThePredicate() throws {
         let (diary, context) = try diary([("a", 0), ("b", 7)])
         try context.performAndWait {
-            let (_, follower) = try notesByRank(in: context)
-            try note("a", in: context).setValue(8, forKey: "rank")
-            try note("b", in: context).setValue(0, forKey: "rank")
+            let (controller, follower) = try notesByRank(in: context)
+            let notes = try context.all("Note", sortedBy: "title")
+            notes[0].setValue(8, forKey: "rank")
+            notes[1].setValue(0, forKey: "rank")
             context.processPendingChanges()
             #expect(follower.takeLog() == ["will", "delete 0.0 -", "insert - 0.0", "did"])
-            // Of what concerns no object of the results nothing is told.
-            try note("a", in: context).setValue(9, forKey: "rank")
+            #expect(controller.fetchedObjects == [notes[1]])
+            // A change that concerns no object of the results calls no method.
+            notes[0].setValue(9, forKey: "rank")
             _ = context.insert("Person")
             context.processPendingChanges()
             #expect(follower.takeLog() == [])
             try context.save()
             #expect(follower.takeLog() == [])
+            withExtendedLifetime(controller) {}
         }
         withExtendedLifetime(diary) {}
     }
@@ -197,20 +204,13 @@ import Testing
     @Test func theDelegateIsNotRetained() throws {
         let (diary, context) = try diary([("a", 0)])
         try context.performAndWait {
-            let controller = try {
+            func controllerAlone() throws -> NSFetchedResultsController<NSManagedObject> {
                 let (controller, follower) = try notesByRank(in: context)
-                withExtendedLifetime(follower) {}
-                controller.delegate = nil
+                #expect(controller.delegate === follower)
                 return controller
-            }()
-            weak var gone: ResultsFollower?
-            do {
-                let follower = ResultsFollower()
-                controller.delegate = follower
-                gone = follower
-                controller.delegate = nil
             }
-            #expect(gone == nil)
+            let controller = try controllerAlone()
+            #expect(controller.delegate == nil)
         }
         withExtendedLifetime(diary) {}
     }

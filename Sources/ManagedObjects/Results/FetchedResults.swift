@@ -184,9 +184,14 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         return try fold.changeByFetching(of: list, touched: touched)
     }
 
-    /// New objects have their permanent IDs from now on: who goes by IDs is told.
+    /// Fetches again where the store can now find other objects than before the save. New objects have permanent IDs after it.
     private func contextDidSave(_ userInfo: [AnyHashable: Any]) {
-        guard let list, let followed, listener?.isListening == true, !isOutdated,
+        guard list != nil, let followed else { return }
+        if followed.dependsOnOthers, userInfo.changedObjects.contains(where: followed.concerns) {
+            isOutdated = true
+            update([])
+        }
+        guard let list, listener?.isListening == true, !isOutdated,
             let inserted = userInfo[NSInsertedObjectsKey] as? Set<NSManagedObject>,
             case let own = inserted.filter(followed.isOfEntity), !own.isEmpty,
             !list.positions(of: Set(own.map { ObjectIdentifier($0) })).isEmpty

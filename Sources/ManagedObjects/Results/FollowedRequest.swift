@@ -37,10 +37,14 @@ struct FollowedRequest {
         isOfEntity(object) || reach.contains(object.layout.index)
     }
 
+    /// Whether objects beside the results decide what the request finds. As for any fetch, unsaved changes of them count once
+    /// they are saved.
+    var dependsOnOthers: Bool { reach.isWide }
+
     /// Whether changes have to be looked for by another fetch: where objects of other entities decide too, and where the
     /// store has objects that would move into the window of an offset and a limit.
     var needsFetching: Bool {
-        reach.isWide || specification.fetchLimit > 0 || specification.fetchOffset > 0
+        dependsOnOthers || specification.fetchLimit > 0 || specification.fetchOffset > 0
     }
 
     /// Whether an object of the entity is one of the results, by the values that it has now.

@@ -8,7 +8,9 @@ import Foundation
 ///
 /// A change costs no statement: the predicate and the sort descriptors are evaluated in memory, by binary search. Results are
 /// fetched again, one statement for each event that can concern them, where a key path of the request leads through a
-/// relationship, where the predicate asks code, and where there is a limit or an offset, which is kept.
+/// relationship, where the predicate asks code, and where there is a limit or an offset, which is kept. In the first two cases
+/// they are also fetched again after each save that can concern them: the fetch finds an object by the unsaved changes of the
+/// object itself, but by the saved values of related objects.
 ///
 /// The controller belongs to its context's queue.
 open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListener {

@@ -57,7 +57,8 @@ extension NSManagedObjectContext {
 
     /// How many objects a request finds, and again after each change of that number. Unsaved changes of the context count.
     ///
-    /// Cost: one statement at the beginning, and one for each event with an object that the request can concern.
+    /// Cost: one statement at the beginning, one for each event with an object that the request can concern, and another one
+    /// for each such save where a key path of the request leads through a relationship.
     public func counts<Object>(of request: NSFetchRequest<Object>) -> FollowedValues<Int> {
         // Unsafe because the copy is read only.
         nonisolated(unsafe) let specification = request.specification
@@ -69,8 +70,7 @@ extension NSManagedObjectContext {
     /// The sum, average, smallest or greatest value of an attribute over the objects that a request finds, and again after
     /// each change of that number. Unsaved changes of the context count; nil where there is no value.
     ///
-    /// Cost: one statement at the beginning, and one for each event with an object that the request can concern. As long as the
-    /// context has unsaved changes, the objects are fetched each time.
+    /// Cost: as for ``counts(of:)``. As long as the context has unsaved changes, the objects are fetched each time.
     public func aggregates<Object>(
         _ aggregate: FetchedAggregate, of attribute: String, over request: NSFetchRequest<Object>
     ) -> FollowedValues<Decimal?> {
@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
             let entity = model.flatMap { try? specification.entity(in: $0) }
             let own = entity?.subtree ?? 0..<0
             let reach = entity.map { RequestReach(of: specification, entity: $0, sectionNameKeyPath: nil) }
-            return QueryFollower(self, latest) { object in
+            return QueryFollower(self, latest, dependsOnOthers: reach?.isWide == true) { object in
                 own.contains(object.layout.index) || reach?.contains(object.layout.index) == true
             } value: { context, _ in
                 try value(context)

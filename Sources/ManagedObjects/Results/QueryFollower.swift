@@ -9,27 +9,29 @@ final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
     private let value: @Sendable (_ context: NSManagedObjectContext, _ othersHaveWritten: Bool) throws -> Value?
     private var last: Value?
     private var following: StoreFollowing?
-    private var observer: (any NSObjectProtocol)?
+    private var observers: [any NSObjectProtocol] = []
 
     /// - Parameters:
+    ///   - dependsOnOthers: Whether a save can change the value, although the objects have changed before.
     ///   - concerns: Whether a change of an object can make a difference.
     ///   - value: Gives the value; nil ends the sequence.
     init(
-        _ context: NSManagedObjectContext, _ latest: LatestValue<Value>,
+        _ context: NSManagedObjectContext, _ latest: LatestValue<Value>, dependsOnOthers: Bool = false,
         concerns: @escaping @Sendable (NSManagedObject) -> Bool,
         value: @escaping @Sendable (NSManagedObjectContext, Bool) throws -> Value?
     ) {
         (self.context, self.latest, self.value) = (context, latest, value)
         context.followerCount.add(1, ordering: .relaxed)
-        observer = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
-        ) { [weak self] notification in
-            let userInfo = notification.userInfo ?? [:]
-            guard userInfo[NSInvalidatedAllObjectsKey] != nil || userInfo.changedObjects.contains(where: concerns)
-            else {
-                return
+        var names = [Notification.Name.NSManagedObjectContextObjectsDidChange]
+        if dependsOnOthers { names.append(.NSManagedObjectContextDidSave) }
+        observers = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+                [weak self] notification in
+                let userInfo = notification.userInfo ?? [:]
+                guard userInfo[NSInvalidatedAllObjectsKey] != nil || userInfo.changedObjects.contains(where: concerns)
+                else { return }
+                self?.ask()
             }
-            self?.ask()
         }
         following = StoreFollowing(context) { [weak self] in self?.ask(othersHaveWritten: true) }
         context.perform { [weak self] in self?.ask() }
@@ -37,7 +39,7 @@ final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
 
     deinit {
         context.followerCount.subtract(1, ordering: .relaxed)
-        if let observer { NotificationCenter.default.removeObserver(observer) }
+        for observer in observers { NotificationCenter.default.removeObserver(observer) }
     }
 
     private func ask(othersHaveWritten: Bool = false) {

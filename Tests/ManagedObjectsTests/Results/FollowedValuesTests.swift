@@ -112,6 +112,23 @@ struct FollowedValuesTests {
         #expect(try await greatest.next() == .some(100))
     }
 
+    @Test func `a count by related objects counts what is saved`() async throws {
+        let context = try TestStack().context(.privateQueueConcurrencyType)
+        let id = try await context.perform {
+            let folder = context.insert("Folder", ["name": "a"])
+            _ = context.insert("Note", ["title": "b", "folder": folder])
+            try context.save()
+            return folder.objectID
+        }
+        var counts = context.counts(of: request("folder.name == 'b'")).makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        try await context.perform {
+            context.object(with: id).setValue("b", forKey: "name")
+            try context.save()
+        }
+        #expect(try await counts.next() == 1)
+    }
+
     @Test func `one object, until it is deleted`() async throws {
         let stack = try TestStack()
         let context = stack.context(.privateQueueConcurrencyType)

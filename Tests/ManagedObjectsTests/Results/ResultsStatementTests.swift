@@ -33,7 +33,7 @@ struct ResultsStatementTests {
         func statements(following: Bool) throws -> (count: Int, changes: Int, last: String?) {
             let log = StatementLog()
             let context = try log.stack().context()
-            let writer = try fill(context, 1000)
+            let writer = try fill(context, 10_000)
             context.reset()
             let results = controller(context)
             let listener = Listener()
@@ -107,8 +107,18 @@ struct ResultsStatementTests {
         #expect(results.fetchedObjects?.isEmpty == true)
         folder.setValue("b", forKey: "name")
         context.processPendingChanges()
+        // The store has the old name until it is saved, so that a fetch finds nothing either.
+        #expect(try context.fetch(results.fetchRequest).isEmpty)
+        #expect(results.fetchedObjects?.isEmpty == true)
+        try context.save()
         #expect(results.fetchedObjects == [notes[1]])
         #expect(listener.changes == 1)
+        folder.setValue("c", forKey: "name")
+        context.processPendingChanges()
+        #expect(results.fetchedObjects?.isEmpty == true)
+        try context.save()
+        #expect(results.fetchedObjects?.isEmpty == true)
+        #expect(listener.changes == 2)
     }
 
     @Test func `a limit and an offset are kept`() throws {
