@@ -11,7 +11,7 @@ let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("PropertyList", ["GraphDocuments"]), ("Tree", ["GraphDocuments"]), ("KeyedArchive", ["KeyedArchives"]),
     ("Predicate", ["PredicateLanguage"]), ("ModelSource", ["ModelFiles"]), ("CompiledModel", ["ModelFiles"]),
     ("Mapping", ["GraphDocuments"]),
-    ("Store", ["CoreData", "ManagedObjects", "FuzzBooks", .product(name: "GRDB", package: "GRDB.swift")]),
+    ("Store", ["CoreData", "ManagedObjects", "FuzzBooks"]), ("History", ["CoreData", "FuzzBooks"]),
     ("Query", ["CoreData", "PredicateLanguage", "FuzzBooks"]), ("Import", ["Coral", "CoreData", "FuzzBooks"]),
     ("Completion", ["CompletionWords", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
 ]
@@ -49,7 +49,9 @@ let package = Package(
             name: "CompletionWords",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .target(name: "FuzzSupport", dependencies: ["GraphDocuments"]),
-        .target(name: "FuzzBooks", dependencies: ["CoreData", "FuzzSupport"]),
+        .target(
+            name: "FuzzBooks",
+            dependencies: ["CoreData", "FuzzSupport", .product(name: "GRDB", package: "GRDB.swift")]),
     ]
         + readers.map { reader in
             .executableTarget(

@@ -56,7 +56,7 @@ import Testing
                 source ./completion
                 COMP_WORDS=(\(list)); COMP_CWORD=\(words.count - 1); COMP_LINE="${COMP_WORDS[*]}"; COMP_POINT=${#COMP_LINE}
                 # As bash does: the word without the quote that it begins with, then the word before.
-                _coral coral "${COMP_WORDS[COMP_CWORD]#\'}" "${COMP_WORDS[COMP_CWORD-1]}"
+                _coral coral "${COMP_WORDS[COMP_CWORD]#\\'}" "${COMP_WORDS[COMP_CWORD-1]}"
                 printf '%s\\n' "${COMPREPLY[@]}"
                 """)
         }
@@ -79,7 +79,8 @@ import Testing
             begin
                 sleep 2; printf 'source ./completion\\r'
                 sleep 1; printf 'coral model show Hostile.xcdatamodeld --entity \\t'
-                sleep 4; printf '\\003exit\\r'; sleep 1
+                # The first key closes the list, the second empties the line.
+                sleep 4; printf '\\003'; sleep 1; printf '\\003'; sleep 1; printf 'exit\\r'; sleep 1
             end | TERM=xterm script -qec 'fish -i' /dev/null
             """)
         expectNoTrap()

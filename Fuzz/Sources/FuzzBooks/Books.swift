@@ -34,19 +34,26 @@ public enum Books {
     }()
 
     /// The bytes of a store of the model with some objects, in one file.
-    public static let store: Data = {
+    public static let store = makeStore()
+
+    /// The same with the history of how its objects were made.
+    public static let storeWithHistory = makeStore(options: [NSPersistentHistoryTrackingKey: true])
+
+    private static func makeStore(options: [AnyHashable: Any] = [:]) -> Data {
         let url = emptied().appendingPathComponent("Books.sqlite")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         attempt {
-            try fill(coordinator, at: url)
+            try fill(coordinator, at: url, options: options)
             for store in coordinator.persistentStores { try coordinator.remove(store) }
         }
         return (try? Data(contentsOf: url)) ?? Data()
-    }()
+    }
 
     /// Makes a store with some objects.
-    public static func fill(_ coordinator: NSPersistentStoreCoordinator, at url: URL) throws {
-        let options = [NSSQLitePragmasOption: ["journal_mode": "delete"]]
+    public static func fill(
+        _ coordinator: NSPersistentStoreCoordinator, at url: URL, options: [AnyHashable: Any] = [:]
+    ) throws {
+        let options = options.merging([NSSQLitePragmasOption: ["journal_mode": "delete"]]) { $1 }
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
