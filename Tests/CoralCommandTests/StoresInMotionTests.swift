@@ -73,7 +73,9 @@
                     #expect(!run.output.contains("damaged") && !run.errors.contains("damaged"), "\(command)")
                     // Two sides of a comparison may be two states.
                     guard run.status == 0 || command[0] == "diff" && run.status == 2 else {
-                        #expect(run.errors.contains("nother process") || run.errors.contains("another connection"))
+                        #expect(
+                            run.errors.contains("nother process") || run.errors.contains("another connection"),
+                            "\(command): \(run.errors)")
                         continue
                     }
                     answers += 1

@@ -57,7 +57,7 @@ struct HistoryExtent: Sendable {
     func holdsEverything(after number: Int64) -> Bool {
         guard number >= 0, number <= last else { return false }
         guard let first else { return number == last }
-        return number >= first - 1
+        return number >= first || number + 1 == first
     }
 }
 

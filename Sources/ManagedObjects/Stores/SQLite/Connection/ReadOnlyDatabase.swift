@@ -105,7 +105,7 @@ final class ReadOnlyDatabase: Sendable {
             do {
                 if file.isShared, let shared = try openShared(file, configuration, prepare) { return shared }
                 return try openAlone(file, configuration, prepare)
-            } catch let error as DatabaseError where attempt < 5 && Self.isPassing(error) {
+            } catch let error as DatabaseError where attempt < 25 && Self.isPassing(error) {
                 // Another process has opened or closed the store meanwhile, so that it is read in another way now.
                 usleep(20_000)
             }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// The keys that have been given out, by entity: `Z_MAX` in `Z_PRIMARYKEY`.
@@ -5,7 +6,12 @@ import GRDB
 /// A key is never given out twice, not even after its row is gone. A table whose rows have gone beyond the number, as
 /// torn copies have, counts from its rows.
 enum PrimaryKeys {
+    /// A store with a key beyond this is damaged: keys count up from 1.
+    private static let bound: Int64 = 1 << 62
+
     /// The last key given out for a root entity, or present in its table.
+    ///
+    /// - Throws: Code 259 where no keys are left after it.
     static func last(_ number: Int64, table: String, in database: Database) throws -> Int64 {
         let counted = try SQLStatement("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", in: database)
         defer { counted.finish() }
@@ -13,7 +19,13 @@ enum PrimaryKeys {
         let last = try counted.step() ? counted.integer(0) : 0
         let present = try SQLStatement("SELECT max(Z_PK) FROM \(table)", in: database)
         defer { present.finish() }
-        return max(last, try present.step() ? present.integer(0) : 0)
+        let key = max(last, try present.step() ? present.integer(0) : 0)
+        guard key < bound else {
+            throw CocoaError(
+                .fileReadCorruptFile,
+                "The store is damaged: the last key of the table \(table) is \(key), and no keys are left after it.")
+        }
+        return key
     }
 
     /// Gives out one key.
