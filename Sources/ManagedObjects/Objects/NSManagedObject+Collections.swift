@@ -7,7 +7,8 @@ extension NSManagedObject {
     ///
     /// Through a to-many relationship the values of all members are collected into a set or an array.
     public func value(forKeyPath keyPath: String) -> Any? {
-        NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
+        context?.checkQueue()
+        return NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
     }
 
     /// Sets the value at the end of a path of to-one relationships, or one element of a composite attribute.
