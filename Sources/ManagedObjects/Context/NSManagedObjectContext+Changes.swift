@@ -116,7 +116,7 @@ extension NSManagedObjectContext {
         isProcessing = true
         defer { isProcessing = false }
         noticeInPlaceChanges()
-        propagateDeletions()
+        if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletions() }
         guard !changedInEvent.isEmpty else { return }
         let objects = changedInEvent
         changedInEvent = []

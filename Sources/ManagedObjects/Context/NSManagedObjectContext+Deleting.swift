@@ -1,16 +1,15 @@
 import Foundation
 
-// Deletion: objects are marked immediately, delete rules applied at the end of the event, and rows deleted by the next
-// save.
+// Deletion: objects are marked immediately, delete rules applied at the end of the event or by the next save, and rows
+// deleted by the next save.
 
 extension NSManagedObjectContext {
     /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed, or
-    /// immediately without ``propagatesDeletesAtEndOfEvent``.
+    /// when the context is saved where ``propagatesDeletesAtEndOfEvent`` is false.
     public func delete(_ object: NSManagedObject) {
         checkQueue()
         guard object.context === self, !object.state.contains(.deleted) else { return }
         markDeleted(object)
-        if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
     }
 
     private func markDeleted(_ object: NSManagedObject) {

@@ -78,7 +78,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     open var transactionAuthor: String?
     /// How conflicts with the store are resolved; an `NSMergePolicy`. By default conflicts are errors.
     open var mergePolicy: Any = NSErrorMergePolicy
-    /// Whether delete rules are applied at the end of the event; else they are applied immediately.
+    /// Whether delete rules are applied at the end of the event in which objects were deleted. If false, they are applied
+    /// only immediately before changes are saved.
     open var propagatesDeletesAtEndOfEvent = true
     /// True where every registered object is retained until the context is reset.
     open var retainsRegisteredObjects = false

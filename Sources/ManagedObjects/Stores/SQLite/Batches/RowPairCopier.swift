@@ -83,10 +83,7 @@ struct RowLinkNoter {
                 let entity = batch.schema.model.orderedEntities[Int(key.entity)]
                 if places[key] == nil { order.append(key) }
                 var known = places[key] ?? []
-                // Of relationships without pairs the members' rows tell.
-                if self.places.schema.pairs(of: inverse) != nil,
-                    let place = entity.layout.toMany.firstIndex(where: { $0.relationship === inverse })
-                {
+                if let place = entity.layout.toMany.firstIndex(where: { $0.relationship === inverse }) {
                     known.insert(place)
                 }
                 places[key] = known

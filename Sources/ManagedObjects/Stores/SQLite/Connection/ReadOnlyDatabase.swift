@@ -162,7 +162,9 @@ final class ReadOnlyDatabase: Sendable {
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
             var copied = configuration
             copied.prepareDatabase(prepare)
-            let recovered = try RecoveredCopy.make(of: file, configuration: copied)
+            guard let recovered = try RecoveredCopy.make(of: file, configuration: copied) else {
+                throw DatabaseError(resultCode: .SQLITE_BUSY_SNAPSHOT, message: "another process has the store open")
+            }
             return Opened(database: recovered, access: .recovered, stamps: stamps)
         }
     }

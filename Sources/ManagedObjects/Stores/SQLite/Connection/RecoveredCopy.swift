@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 import GRDB
 
@@ -6,20 +7,28 @@ import GRDB
 enum RecoveredCopy {
     /// Copies the database and its journal, and lets SQLite roll back what the journal holds.
     ///
+    /// - Returns: A connection to the copy; nil where the journal is no longer there, because another process has ended its
+    ///   transaction since the journal was found.
     /// - Throws: Errors as GRDB has them, and what writing the copy throws. Cost: the database is copied.
-    static func make(of file: SQLiteFile, configuration: Configuration) throws -> DatabaseQueue {
+    static func make(of file: SQLiteFile, configuration: Configuration) throws -> DatabaseQueue? {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         // Once it is open and recovered, SQLite needs the copy's name no more.
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = SQLiteFile(folder.appendingPathComponent("Store.sqlite"))
+        var isUnfinished = true
         try DatabaseFile.withFile(at: file.path) { original in
             try original.lockedForReading {
                 try original.copy(to: copy.url)
-                try FileManager.default.copyItem(atPath: file.path + "-journal", toPath: copy.path + "-journal")
+                do {
+                    try FileManager.default.copyItem(atPath: file.path + "-journal", toPath: copy.path + "-journal")
+                } catch  where FileStatus(file.path + "-journal") == nil {
+                    isUnfinished = false
+                }
             }
         }
+        guard isUnfinished else { return nil }
         let queue = try DatabaseQueue(path: copy.path, configuration: configuration)
         try queue.writeWithoutTransaction { database in
             _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
