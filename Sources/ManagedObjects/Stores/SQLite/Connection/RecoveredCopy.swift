@@ -23,7 +23,8 @@ enum RecoveredCopy {
                 try original.copy(to: copy.url)
                 do {
                     try FileManager.default.copyItem(atPath: file.path + "-journal", toPath: copy.path + "-journal")
-                } catch  where FileStatus(file.path + "-journal") == nil {
+                } catch {
+                    guard FileStatus(file.path + "-journal") == nil else { throw error }
                     isUnfinished = false
                 }
             }
