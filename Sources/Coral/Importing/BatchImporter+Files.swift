@@ -2,14 +2,14 @@ import CoreData
 import GraphDocuments
 
 extension BatchImporter {
-    /// Imports a document of any length into a store file, all or nothing: the batches go into a copy of the store, which takes
-    /// the store's place when all is done. Where there is no store, one is made.
+    /// Imports a document of any length into a store file, all or nothing: the batches are saved to a copy of the
+    /// store, which replaces the store when the import is complete. A store that does not exist is created.
     ///
-    /// Nobody else may write the store meanwhile. Cost: the store is copied, so that its size is needed once more on the same
-    /// volume.
+    /// No other process or coordinator may write to the store meanwhile. Cost: a copy of the store, which needs its
+    /// size once more on the same volume.
     ///
-    /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, also where a coordinator has the store
-    /// open; then the store is as before.
+    /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, also where a coordinator has
+    /// the store open; the store is then unchanged.
     @discardableResult
     public static func importDocument(
         _ source: ImportSource, intoStoreAt url: URL, model: NSManagedObjectModel, entity: String? = nil,

@@ -1,27 +1,29 @@
 import CoreData
 import GraphDocuments
 
-/// Imports documents of any length into a store, a batch at a time.
+/// Imports documents of any length into a store in batches.
 ///
-/// A document in the plain shape (`options.reading.shape`), as JSON, is imported by rows where `rowImporting` and the rest of
-/// the options let it: in one pass and one transaction, so that an error, or cancelling, leaves the store as it was. Memory
-/// holds some hundred records and some 25 bytes for each object of the document.
+/// A document in the plain shape (`options.reading.shape`), as JSON, is imported by rows if `rowImporting` and the
+/// other options allow it: in one pass and one transaction, so that an error or cancellation leaves the store
+/// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document.
 ///
-/// Any other document is read twice: first objects and values, then relationships, so that references may lead forward. Each
-/// batch is saved on its own. Memory holds one batch and the ids of the records, not what they hold. An error, or cancelling,
-/// leaves the batches before it in the store. Where it must be all or nothing,
-/// `importDocument(_:intoStoreAt:model:…)` works on a copy of the store, and `GraphImporter` in memory.
+/// Any other document is read twice: first objects and values, then relationships, so that references may refer
+/// forward. Each batch is saved on its own. Memory holds one batch and the ids of all records. After an error or
+/// cancellation the batches saved before it stay in the store. For all-or-nothing imports use
+/// `importDocument(_:intoStoreAt:model:…)`, which works on a copy of the store, or `GraphImporter`, which works in
+/// memory.
 ///
-/// No plan is kept: the result has counts and the first entries of each kind. Deletion scopes need the whole payload at once
-/// and are refused. A key that leads through a relationship finds its objects where that leads to a record of the same or an
-/// earlier batch, as in documents that name owners before what they own. Core Data checks each save, so on Apple's platforms
-/// relationships that the model requires cannot be imported in batches.
+/// No plan is kept: the result has counts and the first entries of each kind. Deletion scopes need the whole document
+/// at once and are refused. A key that includes a relationship is resolved only where the related record is in the same
+/// or an earlier batch, as in documents that list owners before the objects they own. Core Data validates each save, so
+/// on Apple's platforms required relationships cannot be imported in batches.
 public struct BatchImporter {
     /// The coordinator of the store that is imported into.
     public let coordinator: NSPersistentStoreCoordinator
     /// How documents are imported.
     public var options: ImportOptions
-    /// The number of records that are imported together. An object at the top and what stands inside it stay together.
+    /// The number of records that are imported together. An object at the top and the objects nested inside it stay in
+    /// one batch.
     public var batchSize: Int
     /// Whether documents in the plain shape may be imported by rows, without objects.
     public var rowImporting = RowImporting.automatic
@@ -36,7 +38,7 @@ public struct BatchImporter {
         self.options.entryLimit = min(options.entryLimit, 100)
     }
 
-    /// What an import has done.
+    /// The counts and first entries of an import.
     public struct Result {
         /// The records read.
         public internal(set) var recordCount = 0
@@ -48,17 +50,17 @@ public struct BatchImporter {
         public internal(set) var linkCount = 0
         /// The objects deleted.
         public internal(set) var deletionCount = 0
-        /// What policies have settled.
+        /// The conflicts resolved by policies.
         public internal(set) var conflictCount = 0
         /// Values whose files did not exist when the document was written.
         public internal(set) var missingFileCount = 0
-        /// The first of these.
+        /// The first values whose files did not exist.
         public internal(set) var missingFiles: [ImportMissingFile] = []
         /// The first conflicts.
         public internal(set) var conflicts: [ImportConflict] = []
-        /// The first records that were left out, where `skipsInvalid` says so.
+        /// The errors of the first omitted records, where `skipsInvalid` is set.
         public internal(set) var errors: [ImportError] = []
-        /// The records that were left out.
+        /// The number of omitted records.
         public internal(set) var errorCount = 0
         /// The batches that were saved, both passes together; 1 for an import by rows.
         public internal(set) var savedBatchCount = 0
@@ -66,10 +68,11 @@ public struct BatchImporter {
 
     /// Imports a document. `progress` counts bytes, those of both passes where there are two.
     ///
-    /// Cost by rows: a statement for each row and pair that is written, and one for each entity and 500 records of it where the
-    /// store had objects before; one more for each owner whose members are in order. Contexts are told afterwards, by IDs.
+    /// Cost by rows: one statement for each row and pair written, and one for each entity and 500 records of it where
+    /// the store already had objects; one more for each owner of an ordered relationship. Contexts receive the changed
+    /// object IDs afterwards.
     ///
-    /// Throws `DocumentError`, `ImportError`, `CocoaError.userCancelled`, and what fetching and saving throw.
+    /// Throws `DocumentError`, `ImportError`, `CocoaError.userCancelled`, and errors of fetching and saving.
     @discardableResult
     public func importDocument(
         _ source: ImportSource, entity: String? = nil, progress: Progress? = nil
@@ -83,7 +86,7 @@ public struct BatchImporter {
         return run.result
     }
 
-    /// How documents are read.
+    /// The options for reading documents.
     func reading(_ model: ImportModel, entity: String?) -> ReadingOptions {
         var reading = options.reading
         reading.keepsMismatchedValues = true
@@ -110,9 +113,9 @@ private final class BatchRun {
     private(set) var result = BatchImporter.Result()
     private var ids: [RecordID: NSManagedObjectID] = [:]
     private var untouched: Set<RecordID> = []
-    /// The bytes of the passes before.
+    /// The number of bytes of earlier passes.
     private var bytesBefore = 0
-    /// Whether it is known how many bytes there are.
+    /// Whether the reader reports its byte count.
     private var countsBytes = false
 
     init(_ importer: BatchImporter, model: ImportModel, entity: String?, progress: Progress?) {
@@ -124,7 +127,8 @@ private final class BatchRun {
         context.persistentStoreCoordinator = importer.coordinator
         context.undoManager = nil
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            // After the first pass relationships are still missing; the second checks each object when it has them.
+            // After the first pass relationships are still missing; the second pass validates each object once they are
+            // set.
             ChosenKeys.stopValidating(context)
         #endif
     }
@@ -144,7 +148,8 @@ private final class BatchRun {
         while let record = try reader.nextPlaced() {
             if part == .values { result.recordCount += 1 }
             batch.append(record)
-            // What stands inside an object comes before it, so that a batch that ends with an object at the top is whole.
+            // Nested records precede the record that contains them, so a batch that ends with a top-level record is
+            // complete.
             guard batch.count >= importer.batchSize, record.details?.isTop ?? shape.isTop(record.place) else {
                 continue
             }
@@ -177,7 +182,7 @@ private final class BatchRun {
         if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + bytes) }
     }
 
-    /// Loads the objects of a batch's records and of what they refer to, instead of one by one.
+    /// Fetches the objects of a batch's records and their references together instead of one by one.
     private func loadTogether(_ batch: [PlacedRecord]) throws {
         var wanted: Set<NSManagedObjectID> = []
         for record in batch {
@@ -192,7 +197,7 @@ private final class BatchRun {
         held = try lookup.objects(with: Array(wanted))
     }
 
-    /// Objects that are loaded ahead and must not be let go before they are used.
+    /// Keeps prefetched objects alive until they are used.
     private var held: [NSManagedObject] = []
 
     private func note(_ session: ImportSession) throws {

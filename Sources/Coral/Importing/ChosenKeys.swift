@@ -2,8 +2,8 @@
     import CoreData
     @_spi(Stores) import ManagedObjects
 
-    /// What only the engine of this package can do: objects with the primary keys they once had, and saves that take a store
-    /// as it was.
+    /// Features of this package's engine that Core Data does not have: inserting objects with given primary keys, and
+    /// saving without validation.
     enum ChosenKeys {
         static func insertObject(
             of entity: NSEntityDescription, withPrimaryKey number: Int64, in store: NSPersistentStore,

@@ -1,9 +1,9 @@
 import CoreData
 import GraphDocuments
 
-/// An entity in which the model of a document differs from the model that it is imported into, by their version hashes.
+/// A difference between an entity of the document's model and of the model that it is imported into, by version hashes.
 public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertible {
-    /// The entity, as the document calls it where the document has it.
+    /// The entity's name in the document if the document has it, else in the model.
     public var entity: String
     /// How the entity differs.
     public var kind: Kind
@@ -12,11 +12,11 @@ public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertib
     public enum Kind: Sendable, Hashable {
         /// Both have the entity, with other properties.
         case changed
-        /// The entity is called otherwise now, and is known by its renaming identifier.
+        /// The entity was renamed; its renaming identifier is the document's name.
         case renamed(to: String)
-        /// The model has no such entity: its records are passed over, or are an error.
+        /// The model does not have the entity: its records are skipped, or an error.
         case onlyInDocument
-        /// The document's model had no such entity.
+        /// The document's model does not have the entity.
         case onlyInModel
     }
 
@@ -29,7 +29,8 @@ public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// The differences between a document's model and another, by name; none where the document says nothing of its model.
+    /// The differences between a document's model and another, sorted by name; empty if the document does not describe
+    /// its model.
     static func differences(of header: DocumentHeader?, to model: NSManagedObjectModel) -> [DocumentModelDifference] {
         guard let theirs = header?.entityVersionHashes, !theirs.isEmpty else { return [] }
         let ours = model.entityVersionHashesByName
@@ -58,24 +59,24 @@ public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertib
     }
 }
 
-/// What becomes of that in a document of another model version which this version has no place for: entities and members that
-/// neither their names nor renaming identifiers find.
+/// The policy for entities and members of another model version that this model has neither by name nor by renaming
+/// identifier.
 public enum OtherModelPolicy: String, Sendable, Hashable, CaseIterable {
-    /// It is an error.
+    /// They are errors.
     case fail
-    /// It is left out, and stands among the plan's conflicts.
+    /// They are omitted and reported as conflicts of the plan.
     case skip
-    /// Members are left out of the objects and kept in the plan's `leftovers`, for whoever wants to put them elsewhere.
-    /// Records of entities that there are no more are left out.
+    /// Members are omitted from the objects and kept in the plan's `leftovers`. Records of entities that the model does
+    /// not have are omitted.
     case keep
 }
 
-/// A member of a record that the model has no place for.
+/// A member of a record that the model does not have.
 public struct ImportLeftover: Sendable, Hashable {
-    /// The record, and the object that it became.
+    /// The record and its object.
     public var subject: ImportSubject
-    /// What the document calls it.
+    /// The member's name in the document.
     public var member: String
-    /// Its value, as the format alone can tell it; nil for an array or an object.
+    /// The member's value as the format represents it; nil for an array or an object.
     public var value: GraphValue?
 }

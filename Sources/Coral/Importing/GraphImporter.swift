@@ -1,34 +1,34 @@
 import CoreData
 import GraphDocuments
 
-/// Reads documents into a context: makes objects, finds those that are there and updates them, links them, and deletes what
-/// it is told to.
+/// Imports documents into a context: finds the objects of records by their identity and updates them, inserts new
+/// objects, sets relationships, and deletes objects where the document or the options ask for it.
 ///
 ///     let plan = try GraphImporter(into: context).plan(json, as: Note.self)
 ///     print(plan.summary)                                     // 1 insert, 12 updates, 3 links, 0 errors
 ///     let notes = try plan.apply()
 ///     try context.save()
 ///
-/// A member that a record does not mention stays as it is; null clears it; an empty list empties a relationship. Who is who
-/// is said by `ImportIdentity`. Call it where the context may be used: on its queue.
+/// A member that a record does not mention keeps its value; null clears it; an empty list empties a relationship.
+/// `ImportIdentity` determines which object belongs to a record. Call the importer on the queue of its context.
 ///
-/// Cost: one fetch for each key and batch of records; memory grows with the document. `BatchImporter` is for what does not
-/// fit.
+/// Cost: one fetch for each key and batch of records; memory grows with the document. `BatchImporter` imports documents
+/// that do not fit into memory.
 public struct GraphImporter {
     /// The context that gets the changes.
     public let context: NSManagedObjectContext
     /// How documents are imported.
     public var options: ImportOptions
-    /// Whether the changes are made in the context itself, at planning, instead of in a child of it. For a context that was
-    /// made for the import and that nobody else looks at: half the work. A plan that is refused, or that cannot be made,
-    /// rolls the context back; one that is not applied leaves its changes there.
+    /// Whether the changes are made in the context itself while planning, instead of in a child context. This halves
+    /// the work; use it for a context that was created for the import alone. A plan that is refused or that fails rolls
+    /// the context back; the changes of a plan that is not applied stay in the context.
     public var worksInPlace = false
 
     /// An importer into a context.
     ///
     /// - Parameters:
     ///   - context: The context that gets the changes. It sees them when a plan is applied, all at once, unsaved.
-    ///   - options: How documents are imported.
+    /// - context: The context to import into. It receives all changes at once, unsaved, when a plan is applied.
     public init(into context: NSManagedObjectContext, options: ImportOptions = ImportOptions()) {
         self.context = context
         self.options = options
@@ -36,18 +36,18 @@ public struct GraphImporter {
 
     // MARK: - Plans
 
-    /// What importing a document would do. With a class, objects at the top of the document that do not say their entity are
-    /// of that class's; the document may be one bare object, or an array of them.
+    /// Plans the import of a document. With a class, objects at the top of the document that do not state an entity
+    /// belong to the entity of that class; the document may be one bare object or an array of objects.
     ///
-    /// Throws `DocumentError` for what cannot be read, `ImportError` where the options do not fit the model,
-    /// `CocoaError.userCancelled`, and what fetching throws. What is wrong with single records stands in the plan.
+    /// Throws `DocumentError` for a document that cannot be read, `ImportError` where the options do not fit the model,
+    /// `CocoaError.userCancelled`, and errors of fetching. Errors of single records are entries of the plan.
     public func plan<Root: NSManagedObject>(
         _ data: Data, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
     ) throws -> ImportPlan<Root> {
         try plan(.data(data), as: type, progress: progress)
     }
 
-    /// What importing a file would do. Files that stand beside the document are read from its folder.
+    /// Plans the import of a file. Files beside the document are read from its folder.
     public func plan<Root: NSManagedObject>(
         contentsOf url: URL, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
     ) throws -> ImportPlan<Root> {
@@ -56,21 +56,22 @@ public struct GraphImporter {
         return try importer.plan(.file(url), as: type, progress: progress)
     }
 
-    /// What importing from any source would do.
+    /// Plans the import of any source.
     public func plan<Root: NSManagedObject>(
         _ source: ImportSource, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
     ) throws -> ImportPlan<Root> {
         try plan(source, entity: rootEntity(type), progress: progress)
     }
 
-    /// What importing would do, the entity of objects at the top that do not say theirs given by its name.
+    /// Plans the import of any source; `entity` is the name of the entity of objects at the top that do not state
+    /// theirs.
     public func plan<Root: NSManagedObject>(
         _ source: ImportSource, entity: String?, progress: Progress? = nil
     ) throws -> ImportPlan<Root> {
         try makePlan(source, entity: entity, filling: nil, progress: progress)
     }
 
-    // MARK: - At once
+    // MARK: - Importing
 
     /// Plans and applies. Returns the objects of the records at the top of the document, in its order.
     ///
@@ -82,7 +83,7 @@ public struct GraphImporter {
         try importObjects(from: .data(data), as: type, progress: progress)
     }
 
-    /// Plans and applies what any source holds.
+    /// Plans and applies the import of any source.
     @discardableResult
     public func importObjects<Root: NSManagedObject>(
         from source: ImportSource, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
@@ -90,8 +91,8 @@ public struct GraphImporter {
         try plan(source, as: type, progress: progress).apply()
     }
 
-    /// Updates a given object from a document: from the record with its URI, else from the first at the top that is of its
-    /// entity, whatever key that has. What the record leads to is imported as usual.
+    /// Updates the given object from a document: from the record with the object's URI, else from the first record at
+    /// the top of the object's entity, whatever its key. Objects related to the record are imported as usual.
     public func populate(_ object: NSManagedObject, from data: Data, progress: Progress? = nil) throws {
         try populate(object, from: .data(data), progress: progress)
     }
@@ -116,7 +117,8 @@ public struct GraphImporter {
                 throw error
             }
         }
-        // Of the same kind as its parent: a private queue below the main one could be waited for, but not the reverse.
+        // The child has its parent's concurrency type: a private queue may wait for the main queue's context, but not
+        // the reverse.
         let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
         own.parent = context
         own.undoManager = nil
@@ -154,7 +156,7 @@ public struct GraphImporter {
 }
 
 extension NSManagedObjectContext {
-    /// Imports a document: makes, updates and links objects; see `GraphImporter`. All, or on any error nothing.
+    /// Imports a document: inserts, updates and links objects; see `GraphImporter`. On any error nothing is changed.
     ///
     ///     let notes = try context.importObjects(from: json, as: Note.self)
     @discardableResult
@@ -164,13 +166,13 @@ extension NSManagedObjectContext {
         try GraphImporter(into: self, options: options).importObjects(from: data, as: type)
     }
 
-    /// Imports a dictionary, as `NSManagedObject.dictionary(style:shape:)` or `JSONSerialization` makes it, and gives the object
-    /// that it became: a new one, or the one that is found by its key.
+    /// Imports a dictionary as `NSManagedObject.dictionary(style:shape:)` or `JSONSerialization` creates it. Returns
+    /// the object of its record: a new one, or the one found by its key.
     ///
     ///     let dictionary = try note.dictionary()
     ///     let note = try otherContext.importObject(from: dictionary, as: Note.self)
     ///
-    /// Throws as `importObjects(from:as:options:)` does, and `ImportError` for a dictionary of no object.
+    /// Throws as `importObjects(from:as:options:)` does, and `ImportError` for a dictionary without an object.
     @discardableResult
     public func importObject<Root: NSManagedObject>(
         from dictionary: [String: Any], as type: Root.Type = NSManagedObject.self,
@@ -178,22 +180,23 @@ extension NSManagedObjectContext {
     ) throws -> Root {
         let importer = GraphImporter(into: self, options: options)
         guard let object = try importer.importObjects(from: .dictionary(dictionary), as: type).first else {
-            throw ImportError(.misuse, "The dictionary holds no object of \(type).")
+            throw ImportError(.misuse, "The dictionary contains no object of \(type).")
         }
         return object
     }
 }
 
 extension NSManagedObject {
-    /// Updates this object from a document: from the record with its URI, else from the first at the top that is of its entity,
-    /// whatever key that has. What the document does not mention stays, null clears; what the record leads to is imported as usual. All, or on any error nothing.
+    /// Updates this object from a document: from the record with the object's URI, else from the first record at the
+    /// top of its entity, whatever its key. Values that the document does not mention are kept, null clears a value,
+    /// and objects related to the record are imported as usual. On any error nothing is changed.
     ///
     /// Throws as `GraphImporter.populate` does, and `ImportError` for an object without a context.
     public func populate(from data: Data, options: ImportOptions = ImportOptions()) throws {
         try populate(from: .data(data), options)
     }
 
-    /// Updates this object from a dictionary, as `dictionary(style:shape:)` or `JSONSerialization` makes it.
+    /// Updates this object from a dictionary as `dictionary(style:shape:)` or `JSONSerialization` creates it.
     ///
     ///     let earlier = try note.dictionary()
     ///     …
@@ -204,7 +207,7 @@ extension NSManagedObject {
 
     private func populate(from source: ImportSource, _ options: ImportOptions) throws {
         guard let context = managedObjectContext else {
-            throw ImportError(.misuse, "An object that belongs to no context cannot be filled.", entity: entity.name)
+            throw ImportError(.misuse, "An object without a context cannot be updated.", entity: entity.name)
         }
         try GraphImporter(into: context, options: options).populate(self, from: source)
     }

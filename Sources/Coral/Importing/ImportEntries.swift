@@ -3,9 +3,9 @@ import GraphDocuments
 
 /// The entries of one kind in a plan: all of them are counted, the first are kept.
 public struct ImportEntries<Entry> {
-    /// How many there are.
+    /// The number of entries.
     public private(set) var count = 0
-    /// The first of them, up to `ImportOptions.entryLimit`.
+    /// The first entries, up to `ImportOptions.entryLimit`.
     public private(set) var kept: [Entry] = []
     private let limit: Int
 
@@ -14,7 +14,7 @@ public struct ImportEntries<Entry> {
     /// Whether there are no entries.
     public var isEmpty: Bool { count == 0 }
 
-    /// Makes the entry only where it is kept.
+    /// Adds an entry; the entry is built only if it is kept.
     mutating func add(_ entry: @autoclosure () -> Entry) {
         count += 1
         if kept.count < limit { kept.append(entry()) }
@@ -30,41 +30,41 @@ extension ImportEntries: Sequence {
 
 extension ImportEntries: Sendable where Entry: Sendable {}
 
-/// A record and the object that it is about.
+/// A record and its object.
 public struct ImportSubject: Sendable, Hashable {
     /// The entity of the object.
     public var entity: String
-    /// The record's id; nil where no record speaks of the object.
+    /// The record's id; nil if the object has no record in the document.
     public var record: RecordID?
-    /// The URI of the object; nil where it is to be made.
+    /// The URI of the object; nil if it is to be inserted.
     public var object: String?
-    /// Where the record stands; nil where no record speaks of the object.
+    /// The position of the record; nil if the object has no record in the document.
     public var place: DocumentPlace?
-    /// What people may call it: the record's id, else its key, else its place.
+    /// A name for messages: the record's id, else its key, else its position.
     public var label: String
 
-    /// The end of an object's URI, which tells it from others of one store: `Note/p12`.
+    /// The last two components of an object's URI, which identify it within one store: `Note/p12`.
     static func shortName(_ uri: String) -> String {
         uri.split(separator: "/").suffix(2).joined(separator: "/")
     }
 }
 
-/// An object that is to be made.
+/// An object to insert.
 public struct ImportInsert: Sendable, Hashable {
-    /// The record that the object is made of.
+    /// The record of the object.
     public var subject: ImportSubject
-    /// The values that the record gives it.
+    /// The values that the record states.
     public var values: [GraphAttribute]
 }
 
-/// An object whose values are to be changed.
+/// An object whose values change.
 public struct ImportUpdate: Sendable, Hashable {
-    /// The record, and the object that it changes.
+    /// The record and its object.
     public var subject: ImportSubject
     /// The values that change, in the order of the attributes' names.
     public var changes: [Change]
 
-    /// A value that is to be replaced.
+    /// A change of one value.
     public struct Change: Sendable, Hashable {
         /// The attribute's name.
         public var attribute: String
@@ -75,36 +75,36 @@ public struct ImportUpdate: Sendable, Hashable {
     }
 }
 
-/// A relationship that is to be changed: which objects it is to lead to, or no more.
+/// A relationship whose destination objects change.
 public struct ImportLink: Sendable, Hashable {
     /// The record, and the object whose relationship changes.
     public var subject: ImportSubject
     /// The relationship's name.
     public var relationship: String
-    /// The objects that are added: their ids in the document, else their keys.
+    /// The objects added: their ids in the document, else their keys.
     public var added: [String]
-    /// The URIs of the objects that are taken away.
+    /// The URIs of the objects removed.
     public var removed: [String]
     /// Whether only the order changes.
     public var isReordering: Bool { added.isEmpty && removed.isEmpty }
 }
 
-/// An object that is to be deleted, and why.
+/// An object to delete, with the reason.
 public struct ImportDeletion: Sendable, Hashable {
-    /// The object, and the record that says so where there is one.
+    /// The object, and its record if there is one.
     public var subject: ImportSubject
     /// Why the object is deleted.
     public var reason: Reason
 
     /// Why an object is deleted.
     public enum Reason: Sendable, Hashable {
-        /// The document says so.
+        /// The document contains a tombstone.
         case tombstone
-        /// The document does not have it, and a deletion scope covers it.
+        /// The document does not contain the object, and a deletion scope covers it.
         case scope
-        /// A relationship with the policy `replace` lost it.
+        /// The object was removed from a relationship with the policy `replace`.
         case orphan
-        /// A delete rule of the model's.
+        /// A delete rule of the model.
         case rule
     }
 }
@@ -115,7 +115,7 @@ public struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
     public var subject: ImportSubject
     /// The attribute's name.
     public var attribute: String
-    /// The name that the store which the document comes from has for the file.
+    /// The name of the file in the store that the document was exported from.
     public var name: String
 
     public var description: String {
@@ -123,17 +123,17 @@ public struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Something that was settled by a policy, and that somebody may want to know.
+/// A conflict that was resolved by a policy.
 public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
     /// The record, and its object.
     public var subject: ImportSubject
-    /// The property that it is about, where it is about one.
+    /// The property in conflict, if it is about one.
     public var property: String?
-    /// What was found and what becomes of it, as a sentence.
+    /// The conflict and its resolution, as a sentence.
     public var message: String
 
     public var description: String {
-        // Without a place the object says which of many it is about.
+        // Without a position in the document, the object identifies the subject.
         let name = subject.place.map { "\($0)" } ?? subject.object.map(ImportSubject.shortName) ?? subject.label
         return name.isEmpty ? message : "\(message) (\(name))"
     }

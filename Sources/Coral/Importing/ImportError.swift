@@ -6,7 +6,7 @@ public struct ImportError: Error, Sendable, Hashable {
     public var code: Code
     /// What is wrong, as a sentence.
     public var message: String
-    /// Where it stands in the document.
+    /// The position in the document.
     public var place: DocumentPlace?
     /// The record that cannot be imported.
     public var record: RecordID?
@@ -16,12 +16,12 @@ public struct ImportError: Error, Sendable, Hashable {
     public var property: String?
     /// The URI of the stored object, where the record was matched with one.
     public var object: String?
-    /// For an object that the model's rules do not allow, the code in `NSCocoaErrorDomain` that says which.
+    /// For an object that is invalid by the model, the error code in `NSCocoaErrorDomain`.
     public var ruleCode: Int?
-    /// The other errors, where several stopped an import; the first is told above.
+    /// The other errors, where several stopped an import; this error is the first.
     public var others: [ImportError] = []
 
-    /// An error of a kind, with a sentence, and what it is about.
+    /// An error of a kind, with a sentence and its subject.
     public init(
         _ code: Code, _ message: String, at place: DocumentPlace? = nil, record: RecordID? = nil, entity: String? = nil,
         property: String? = nil, object: String? = nil
@@ -42,32 +42,32 @@ public struct ImportError: Error, Sendable, Hashable {
 
         /// The context has no coordinator, or the importer's declarations do not fit the model.
         public static let misuse = Code(rawValue: "misuse")
-        /// A value that cannot become one of the declared type.
+        /// A value that cannot be converted to the declared type.
         public static let wrongValue = Code(rawValue: "wrongValue")
-        /// A reference to an object that exists nowhere, or of the wrong entity.
+        /// A reference to an object that does not exist or has the wrong entity.
         public static let danglingReference = Code(rawValue: "danglingReference")
-        /// A member that the entity does not have.
+        /// A member that is not a property of the entity.
         public static let unknownKey = Code(rawValue: "unknownKey")
-        /// A record of an entity that has no objects of its own, or of another entity than the object it was matched with.
+        /// A record of an abstract entity, or of another entity than the object it was matched with.
         public static let wrongEntity = Code(rawValue: "wrongEntity")
-        /// An object that the model's rules do not allow.
+        /// An object that is invalid by the model.
         public static let invalidObject = Code(rawValue: "invalidObject")
-        /// Identities that lead through each other in a circle, or a key that several objects have.
+        /// Identities that refer to each other in a cycle, or a key that several objects have.
         public static let ambiguousIdentity = Code(rawValue: "ambiguousIdentity")
         /// A value whose file did not exist when the document was written.
         public static let missingFile = Code(rawValue: "missingFile")
-        /// Two records of a document state one id.
+        /// Two records of a document that state the same id.
         public static let repeatedID = Code(rawValue: "repeatedID")
-        /// A file beside the document that is not there, or may not be read.
+        /// A file beside the document that does not exist or may not be read.
         public static let file = Code(rawValue: "file")
-        /// Something that only stores of this package's engine can do.
+        /// An operation that only stores of this package's engine support.
         public static let unsupported = Code(rawValue: "unsupported")
     }
 }
 
 extension ImportError: CustomStringConvertible {
     public var description: String {
-        // Without a place the object says which of many it is about.
+        // Without a position in the document, the object identifies the subject.
         let subject = place.map { "\($0)" } ?? record?.text ?? object.map(ImportSubject.shortName)
         let text = subject.map { "\(message) (\($0))" } ?? message
         switch others.count {

@@ -1,16 +1,16 @@
 import CoreData
 import GraphDocuments
 
-/// A model as an import sees it: the schema that documents are read by, with the names that properties had in earlier
-/// versions, and for each entity what identifies its objects and what becomes of its relationships.
+/// The model in the form that an import needs: the schema for reading documents, including the renaming identifiers of
+/// properties, and for each entity its identity rules and relationship policies.
 final class ImportModel {
-    /// The schema for readers, earlier names included.
+    /// The schema for readers, including earlier names.
     let schema: GraphSchema
-    /// How documents of somebody else's design are read.
+    /// How documents of a foreign design are read.
     let mapping: MappingPlan?
     private let entities: [String: EntityImport]
 
-    /// Throws `ImportError` where the options name what the model does not have.
+    /// Throws `ImportError` if the options name entities or properties that the model does not have.
     init(_ model: NSManagedObjectModel, options: ImportOptions) throws {
         let byName = model.entitiesByName
         var entities: [String: EntityImport] = [:]
@@ -22,7 +22,7 @@ final class ImportModel {
                 entity, rules: identities.rules(of: entity), newer: try Self.newerAttribute(of: entity, options),
                 policies: try Self.policies(of: entity, options))
         }
-        // An entity that is called otherwise now is known by its earlier name too, where no other has taken that.
+        // A renamed entity is also found by its earlier name, unless another entity has that name.
         for entity in byName.values.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
             guard let earlier = entity.renamingIdentifier, entities[earlier] == nil else { continue }
             entities[earlier] = entities[entity.name ?? ""]
@@ -33,7 +33,7 @@ final class ImportModel {
         try Self.check(options, byName)
     }
 
-    /// The entity of that name, or of that name in an earlier version.
+    /// The entity with that name, or with that name in an earlier version.
     func entity(_ name: String) -> EntityImport? { entities[name] }
 
     func entity(_ entity: NSEntityDescription) -> EntityImport? { entities[entity.name ?? ""] }
@@ -48,7 +48,7 @@ final class ImportModel {
             else { continue }
             guard entity.attributesByName[attribute] != nil else {
                 throw ImportError(
-                    .misuse, "\(name) has no attribute \"\(attribute)\" that could say how new an object is.",
+                    .misuse, "\(name) has no attribute \"\(attribute)\", which is declared to order its versions.",
                     entity: name, property: attribute)
             }
             return attribute
@@ -95,7 +95,7 @@ final class ImportModel {
 }
 
 extension ImportModel {
-    /// Refuses hooks for what the model does not have: they would never be called.
+    /// Refuses hooks for entities and properties that the model does not have: they would never be called.
     fileprivate static func check(_ hooks: ImportHooks, _ entities: [String: NSEntityDescription]) throws {
         let records = [Array(hooks.shouldImport.keys), Array(hooks.willImport.keys), Array(hooks.didImport.keys)]
         for name in Set(records.joined()).sorted() where name != "*" && entities[name] == nil {
@@ -117,15 +117,16 @@ extension ImportModel {
     }
 }
 
-/// What an import knows of one entity.
+/// An entity in the form that an import needs.
 final class EntityImport {
     let entity: NSEntityDescription
     let name: String
     let attributes: [String: AttributeImport]
     let relationships: [String: RelationshipImport]
-    /// What identifies its objects, best first; the first that a record has all values for counts.
+    /// Rules that identify its objects, in order of preference; the first rule for which a record has all values is
+    /// used.
     let rules: [IdentityRule]
-    /// The attribute that says how new an object is.
+    /// The attribute that orders versions of an object.
     let newerAttribute: String?
 
     init(
@@ -171,15 +172,15 @@ final class EntityImport {
     func isKind(of other: EntityImport) -> Bool { entity.isKindOf(entity: other.entity) }
 }
 
-/// What an import knows of one attribute.
+/// An attribute in the form that an import needs.
 struct AttributeImport {
     let name: String
     let type: GraphSchema.Attribute
-    /// Whether the store derives the value itself.
+    /// Whether the store computes the value.
     let isDerived: Bool
-    /// Whether large values are kept in files beside the store.
+    /// Whether large values are stored in external files.
     let mayHaveFile: Bool
-    /// What reads and makes the values of a transformable attribute.
+    /// Reads and creates the values of a transformable attribute.
     let transformable: (reader: TransformableReader, writer: TransformableWriter)?
 
     init(_ attribute: NSAttributeDescription) {
@@ -192,7 +193,7 @@ struct AttributeImport {
     }
 }
 
-/// What an import knows of one relationship.
+/// A relationship in the form that an import needs.
 struct RelationshipImport {
     let name: String
     let destination: String

@@ -1,45 +1,45 @@
 import CoreData
 import GraphDocuments
 
-/// One object of the payload: the records that speak of it, and the object of the context, once it is found or made.
+/// One object of the payload: its records, and its managed object once it is found or inserted.
 ///
-/// Several records are one node when they have the same id or the same key. A node without records is what references lead
-/// to that no record of the payload is.
+/// Records with the same id or the same key share one node. A node without records stands for an object that is only
+/// referred to.
 final class ImportNode {
     let number: Int
     var entity: EntityImport
-    /// In the document's order; the last counts where several say something of one property.
+    /// In the document's order; the last record that mentions a property determines its value.
     var records: [PlacedRecord] = []
-    /// For each record and each of its relationships the nodes that it leads to, once they are linked.
+    /// For each record and each of its relationships the destination nodes, once they are linked.
     var targets: [[[ImportNode]]] = []
-    /// Those of the records that state an id which another record has stated before.
+    /// The records that state an id which an earlier record has stated.
     var repeatedRecords: [PlacedRecord] = []
     /// The id that messages and results use.
     var id: RecordID?
-    /// For each key of the entity the values, once they are known.
+    /// For each key of the entity its values, once they are known.
     var keys: [IdentityKey] = []
-    /// The parent that a record stands inside, by the name of the to-one relationship that leads back to it.
+    /// The nodes of enclosing records, by the to-one relationship that refers to them.
     var parents: [String: ImportNode] = [:]
-    /// What a reference says of the object: values of its key.
+    /// The key values that references contain.
     var referencedValues: [String: GraphValue] = [:]
     var referencedNodes: [String: ImportNode] = [:]
-    /// The attributes that identify the object, where a mapping says which they are in this place.
+    /// The attributes that identify the object, where a mapping states them for this record.
     var keyNames: [String]?
-    /// Whether the document says nothing of the object but its key, so that a new one is not complete.
+    /// Whether the document has only the object's key, so that a new object is incomplete.
     var isStub = false
-    /// Whether it stands at the top of the document.
+    /// Whether the record is at the top of the document.
     var isTop = false
-    /// Where references to it stand, for messages.
+    /// The position of the first reference to the node, for messages.
     var referencePlace: DocumentPlace?
-    /// The object itself, in the import's own context.
+    /// The managed object in the import's own context.
     var object: NSManagedObject?
     /// The ID of the object that the node was matched with; nil for one that is new.
     var matchedID: NSManagedObjectID?
-    /// Whether somebody else has said which object the node is, so that its key is not looked up.
+    /// Whether the object was assigned by the caller or an earlier pass, so that its key is not looked up.
     var isBound = false
-    /// Whether it is settled who the node is: matched, or new.
+    /// Whether matching is complete: the node has a matched object, or needs a new one.
     var isSettled = false
-    /// The node that this one turned out to be.
+    /// The node that this one was merged into.
     private var representative: ImportNode?
 
     init(number: Int, entity: EntityImport) {
@@ -47,11 +47,11 @@ final class ImportNode {
         self.entity = entity
     }
 
-    /// The node that stands for this one.
+    /// The node that this one was merged into, or itself.
     var resolved: ImportNode {
         var node = self
         while let next = node.representative { node = next }
-        // Shortened, so that the next look is one step.
+        // Shortens the chain for later calls.
         if node !== self { representative = node }
         return node
     }
@@ -60,7 +60,7 @@ final class ImportNode {
     var isTombstone: Bool { records.last?.record.isDeleted ?? false }
     var place: DocumentPlace? { records.first?.place ?? referencePlace }
 
-    /// Takes over what another node knows, which from now on is this one.
+    /// Merges another node into this one.
     func absorb(_ other: ImportNode) {
         records += other.records
         repeatedRecords += other.repeatedRecords
@@ -82,7 +82,7 @@ final class ImportNode {
         other.targets = []
     }
 
-    /// The value of an attribute as the last record that mentions it has it.
+    /// The value of an attribute in the last record that mentions it, else in a reference's key.
     func value(of attribute: String) -> GraphValue? {
         for record in records.reversed() {
             if let value = record.record.value(of: attribute) { return value }
@@ -90,7 +90,7 @@ final class ImportNode {
         return referencedValues[attribute]
     }
 
-    /// The target of a relationship as the last record that mentions it has it.
+    /// The target of a relationship in the last record that mentions it.
     func target(of relationship: String) -> RelationshipTarget? {
         for record in records.reversed() {
             if let target = record.record.target(of: relationship) { return target }
@@ -98,7 +98,7 @@ final class ImportNode {
         return nil
     }
 
-    /// The nodes that a relationship leads to, as the last record that mentions it has it.
+    /// The destination nodes of a relationship in the last record that mentions it.
     func targets(of relationship: String) -> [ImportNode] {
         for (record, targets) in zip(records, targets).reversed() {
             if let index = record.record.relationships.firstIndex(where: { $0.name == relationship }) {
@@ -108,7 +108,7 @@ final class ImportNode {
         return []
     }
 
-    /// What messages call the node: its id, else its key, else its place.
+    /// The node's name in messages: its id, else its key, else its position.
     var label: String {
         if let id { return id.text }
         if let key = keys.first {

@@ -1,10 +1,10 @@
 import CoreData
 import GraphDocuments
 
-/// What has been read of a document: nodes, and which ids name them.
+/// The records that were read of a document as nodes, and the nodes by their ids.
 final class ImportPayload {
     let model: ImportModel
-    /// What the document says of itself; nil where it says nothing.
+    /// The document's header; nil if it has none.
     private(set) var header: DocumentHeader?
     private(set) var nodes: [ImportNode] = []
     /// The nodes of the records at the top of the document, in its order.
@@ -13,9 +13,9 @@ final class ImportPayload {
     private var references: [Reference: ImportNode] = [:]
     private(set) var recordCount = 0
     private var lastArray: (pointer: String, isTop: Bool)?
-    /// Finds the object of a record that an earlier part of the document had; nil where there are no parts.
+    /// Finds the object of a record of an earlier batch; nil if the document is not read in batches.
     var objectOutside: ((RecordID) -> NSManagedObject?)?
-    /// Whether an earlier part of the document had a record with that id, while its records are read for the first time.
+    /// Whether an earlier batch had a record with that id, in the pass that reads values.
     var isKnownOutside: ((RecordID) -> Bool)?
 
     private struct Reference: Hashable {
@@ -37,10 +37,10 @@ final class ImportPayload {
         try didRead(reader.bytesRead)
     }
 
-    /// Takes what the document says of itself.
+    /// Sets the document's header.
     func begin(_ header: DocumentHeader?) { self.header = header }
 
-    /// Takes records that come from no document.
+    /// Adds records that do not come from a document.
     func add(_ records: some Sequence<GraphRecord>, header: DocumentHeader?) {
         begin(header)
         for record in records { add(PlacedRecord(record), isRoot: true) }
@@ -54,7 +54,8 @@ final class ImportPayload {
         if let known = nodesByID[record.record.id] {
             node = known
             isRepeated = true
-            // A record that names its entity knows better than the relationship it stands in.
+            // A record that states its entity overrides the entity that was inferred from the relationship it is nested
+            // in.
             if entity !== node.entity, record.hasOwnEntity, entity.isKind(of: node.entity) { node.entity = entity }
         } else {
             node = makeNode(entity)
@@ -72,7 +73,8 @@ final class ImportPayload {
         }
     }
 
-    /// Takes what a mapping has found out: who is meant by the ids of the record, and by what the object is found.
+    /// Adds the results of a mapping: the entities and keys that the record's references stand for, and the record's
+    /// own key.
     private func take(_ details: MappedDetails, of node: ImportNode) {
         node.keyNames = node.keyNames ?? details.key
         for (id, named) in details.references {
@@ -100,10 +102,10 @@ final class ImportPayload {
         return node
     }
 
-    /// Whether a record stands at the top of the document, not inside another one.
+    /// Whether a record is at the top of the document, not nested inside another.
     func isTop(_ place: DocumentPlace) -> Bool {
         guard let array = place.array else { return isTop(pointer: place.pointer) }
-        // Records of one array follow each other.
+        // Consecutive records belong to the same array.
         if let known = lastArray, known.pointer == array { return known.isTop }
         let isTop = isTop(pointer: place.pointer)
         lastArray = (array, isTop)
@@ -123,17 +125,18 @@ final class ImportPayload {
     /// The node of the record with an id.
     func node(with id: RecordID) -> ImportNode? { nodesByID[id]?.resolved }
 
-    /// All records' nodes, by the ids that the document or its reader gives them.
+    /// The nodes of all records, by the ids that the document or its reader assigns.
     var nodesOfRecords: [RecordID: ImportNode] { nodesByID }
 
-    /// All records' nodes that the document gives an id, by that.
+    /// The nodes of all records that have an id in the document, by that id.
     var identifiedNodes: [(RecordID, ImportNode)] {
         nodesByID.filter { !$0.key.text.hasPrefix("$") }.map { ($0.key, $0.value.resolved) }
     }
 
     // MARK: - References
 
-    /// The node that an id means in a relationship to an entity: a record's, else one that stands for something outside.
+    /// The node that an id refers to in a relationship to an entity: a record's, else one for an object outside the
+    /// document.
     func node(for id: RecordID, destination: EntityImport, at place: @autoclosure () -> DocumentPlace?) -> ImportNode {
         if let node = nodesByID[id] { return node.resolved }
         let reference = Reference(destination: destination.name, id: id)
@@ -148,7 +151,7 @@ final class ImportPayload {
         return node
     }
 
-    /// Takes what an id says of the key: the parts of `Tag/=home`, or the whole of a bare id.
+    /// Reads the key from an id: the parts of `Tag/=home`, or the whole of a bare id.
     private func readKey(of node: ImportNode, from id: RecordID) {
         guard let rule = node.entity.rules.first else { return }
         if let values = id.keyValues {
@@ -164,7 +167,7 @@ final class ImportPayload {
     private func take(
         _ values: inout ArraySlice<String>, rule: IdentityRule, into node: ImportNode, generation: Int
     ) -> Bool {
-        // A key that leads through more entities than the model has leads in a circle.
+        // The depth is limited: a key through more relationships refers to itself in a cycle.
         guard generation < 16 else { return false }
         for part in rule.parts {
             switch part {

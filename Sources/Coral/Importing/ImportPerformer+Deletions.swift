@@ -1,10 +1,10 @@
 import CoreData
 import GraphDocuments
 
-// Deletions, and the model's rules.
+// Deletions, and validation against the model.
 
 extension ImportPerformer {
-    /// Deletes what tombstones name, what lost its owner, and what scopes cover. One fetch for each scope.
+    /// Deletes the objects of tombstones, orphans, and objects covered by deletion scopes. One fetch for each scope.
     mutating func delete(_ nodes: [ImportNode]) throws {
         for node in nodes where node.isTombstone {
             if let object = node.object { delete(object, node.subject, .tombstone) }
@@ -34,14 +34,14 @@ extension ImportPerformer {
         changes.deletions.add(ImportDeletion(subject: subject, reason: reason))
     }
 
-    /// Whether an object that one owner has lost has another.
+    /// Whether an object that was removed from one owner has another.
     private func hasOwner(_ object: NSManagedObject, _ relationship: RelationshipImport) -> Bool {
         guard let inverse = relationship.inverse else { return false }
         guard inverse.isToMany else { return object.value(forKey: inverse.name) != nil }
         return !object.objectIDs(forRelationshipNamed: inverse.name).isEmpty
     }
 
-    /// Writes down what the model's delete rules have deleted besides.
+    /// Records the objects that were deleted by delete rules.
     mutating func noteDeletionsByRule() {
         let others = context.deletedObjects.filter { !explicitDeletions.contains($0.objectID) }
         for object in others.sorted(by: { ObjectName($0.objectID) < ObjectName($1.objectID) }) {
@@ -60,7 +60,7 @@ extension ImportPerformer {
 
     // MARK: - The model's rules
 
-    /// Asks every object that a save would write whether it may be.
+    /// Validates every object that a save would write.
     mutating func validate() {
         guard options.validates, session.part != .values else { return }
         var failures: [(object: NSManagedObject, error: any Error)] = []
@@ -74,7 +74,7 @@ extension ImportPerformer {
             check(object) { try object.validateForUpdate() }
         }
         for object in context.deletedObjects { check(object) { try object.validateForDelete() } }
-        // Sets have no order that is the same twice; only what failed is worth sorting.
+        // Sets have no stable order; only the failures are sorted.
         let numbered = failures.map {
             (nodesByObject[ObjectIdentifier($0.object)]?.number ?? .max, ObjectName($0.object.objectID), $0)
         }

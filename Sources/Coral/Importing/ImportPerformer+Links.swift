@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-// Relationships: who leads to whom, by policy.
+// Relationships, set according to their policies.
 
 extension ImportPerformer {
     mutating func setLinks(of node: ImportNode) {
@@ -9,7 +9,7 @@ extension ImportPerformer {
         for (record, targets) in zip(node.records, node.targets) where !record.record.isDeleted {
             for (given, targets) in zip(record.record.relationships, targets) {
                 guard let relationship = node.entity.relationships[given.name] else { continue }
-                // Asked only where something is wrong: a place is a text that has to be put together.
+                // Called only for errors: building a place's text is expensive.
                 func place() -> DocumentPlace { record.place(of: given.name) }
                 switch given.target {
                 case .toOne(let id) where !relationship.isToMany:
@@ -34,7 +34,7 @@ extension ImportPerformer {
         }
     }
 
-    /// Makes the objects at the top part of the owner's relationship.
+    /// Adds the objects at the top of the document to the owner's relationship.
     mutating func linkToOwner() throws {
         guard let owner = options.owner else { return }
         let object = context.object(with: owner.object.objectID)
@@ -127,7 +127,7 @@ extension ImportPerformer {
         guard !added.isEmpty || !removed.isEmpty || isMoved else { return }
         set(relationship, of: object, to: wanted.map(\.object))
         note(node, relationship.name, added: added.map(\.node), removed: removed)
-        // What is said by keys alone says who belongs together, not what there is.
+        // A list of keys changes membership; it does not make the removed objects orphans.
         if relationship.policy == .replace, deletesOrphans { orphans += removed.map { ($0, relationship) } }
     }
 
@@ -140,7 +140,7 @@ extension ImportPerformer {
         if relationship.policy == .replace { orphans += old.map { ($0, relationship) } }
     }
 
-    /// Whether a hook decides what the relationship leads to; then it does alone, whatever the policy says.
+    /// Whether a hook sets the relationship; then the policy does not apply.
     private mutating func isHooked(
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode,
         _ listed: [NSManagedObject]
@@ -187,7 +187,7 @@ extension ImportPerformer {
 
     // MARK: - Targets
 
-    /// The object that an id leads to; nil where there is none and the policy says to go on without.
+    /// The object that an id refers to; nil where there is none and the policy permits that.
     private mutating func target(
         _ target: ImportNode, _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode,
         at place: () -> DocumentPlace
@@ -200,14 +200,14 @@ extension ImportPerformer {
             else {
                 refuse(
                     node, .danglingReference,
-                    "\(id) is a \(object.entity.name ?? ""); \(node.entity.name).\(relationship.name) leads to \(relationship.destination).",
+                    "\(id) is a \(object.entity.name ?? ""); \(node.entity.name).\(relationship.name) refers to \(relationship.destination).",
                     at: place(), property: relationship.name)
                 return nil
             }
             return (object, target)
         }
-        let message = "\(node.entity.name).\(relationship.name) leads to \(id), which exists nowhere."
-        // What was refused, or deleted by this very document, is gone on purpose.
+        let message = "\(node.entity.name).\(relationship.name) refers to \(id), which does not exist."
+        // A target that was refused or that this document deletes is not a dangling reference.
         let isKnown = excluded.contains(target.number) || target.isTombstone || refused.contains(target.number)
         switch options.danglingReferences {
         case .fail, .stub:
@@ -215,7 +215,7 @@ extension ImportPerformer {
                 changes.conflicts.add(
                     ImportConflict(
                         subject: node.subject, property: relationship.name,
-                        message: "\(node.entity.name).\(relationship.name) leads to \(id), which is not imported."))
+                        message: "\(node.entity.name).\(relationship.name) refers to \(id), which is not imported."))
             } else {
                 refuse(node, .danglingReference, message, at: place(), property: relationship.name)
             }
@@ -227,7 +227,7 @@ extension ImportPerformer {
         return nil
     }
 
-    /// Makes an object that has nothing but the key that references give it.
+    /// Inserts an object that has only the key values of the references to it.
     private mutating func makeStub(_ node: ImportNode) {
         guard !node.referencedValues.isEmpty, !node.entity.entity.isAbstract, options.operations.contains(.insert),
             let object = try? makeObject(node)
@@ -249,14 +249,15 @@ extension ImportPerformer {
         changes.inserts.add(ImportInsert(subject: node.subject, values: set))
     }
 
-    /// Notes who is at the other end of a to-one relationship; where two are, that is a conflict, and the last stays.
+    /// Records which object the document states for the other side of a to-one relationship. Two different objects are
+    /// a conflict; the last one is used.
     private mutating func claim(_ relationship: String, of node: ImportNode, for target: ImportNode) {
         let claim = Claim(node: node.number, relationship: relationship)
         if let known = claims.updateValue(target.number, forKey: claim), known != target.number {
             changes.conflicts.add(
                 ImportConflict(
                     subject: node.subject, property: relationship,
-                    message: "The document says two objects for \(node.entity.name).\(relationship); the last stays."))
+                    message: "The document states two objects for \(node.entity.name).\(relationship); the last is used."))
         }
     }
 

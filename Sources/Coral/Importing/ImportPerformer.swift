@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Makes the changes of an import in the import's own context, and writes them down.
+/// Makes the changes of an import in the import's own context, and records them.
 struct ImportPerformer {
     let session: ImportSession
     let context: NSManagedObjectContext
@@ -9,17 +9,17 @@ struct ImportPerformer {
     var changes: ImportChanges
     /// Nodes that have errors.
     var refused: Set<Int> = []
-    /// Nodes that an earlier pass has refused, and that are left out.
+    /// Nodes that an earlier pass has refused; they are omitted.
     let excluded: Set<Int>
     let conversion: ValueConversion
     let values: ObjectValues
-    /// The nodes by their objects, for messages about what the model's rules do not allow.
+    /// The nodes by their objects, for messages of validation errors.
     var nodesByObject: [ObjectIdentifier: ImportNode] = [:]
-    /// Matched nodes whose records change nothing: not wanted, or not newer.
+    /// Matched nodes whose records change nothing: excluded by the options, or not newer.
     var untouched: Set<Int> = []
-    /// Who is said to be at the other end of a to-one relationship, by the node that has it.
+    /// The stated destination of each to-one relationship whose inverse was set, by the node that has it.
     var claims: [Claim: Int] = [:]
-    /// Objects that a relationship with the policy `replace` has lost.
+    /// Objects removed from a relationship with the policy `replace`.
     var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
     let dateTolerance: Double
@@ -44,7 +44,7 @@ struct ImportPerformer {
         dateTolerance = session.options.dateTolerance ?? (session.payload.header == nil ? 0.0005 : 0)
     }
 
-    /// Throws what fetching throws; all that is wrong with records is written down instead.
+    /// Throws errors of fetching; errors of records are recorded instead.
     mutating func perform() throws {
         let nodes = session.payload.nodes.filter { node in
             node.resolved === node && !node.isReference && !excluded.contains(node.number)
@@ -80,7 +80,7 @@ struct ImportPerformer {
 
     // MARK: - Objects
 
-    /// Makes the object of a node that is new; settles whether one that was found is to be changed.
+    /// Inserts the object of a new node; determines whether a matched object is updated.
     private mutating func prepare(_ node: ImportNode) throws {
         for record in node.repeatedRecords {
             refuse(
@@ -109,7 +109,7 @@ struct ImportPerformer {
                 }
                 return
             }
-            // What the document calls by an ancestor's name is what the store says it is.
+            // The record names an ancestor; the stored object's entity is used.
             if let own = session.model.entity(object.entity), own !== node.entity { node.entity = own }
             let isWanted =
                 operations.contains(.update) && !isOlder(node, than: object) && shouldImport(node, object)
@@ -124,7 +124,7 @@ struct ImportPerformer {
         node.isStub = node.records.allSatisfy { $0.details?.isReference == true }
     }
 
-    /// Takes a node as an earlier pass has left it.
+    /// Registers the object of a node as an earlier pass has left it.
     private mutating func bind(_ node: ImportNode) {
         if let object = node.object { nodesByObject[ObjectIdentifier(object)] = node }
         if session.isUntouched(node) { untouched.insert(node.number) }
@@ -146,7 +146,7 @@ struct ImportPerformer {
         let properties = node.entity.entity.propertiesByName.keys
         for record in node.records {
             for member in record.unknownMembers {
-                // Made for those that are kept alone: a document may have a million such members.
+                // Built only for entries that are kept: a document may have a million such members.
                 func message() -> String {
                     let name = member.name.count > 100 ? "\(member.name.prefix(100))…" : member.name
                     return "\(node.entity.name) has no property \"\(name)\"."
@@ -167,7 +167,7 @@ struct ImportPerformer {
         }
     }
 
-    /// Writes down which entities of the document's model were passed over.
+    /// Records which entities of the document's model are skipped.
     private mutating func notePassedOver() {
         guard options.otherModel == .skip || options.otherModel == .keep else { return }
         for difference in session.modelDifferences where difference.kind == .onlyInDocument {
@@ -176,11 +176,11 @@ struct ImportPerformer {
             changes.conflicts.add(
                 ImportConflict(
                     subject: subject, property: nil,
-                    message: "\(difference) Its records, if there are any, are left out."))
+                    message: "\(difference) Its records are omitted."))
         }
     }
 
-    /// Whether what the record says is not newer than what the object has.
+    /// Whether the record's value of the newer attribute is not greater than the object's.
     private func isOlder(_ node: ImportNode, than object: NSManagedObject) -> Bool {
         guard let name = node.entity.newerAttribute, let attribute = node.entity.attributes[name],
             let given = node.value(of: name).flatMap({ conversion.convert($0, to: attribute.type) }),
@@ -204,7 +204,7 @@ struct ImportPerformer {
         callWillImport(node, object)
         var updated: [ImportUpdate.Change] = []
         var inserted: [GraphAttribute] = []
-        // Nearly every object has one record, which needs no list of its own.
+        // Fast path: nearly every object has one record, which needs no merged list.
         if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
             for given in record.record.attributes {
                 guard let attribute = node.entity.attributes[given.name] else { continue }
@@ -261,7 +261,8 @@ struct ImportPerformer {
         }
     }
 
-    /// Does with a value whose file did not exist as the policy says. What an object has is never cleared for it.
+    /// Applies the missing-file policy to a value whose file did not exist. An object's existing value is never
+    /// cleared.
     private mutating func settleMissingFile(
         _ name: String, of attribute: AttributeImport, of object: NSManagedObject, _ node: ImportNode,
         _ record: PlacedRecord
@@ -280,7 +281,7 @@ struct ImportPerformer {
         changes.missingFiles.add(ImportMissingFile(subject: node.subject, attribute: attribute.name, name: name))
     }
 
-    /// The values that records and references give a node, the last of each attribute, in the order of the first mention.
+    /// The values that records and references state for a node: the last of each attribute, in the order of first mention.
     private func givenValues(of node: ImportNode) -> [(AttributeImport, GraphValue, PlacedRecord)] {
         var positions: [String: Int] = [:]
         var found: [(AttributeImport, GraphValue, PlacedRecord)] = []

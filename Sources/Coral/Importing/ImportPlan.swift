@@ -1,10 +1,10 @@
 import CoreData
 import GraphDocuments
 
-/// What an import would do, found out by doing it in a context that nobody else sees.
+/// The changes that an import would make, computed by making them in a private context.
 ///
-/// A plan belongs to the queue of the context that it was made for. Nothing has happened to anybody's objects until
-/// `apply`; a plan that is dropped has done nothing.
+/// A plan must be used on the queue of the context it was made for. Objects of that context change only with `apply`; a
+/// plan that is released without it has no effect.
 public final class ImportPlan<Root: NSManagedObject> {
     private let session: ImportSession
     private let target: NSManagedObjectContext
@@ -15,31 +15,33 @@ public final class ImportPlan<Root: NSManagedObject> {
         self.target = target
     }
 
-    /// Objects that are to be made.
+    /// Objects to insert.
     public var inserts: ImportEntries<ImportInsert> { session.changes.inserts }
-    /// Objects whose values are to be changed.
+    /// Objects whose values change.
     public var updates: ImportEntries<ImportUpdate> { session.changes.updates }
-    /// Relationships that are to be changed. Of the two sides of a relationship that one stands here that the document
-    /// speaks of first; the other follows.
+    /// Relationships that change. Of the two sides of a relationship, the one that the document mentions first is
+    /// listed; the inverse follows.
     public var links: ImportEntries<ImportLink> { session.changes.links }
-    /// Objects that are to be deleted.
+    /// Objects to delete.
     public var deletions: ImportEntries<ImportDeletion> { session.changes.deletions }
-    /// What policies have settled.
+    /// Conflicts that were resolved by policies.
     public var conflicts: ImportEntries<ImportConflict> { session.changes.conflicts }
-    /// What is wrong. With errors a plan can only be applied where `skipsInvalid` has left the records at fault out.
+    /// Errors of records. A plan with errors can be applied only if `skipsInvalid` has omitted the invalid records.
     public var errors: ImportEntries<ImportError> { session.changes.errors }
-    /// What the model has no place for, where `ImportOptions.otherModel` says that it is kept.
+    /// Members that the model does not have, where `ImportOptions.otherModel` is `keep`.
     public var leftovers: ImportEntries<ImportLeftover> { session.changes.leftovers }
     /// Values whose files did not exist when the document was written: see `ImportOptions.missingFiles`.
     public var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }
-    /// How the document's model differs from the one that it is imported into; empty where it does not, or says nothing of it.
+    /// How the document's model differs from the one that it is imported into; empty if it does not differ, or if the
+    /// document does not describe its model.
     public var modelDifferences: [DocumentModelDifference] { session.modelDifferences }
-    /// What the document says of itself.
+    /// The document's header.
     public var header: DocumentHeader? { session.payload.header }
     /// The number of records read.
     public var recordCount: Int { session.payload.recordCount }
 
-    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions and conflicts are told where there are any.
+    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions, missing files and conflicts are included if
+    /// there are any.
     public var summary: String {
         var parts = [count(inserts.count, "insert"), count(updates.count, "update"), count(links.count, "link")]
         if !deletions.isEmpty { parts.append(count(deletions.count, "deletion")) }
@@ -51,14 +53,14 @@ public final class ImportPlan<Root: NSManagedObject> {
 
     private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    /// Whether there is nothing to do.
+    /// Whether the plan has no changes.
     public var isEmpty: Bool { inserts.isEmpty && updates.isEmpty && links.isEmpty && deletions.isEmpty }
 
-    /// Makes the changes the context's own: all of them, unsaved, or on any error none. Returns the objects of the records
+    /// Makes the changes in the context: all of them, unsaved, or on any error none. Returns the objects of the records
     /// at the top of the document, in its order.
     ///
-    /// Throws `ImportError`, with all others in it, where the plan has errors; what saving to a parent context throws
-    /// otherwise. A plan can be applied once.
+    /// Throws the first `ImportError`, which contains the others, if the plan has errors; else errors of saving to a
+    /// parent context. A plan can be applied once.
     @discardableResult
     public func apply() throws -> [Root] {
         guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
@@ -71,7 +73,7 @@ public final class ImportPlan<Root: NSManagedObject> {
         if session.context !== target {
             try session.context.performAndWait {
                 #if !canImport(Darwin) && !CORAL_PUBLIC_API
-                    // All was checked when the plan was made, but for objects of which the document has but the key.
+                    // The objects were validated when the plan was made; stubs are exempt.
                     ChosenKeys.stopValidating(session.context)
                 #endif
                 if session.context.hasChanges { try session.context.save() }
@@ -80,15 +82,15 @@ public final class ImportPlan<Root: NSManagedObject> {
         return objects(of: session.payload.roots)
     }
 
-    /// The object that a record became, in the context that the plan was made for; nil before `apply`, and for a record that
-    /// was left out.
+    /// The object of a record, in the context that the plan was made for; nil before `apply`, and for a record that was
+    /// omitted.
     public subscript(record: RecordID) -> NSManagedObject? {
         guard isApplied else { return nil }
         return session.payload.node(with: record).flatMap { object(of: $0) }
     }
 
-    /// The IDs of all records' objects, by the records' ids; empty before `apply`. Temporary for new objects, until the
-    /// context is saved. Records without an id are not in it.
+    /// The object IDs of all records with an id, by that id; empty before `apply`. IDs of new objects are temporary
+    /// until the context is saved.
     public var objectIDs: [RecordID: NSManagedObjectID] {
         guard isApplied else { return [:] }
         var ids: [RecordID: NSManagedObjectID] = [:]

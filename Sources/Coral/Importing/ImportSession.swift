@@ -1,21 +1,21 @@
 import CoreData
 import GraphDocuments
 
-/// One run of an importer: reads, matches, and carries the changes out in a context of its own, where they can be looked at
-/// before anything else sees them.
+/// One run of an importer: reads the document, matches records with objects, and makes the changes in the import's own
+/// context.
 final class ImportSession {
-    /// Where the changes are made.
+    /// The context in which the changes are made.
     let context: NSManagedObjectContext
     let options: ImportOptions
     let model: ImportModel
     let payload: ImportPayload
     private(set) var changes: ImportChanges
     let progress: Progress?
-    /// Which part of the work is done: all of it, or one pass of an import in batches.
+    /// The part of the work that is done: all of it, or one pass of an import in batches.
     let part: Part
-    /// The records that an earlier pass has left as they were.
+    /// The records that an earlier pass has not changed.
     var untouchedRecords: Set<RecordID> = []
-    /// The nodes that were left as they were.
+    /// The nodes whose objects are not changed.
     private(set) var untouched: Set<Int> = []
 
     enum Part {
@@ -48,7 +48,7 @@ final class ImportSession {
 
     func read(_ source: ImportSource, rootEntity: String?) throws {
         var reading = options.reading
-        // What does not fit is converted, or reported with all other mistakes.
+        // A mismatched value is converted, or reported together with all other errors.
         reading.keepsMismatchedValues = true
         reading.rootEntity = rootEntity ?? reading.rootEntity
         if options.otherModel == .skip || options.otherModel == .keep { reading.unknownEntities = .skip }
@@ -56,8 +56,8 @@ final class ImportSession {
         try source.read(into: payload, options: reading, progress: progress)
     }
 
-    /// Binds a record at the top of the document to an object, whatever its key says: the one with the object's URI, else the
-    /// first of the object's entity.
+    /// Binds a record at the top of the document to an object, whatever its key: the record with the object's URI, else
+    /// the first of the object's entity.
     func bindRoot(to object: NSManagedObject) throws {
         let uri = object.objectID.uriRepresentation()
         let roots = payload.roots.map(\.resolved)
@@ -82,13 +82,15 @@ final class ImportSession {
         ImportSession.coordinator(of: context)
         .map { DocumentModelDifference.differences(of: payload.header, to: $0.managedObjectModel) } ?? []
 
-    /// What becomes of members that the model does not have: as the policy for other model versions says in a document of one.
+    /// The policy for members that the model does not have; in a document of another model version, `otherModel`
+    /// determines it.
     var unknownKeys: UnknownKeyPolicy {
         guard let policy = options.otherModel, !modelDifferences.isEmpty else { return options.unknownKeys }
         return policy == .fail ? .fail : .record
     }
 
-    /// Finds out who is who, and makes the changes. Afterwards `changes` say what there is to do; nobody else sees it yet.
+    /// Matches records with objects and makes the changes. Afterwards `changes` list them; they are not yet visible to
+    /// other contexts.
     func perform() throws {
         let matcher = IdentityMatcher(
             payload: payload, context: context, options: options, progress: progress)
@@ -105,14 +107,14 @@ final class ImportSession {
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else { return }
             leftOut = performer.changes.errors.kept.filter { !matcher.errors.contains($0) }
-            // What was refused has left traces in what it leads to: all is done again without it.
+            // A refused record may already be the target of relationships: the work is repeated without it.
             excluded.formUnion(refused)
             context.rollback()
             for node in payload.nodes where node.matchedID == nil { node.object = nil }
         }
     }
 
-    /// Whether an earlier pass has left a node's object as it was.
+    /// Whether an earlier pass has not changed a node's object.
     func isUntouched(_ node: ImportNode) -> Bool {
         !untouchedRecords.isEmpty && node.records.contains { untouchedRecords.contains($0.record.id) }
     }
@@ -122,7 +124,7 @@ final class ImportSession {
     }
 }
 
-/// What an import changes.
+/// The changes of an import.
 struct ImportChanges {
     var inserts: ImportEntries<ImportInsert>
     var updates: ImportEntries<ImportUpdate>

@@ -4,19 +4,19 @@ import GraphDocuments
 extension ImportSource {
     /// A document of ExtendedManagedObject, its forks, KVCBaseObject, or CDSerialization. See `ForeignDocument`.
     ///
-    /// Throws `DocumentError` for what is none of these.
+    /// Throws `DocumentError` for a document of any other kind.
     ///
     /// - Parameters:
     ///   - data: The document.
-    ///   - model: The model whose objects it holds.
-    ///   - entity: The entity of objects at the top that do not name their class, as those of KVCBaseObject.
+    /// - model: The model of its objects.
+    /// - entity: The entity of objects at the top that do not state their class, as in documents of KVCBaseObject.
     public static func foreign(
         _ data: Data, model: NSManagedObjectModel, entity: String? = nil
     ) throws -> ImportSource {
         .placedRecords(try ForeignDocument.records(of: data, schema: GraphSchema(model), entity: entity))
     }
 
-    /// A dictionary of one of these.
+    /// A dictionary of one of these libraries.
     public static func foreign(
         dictionary: Any, model: NSManagedObjectModel, entity: String? = nil
     ) throws -> ImportSource {

@@ -1,20 +1,20 @@
 import CoreData
 import GraphDocuments
 
-/// Where an import reads from: a document in memory or in a file, of any format, or records as they are.
+/// The source of an import: a document in memory or in a file, of any format, or records.
 public enum ImportSource {
     /// A document in memory, of any format.
     case data(Data)
     /// A document in a file, of any format.
     case file(URL)
-    /// A dictionary or an array of dictionaries, of `GraphExporter`'s or of `JSONSerialization`'s making.
+    /// A dictionary or an array of dictionaries, created by `GraphExporter` or `JSONSerialization`.
     case dictionary(Any)
-    /// Records as they are, with what a document would say of itself.
+    /// Records, with the header that their document would have.
     case records([GraphRecord], header: DocumentHeader?)
-    /// Records with their places in a document without a header, such as `ForeignDocument` reads.
+    /// Records with their positions in a document without a header, for example read by `ForeignDocument`.
     case placedRecords([PlacedRecord])
 
-    /// What the document says of itself before its records; nil where it says nothing. Reads the document's beginning.
+    /// The document's header; nil if it has none. Reads the document's beginning.
     ///
     /// Throws `DocumentError`.
     public func header(schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws -> DocumentHeader? {
@@ -23,7 +23,8 @@ public enum ImportSource {
         return try reader(schema: schema, options: options).header
     }
 
-    /// Reads all into a payload. Throws `DocumentError`, and `CocoaError.userCancelled` where the progress is cancelled.
+    /// Reads all records into a payload. Throws `DocumentError`, and `CocoaError.userCancelled` if the progress is
+    /// cancelled.
     func read(into payload: ImportPayload, options: ReadingOptions, progress: Progress?) throws {
         switch self {
         case .records(let records, let header): return payload.add(records, header: header)
@@ -44,7 +45,7 @@ public enum ImportSource {
         }
     }
 
-    /// A reader of the document; of records as they are there is none.
+    /// A reader of the document; throws for `.records` and `.placedRecords`, which need none.
     func reader(
         schema: GraphSchema, options: ReadingOptions, mapping: MappingPlan? = nil
     ) throws -> any DocumentReader {
@@ -54,12 +55,13 @@ public enum ImportSource {
             return try format(of: data).reader(of: data, schema: schema, options: options)
         case .file(let url):
             let named = GraphFormat(fileExtension: url.pathExtension)
-            // What a file begins with says more than its name, but for JSON Lines, which begin as JSON does.
+            // The content determines the format, not the name; JSON Lines are the exception, because they begin as JSON
+            // does.
             let format = try named == .jsonLines ? .jsonLines : format(of: beginning(of: url))
             return try format.reader(ofFile: url.path, schema: schema, options: options)
         case .dictionary(let document):
             return try DictionaryDocumentReader(document, schema: schema, options: options)
-        case .records, .placedRecords: throw ImportError(.misuse, "Records that are read already are no document.")
+        case .records, .placedRecords: throw ImportError(.misuse, "Records have no document reader.")
         }
     }
 
@@ -71,11 +73,11 @@ public enum ImportSource {
             let format = try named == .jsonLines ? .jsonLines : format(of: beginning(of: url))
             return try format.reader(ofFile: url.path, plan: mapping, options: options)
         case .dictionary(let document): return try mappedReader(of: document, plan: mapping, options: options)
-        case .records, .placedRecords: throw ImportError(.misuse, "Records that are read already are no document.")
+        case .records, .placedRecords: throw ImportError(.misuse, "Records have no document reader.")
         }
     }
 
-    /// The bytes of a document in JSON; nil for what is none.
+    /// The bytes of a JSON document; nil for other sources.
     func plainJSON() throws -> (any ByteSource)? {
         switch self {
         case .data(let data): return try format(of: data) == .json ? MemorySource(data) : nil
@@ -91,7 +93,7 @@ public enum ImportSource {
     private func format(of beginning: Data) throws -> GraphFormat {
         if let format = GraphFormat.detect(beginning) { return format }
         if beginning.allSatisfy({ $0 <= 0x20 }) { throw DocumentError(.truncated, "The document is empty.") }
-        throw DocumentError(.syntax, "The document is of no format that is known here.")
+        throw DocumentError(.syntax, "The document's format is unknown.")
     }
 
     private func beginning(of url: URL) throws -> Data {

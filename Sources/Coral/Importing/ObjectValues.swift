@@ -2,13 +2,13 @@ import CoreData
 import GraphDocuments
 import KeyedArchives
 
-/// Plain values as key-value coding takes them, and back.
+/// Converts between graph values and the values of key-value coding.
 struct ObjectValues {
     let folder: URL?
 
-    /// What is set for a value of the attribute's type.
+    /// The object to set for a value of the attribute's type.
     ///
-    /// Throws `ImportError` for a URI that is none, a file that may not be read, an archive that cannot be opened.
+    /// Throws `ImportError` for an invalid URI, a file that may not be read, or an archive that cannot be decoded.
     func object(_ value: GraphValue, for attribute: AttributeImport) throws -> Any? {
         switch value {
         case .file(let file) where attribute.type.type == .transformable:
@@ -32,7 +32,7 @@ struct ObjectValues {
         case .uuid(let value): return value
         case .uri(let text):
             guard let url = URL(string: text) else {
-                throw ImportError(.wrongValue, "\"\(text)\" is no URI.", property: attribute.name)
+                throw ImportError(.wrongValue, "\"\(text)\" is not a URI.", property: attribute.name)
             }
             return url
         case .file(let file): return try contents(of: file)
@@ -65,7 +65,7 @@ struct ObjectValues {
         guard let tree else { return nil }
         guard !tree.showsObjects else {
             throw ImportError(
-                .wrongValue, "Of an object only its archive can be read, and there is none.", property: attribute.name)
+                .wrongValue, "An archived object needs its archive, which the document does not contain.", property: attribute.name)
         }
         do {
             return try KeyedArchives.ReadableValue(tree).archived()
@@ -74,7 +74,7 @@ struct ObjectValues {
         }
     }
 
-    /// What an object has for an attribute now.
+    /// The current value of an object's attribute.
     func current(_ object: NSManagedObject, _ attribute: AttributeImport) throws -> GraphValue {
         let value = object.value(forKey: attribute.name)
         if value == nil, attribute.mayHaveFile,
@@ -88,7 +88,7 @@ struct ObjectValues {
 }
 
 extension KeyedArchives.ReadableValue {
-    /// A tree as readers of documents give it: they have limited its depth.
+    /// Converts a tree read from a document; readers limit its depth.
     fileprivate init(_ tree: GraphDocuments.ReadableValue) {
         switch tree {
         case .array(let values): self = .array(values.map(Self.init))

@@ -2,36 +2,38 @@ import AtomicFiles
 import CoreData
 import GraphDocuments
 
-/// Makes SQLite stores that take their place whole or not at all.
+/// Creates SQLite stores atomically: a store appears at its location when it is complete, or not at all.
 public enum StoreCreation {
     /// What a new store may replace.
     public enum Occupant: Sendable, Hashable {
-        /// Nothing: that there is a file is an error.
+        /// Nothing: an existing file is an error.
         case nothing
-        /// A store, where there is one.
+        /// A store, if there is one.
         case store
-        /// Any file, where there is one.
+        /// Any file, if there is one.
         case file
     }
 
-    /// Makes a store beside a place, which it takes when it is complete.
+    /// Creates a store in a draft location and moves it to its final location when it is complete.
     ///
     ///     try StoreCreation.makeStore(at: url, model: model) { draft in
     ///         // … add a store at `draft` to a coordinator, save, and remove it again
     ///     }
     ///
-    /// The store is made in a hidden folder beside the place, `.NAME.UUID.partial`; one that a killed process has left is removed
-    /// by the next store that is made for the place. A store that is replaced is locked meanwhile, and its write-ahead log,
-    /// shared memory and files of large values go with it; at no moment are there parts of both.
+    /// The draft is created in a hidden folder beside the final location, `.NAME.UUID.partial`; a folder left by a
+    /// killed process is removed by the next store created for that location. A store that is replaced is locked
+    /// meanwhile, and its write-ahead log, shared memory and external files are replaced with it; at no moment are
+    /// parts of both present.
     ///
-    /// Throws what `fill` throws; `CocoaError.fileWriteFileExists` where there is a file that must not be replaced; errors of Core
-    /// Data's where the place cannot be written to, or the store that is there is in use. Then the place is as it was.
+    /// Throws the errors of `fill`; `CocoaError.fileWriteFileExists` if there is a file that must not be replaced; Core
+    /// Data's errors if the location cannot be written to or the existing store is in use. The location is then
+    /// unchanged.
     ///
     /// - Parameters:
-    ///   - place: Where the store will be. A symbolic link stays, and what it leads to is replaced.
+    /// - place: The final location of the store. A symbolic link is kept, and its target is replaced.
     ///   - model: The model of the store.
     ///   - occupant: What may be replaced.
-    ///   - fill: Makes a store at the location that it is given, and closes it.
+    /// - fill: Creates a store at the given location and closes it.
     /// - Returns: What `fill` returns.
     @discardableResult
     public static func makeStore<Result>(
@@ -51,7 +53,7 @@ public enum StoreCreation {
         }
     }
 
-    /// Makes an empty store at a location where there is none. The model that the store keeps of itself is the given one.
+    /// Creates an empty store at a location where there is none. The store keeps the given model as its own.
     ///
     /// Throws as `makeStore(at:model:replacing:_:)` does.
     ///
@@ -65,7 +67,7 @@ public enum StoreCreation {
         try makeStore(at: url, model: model) { try fillStore(at: $0, model: model, header: header) }
     }
 
-    /// Makes an empty store, directly in its place.
+    /// Creates an empty store directly at its location.
     static func fillStore(at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
@@ -89,7 +91,7 @@ public enum StoreCreation {
 }
 
 extension CocoaError {
-    /// The error with one file in place of another, which its user has not named and which is gone when it is read.
+    /// The error with the final location in place of the draft's, which the caller does not know and which is removed.
     fileprivate func naming(_ place: URL, insteadOf draft: URL) -> CocoaError {
         var information = userInfo
         for (key, value) in information {

@@ -4,12 +4,13 @@ import CoreData
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import ManagedObjects
 
-    /// A store on its way to its place: the engine's own replacement, which links and renames files.
+    /// A store that is created in a draft location before it is moved to its final one. Uses the engine's replacement,
+    /// which links and renames files.
     struct StoreDraft {
         private let replacement: StoreReplacement
-        /// Where the store is made.
+        /// The draft location.
         var url: URL { replacement.url }
-        /// Where it will be, without symbolic links.
+        /// The final location, without symbolic links.
         var place: URL { replacement.place }
 
         init(at place: URL, model: NSManagedObjectModel) throws { replacement = try StoreReplacement(at: place) }
@@ -26,13 +27,14 @@ import CoreData
         }
     }
 #else
-    /// A store on its way to its place, which Core Data copies it to: it alone may replace stores that it keeps.
+    /// A store that is created in a draft location before Core Data copies it to its final one: only Core Data can
+    /// safely replace a store in use.
     struct StoreDraft {
         private let folder: PartialFolder
         private let model: NSManagedObjectModel
-        /// Where the store is made.
+        /// The draft location.
         var url: URL { folder.item }
-        /// Where it will be, without symbolic links.
+        /// The final location, without symbolic links.
         var place: URL { folder.place }
 
         init(at place: URL, model: NSManagedObjectModel) throws {

@@ -1,34 +1,35 @@
 import CoreData
 import GraphDocuments
 
-/// Makes a store again from a document that was exported from it: with its UUID, its metadata and its primary keys, so that
-/// old object URIs still resolve, and exporting it gives the same document.
+/// Recreates a store from a document that was exported from it, with its UUID, metadata and primary keys. Old object
+/// URIs still resolve, and exporting the restored store gives the same document.
 ///
-/// Core Data has no API for chosen primary keys: on Apple's platforms every restore throws `ImportError.Code.unsupported`;
-/// import the document instead.
+/// Core Data has no API for chosen primary keys: on Apple's platforms every restore throws
+/// `ImportError.Code.unsupported`; import the document there.
 public struct StoreRestorer {
     /// The model of the store.
     public var model: NSManagedObjectModel
     /// How documents are read: limits, trailing commas.
     public var reading = ReadingOptions()
-    /// The folder of files that stand beside the document; nil refuses them.
+    /// The folder of files beside the document; nil refuses such files.
     public var folder: URL?
 
-    /// What becomes of values whose files did not exist when the document was written: by default the store refers to them
-    /// again.
+    /// The policy for values whose files did not exist when the document was written. By default the store refers to
+    /// the missing files again.
     public var missingFiles = MissingFilePolicy.keep
 
     /// A restorer of stores of a model.
     public init(model: NSManagedObjectModel) { self.model = model }
 
-    /// Restores into a new store, or into one that has the document's UUID; objects that are there are updated. Objects are
-    /// not checked against the model's rules: a store is restored as it was. Returns the plan, which is applied and saved.
+    /// Restores into a new store, or into an existing store with the document's UUID, whose objects are updated.
+    /// Objects are not validated against the model: the store is restored as it was. Returns the plan, which is applied
+    /// and saved.
     ///
-    /// A new store takes its place when it is complete. On any error there is none, and an old one has not changed. Transformable values are restored byte for
-    /// byte; no class of the document's choosing is instantiated.
+    /// A new store appears at its location when it is complete; on any error none is created, and an existing store is
+    /// unchanged. Transformable values are restored byte for byte; no class named by the document is instantiated.
     ///
-    /// Throws `ImportError` where the document does not name its store and all records by their keys, `DocumentError`, and
-    /// errors of Core Data's. Memory grows with the document.
+    /// Throws `ImportError` if the document does not state its store or a record has no primary key, `DocumentError`,
+    /// and Core Data's errors. Memory grows with the document.
     @discardableResult
     public func restore(
         _ source: ImportSource, to url: URL, progress: Progress? = nil
@@ -69,7 +70,7 @@ public struct StoreRestorer {
             context.persistentStoreCoordinator = coordinator
             context.undoManager = nil
             ChosenKeys.stopValidating(context)
-            // A draft is closed before it takes its place.
+            // A draft is closed before it is moved to its final location.
             defer { if isDraft { try? coordinator.remove(store) } }
             return try context.performAndWait {
                 let session = try ImportSession(context, options: options(store), progress: progress)

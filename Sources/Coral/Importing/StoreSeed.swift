@@ -1,22 +1,23 @@
 import CoreData
 
-/// What an app's store holds at first: documents, or a store that comes with the app.
+/// The initial content of an app's store: documents, or a store that ships with the app.
 ///
 ///     try StoreSeed.documents([places, people]).prepareStore(at: url, model: model)
 ///     container.loadPersistentStores { … }
 ///
-/// Call it before the store is opened. A store that is there is left as it is, so that it may be called at every launch.
+/// Call it before the store is opened. An existing store is left unchanged, so it may be called at every launch.
 public enum StoreSeed: Sendable {
-    /// Documents of any format, in the order in which they are imported. All are in memory, in the form of objects, before
-    /// anything is saved; `BatchImporter` is for what does not fit.
+    /// Documents of any format, in the order in which they are imported. All their objects are held in memory until
+    /// they are saved; `BatchImporter` imports documents that do not fit.
     case documents([URL])
-    /// A store, which is copied with its log and the files beside it, and keeps its UUID. It may be where nobody may write.
+    /// A store, which is copied with its write-ahead log and its external files, and keeps its UUID. It may be in a
+    /// read-only location.
     case store(URL)
 
-    /// Makes the store where there is none, all or nothing. Returns whether it was made.
+    /// Creates the store if there is none, all or nothing. Returns whether it was created.
     ///
-    /// Throws what `GraphImporter` throws and errors of Core Data's; `ImportError` for a store of another version of the model.
-    /// Then there is no store.
+    /// Throws the errors of `GraphImporter` and of Core Data, and `ImportError` for a store of another version of the
+    /// model. No store is created then.
     @discardableResult
     public func prepareStore(
         at url: URL, model: NSManagedObjectModel, options: ImportOptions = ImportOptions(), progress: Progress? = nil
@@ -32,7 +33,7 @@ public enum StoreSeed: Sendable {
                 }
             }
         } catch let error as CocoaError where error.code == .fileWriteFileExists {
-            // Another process has made the store meanwhile.
+            // Another process has created the store meanwhile.
             return false
         }
         return true

@@ -1,18 +1,18 @@
 import CoreData
 import GraphDocuments
 
-/// Makes a transformable attribute's value of the archive that a document holds.
+/// Decodes a transformable attribute's value from the archive in a document.
 ///
-/// Secure transformers make instances of the classes they allow and of no others. The old ones, which would make any, are
-/// given plain values only.
+/// Secure transformers instantiate allowed classes only. Insecure transformers would instantiate any class, so they
+/// receive archives of plain values only.
 struct TransformableWriter {
     private let transformer: AttributeTransformer
 
     init(_ attribute: NSAttributeDescription) { transformer = AttributeTransformer(attribute) }
 
-    /// The value of an archive.
+    /// Decodes a value from an archive.
     ///
-    /// Throws `ImportError` where there is no transformer, or it makes nothing of the archive.
+    /// Throws `ImportError` if there is no transformer, or it cannot decode the archive.
     func value(fromArchive archive: Data) throws -> Any {
         if transformer.isInsecure, !TransformableReader.isPlain(archive) {
             throw ImportError(.wrongValue, "The archive for \(transformer.place) holds more than plain values.")

@@ -1,12 +1,12 @@
 import CoreData
 import GraphDocuments
 
-/// Turns values as documents have them into values of the declared type.
+/// Converts values of documents to the declared type.
 ///
-/// What is of the type is taken as it is. In strict mode everything else is refused. Otherwise these are converted, where
-/// nothing is lost: numbers in strings and strings for numbers; integers, decimals and fractions into each other; 0, 1,
-/// "true", "false", "yes", "no" into booleans; numbers and strings into dates (see `ImportOptions`); Base64 into data; text
-/// into UUIDs and URIs; any plain value into a transformable one.
+/// Values of the declared type are not converted. In strict mode all others are refused. Otherwise lossless conversions
+/// are made: numbers in strings and strings for numbers; integers, decimals and fractions into each other; 0, 1,
+/// "true", "false", "yes", "no" into booleans; numbers and strings into dates (see `ImportOptions`); Base64 into data;
+/// text into UUIDs and URIs; any plain value into a transformable one.
 struct ValueConversion {
     let isStrict: Bool
     let numericDates: NumericDates
@@ -18,7 +18,7 @@ struct ValueConversion {
         dates = DateFormats(options.dateFormats + DateFormats.usual)
     }
 
-    /// The value as one of the attribute's type; nil where it cannot become one.
+    /// The value converted to the attribute's type; nil if it cannot be converted.
     func convert(_ value: GraphValue, to attribute: GraphSchema.Attribute) -> GraphValue? {
         if case .composite(let elements) = value, attribute.type == .composite {
             return composite(elements, attribute)
@@ -105,7 +105,7 @@ struct ValueConversion {
         let text: String? =
             switch value {
             case .integer(let value): String(value)
-            // By the shortest text, which is the number that was meant; its binary fraction is not.
+            // By the shortest decimal text, not by the exact binary fraction.
             case .double(let value) where value.isFinite: value.description
             case .float(let value) where value.isFinite: value.description
             case .string(let text): trimmed(text)
@@ -169,7 +169,7 @@ struct ValueConversion {
         switch numericDates {
         case .reference: return .date(number)
         case .unix:
-            // Beyond this, seconds are past the year 5138, and what servers mean is milliseconds.
+            // In seconds these are dates past the year 5138; milliseconds are far more likely.
             let seconds = abs(number) >= 1e11 ? number / 1000 : number
             return .date(Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate)
         case .refused: return nil

@@ -1,9 +1,9 @@
 import Foundation
 import GraphDocuments
 
-/// Values for people: short, and on one line.
+/// Formats values for messages: short, and on one line.
 public enum ValueText {
-    /// A value as a message says it. Long text is cut.
+    /// A value as text. Long strings are truncated.
     public static func text(_ value: GraphValue) -> String {
         switch value {
         case .null: "null"

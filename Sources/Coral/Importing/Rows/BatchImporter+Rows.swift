@@ -6,7 +6,7 @@ import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
     extension BatchImporter {
-        /// Imports a document by rows; nil, with nothing changed, where objects must do it.
+        /// Imports a document by rows; returns nil, with nothing changed, if the object importer is needed.
         func importRows(
             _ source: ImportSource, entity: String?, model: ImportModel, progress: Progress?
         ) throws -> Result? {
@@ -30,7 +30,8 @@ import GraphDocuments
             } catch is RowRefusal {
                 return nil
             } catch is PlainFieldReader.Irregular {
-                // What is wrong shows before anything is written.
+                // Reads the document again with the record reader, which reports syntax errors; nothing has been
+                // written.
                 var reader = try source.reader(schema: model.schema, options: reading)
                 while try reader.nextPlaced() != nil {
                     if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
@@ -43,7 +44,7 @@ import GraphDocuments
     }
 
     extension ImportOptions {
-        /// Whether nothing is asked for that needs objects.
+        /// Whether the options need no objects.
         fileprivate var areForRows: Bool {
             reading.shape == .plain && reading.layout == nil && reading.rootEntity == nil && mapping == nil
                 && owner == nil
@@ -61,7 +62,7 @@ import GraphDocuments
 #else
 
     extension BatchImporter {
-        /// Objects must do it.
+        /// Rows cannot be written through Core Data's public API.
         func importRows(
             _ source: ImportSource, entity: String?, model: ImportModel, progress: Progress?
         ) throws -> Result? { nil }

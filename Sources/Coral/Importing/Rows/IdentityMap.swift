@@ -1,18 +1,19 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
-    /// Which rows have which keys: 16 bytes for each, in 256 pieces that grow one by one, so that growing needs no room for
-    /// two of the whole. A piece is filled to four fifths: 16 to 26 bytes a key.
+    /// A map of keys to rows: 16 bytes for each key, in 256 hash tables that grow separately, so that growing copies
+    /// only one of them. A table is filled to four fifths: 16 to 26 bytes for each key.
     struct IdentityMap {
-        /// Who has a key.
+        /// The row or record that has a key.
         struct Owner {
             fileprivate(set) var bits: UInt64
 
-            /// A row, by its key and its entity's position in the model. `isRecord` where a record of the document is it.
+            /// A row, by its primary key and its entity's index in the model. `isRecord` is true if a record of the
+            /// document matches it.
             init(key: Int64, entity: Int, isRecord: Bool) {
                 bits = UInt64(bitPattern: key) & Owner.keyMask | UInt64(entity) << 48 | (isRecord ? Owner.record : 0)
             }
 
-            /// A record that is being looked for, by its place.
+            /// A record that is being looked up, by its index in the batch.
             init(waiting place: Int) { bits = UInt64(place + 1) | Owner.waiting }
 
             fileprivate init(bits: UInt64) { self.bits = bits }
@@ -21,18 +22,18 @@
             private static let record: UInt64 = 1 << 63
             private static let waiting: UInt64 = 1 << 62
 
-            /// The row's key; nil while it is being looked for.
+            /// The row's primary key; nil while the record is being looked up.
             var key: Int64? { isWaiting ? nil : Int64(bits & Owner.keyMask) }
             var entity: Int { Int(bits >> 48 & 0x3FFF) }
             var isRecord: Bool { bits & Owner.record != 0 }
             var isWaiting: Bool { bits & Owner.waiting != 0 }
-            /// The place of the record that is being looked for.
+            /// The index of the record that is being looked up.
             var place: Int { Int(bits & Owner.keyMask) - 1 }
         }
 
         private struct Entry {
             var digest: UInt64 = 0
-            /// 0 where there is none.
+            /// 0 for an empty entry.
             var owner: UInt64 = 0
         }
 
@@ -48,7 +49,7 @@
             pieces = ContiguousArray(repeating: empty, count: 256)
         }
 
-        /// Who has a key; nil where nobody is known.
+        /// The owner of a key; nil if there is none.
         subscript(digest: KeyDigest) -> Owner? {
             let number = Int(digest.high >> 56)
             return pieces[number].entries.withUnsafeBufferPointer { entries in
@@ -57,7 +58,7 @@
             }
         }
 
-        /// Says who has a key.
+        /// Sets the owner of a key.
         mutating func set(_ digest: KeyDigest, _ owner: Owner) {
             let number = Int(digest.high >> 56)
             if (pieces[number].count + 1) * 5 > pieces[number].entries.count * 4 { grow(number) }
@@ -81,7 +82,7 @@
             pieces[number].entries = new
         }
 
-        /// Where a digest is, or would be.
+        /// The index of a digest's entry, or of the empty entry where it would be inserted.
         @inline(__always)
         private static func place(of digest: UInt64, in entries: UnsafeBufferPointer<Entry>) -> Int {
             var place = Int(digest.multipliedFullWidth(by: UInt64(entries.count)).high)

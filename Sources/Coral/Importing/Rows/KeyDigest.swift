@@ -1,9 +1,9 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
-    /// What stands for the key of an object: 128 bits of it, mixed with secrets of the process.
+    /// A keyed 128-bit hash of an object's key, with secrets of the process.
     ///
-    /// Two keys with one digest would be taken for one. Chance does not find such keys, and who does not know the secrets
-    /// cannot make them.
+    /// Keys with equal digests are considered equal. An accidental collision is improbable, and a deliberate one
+    /// requires the secrets.
     struct KeyDigest: Hashable {
         var high: UInt64
         var low: UInt64
@@ -12,7 +12,7 @@
             .random(in: .min ... .max) | 1, .random(in: .min ... .max) | 1, .random(in: .min ... .max)
         )
 
-        /// The digest of nothing, for one kind of key.
+        /// The initial digest for one kind of key.
         init(kind: Int) {
             high = KeyDigest.secrets.2
             low = ~KeyDigest.secrets.2

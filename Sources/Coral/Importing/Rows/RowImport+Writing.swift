@@ -4,7 +4,7 @@
     @_spi(Stores) import ManagedObjects
 
     extension RowImport {
-        /// Finds out who the records of a batch are, and writes what is new or differs.
+        /// Matches the records of a batch with rows, and writes new and changed rows.
         mutating func write(_ batch: RowImportBatch) throws {
             if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
             for key in plan.keys { try lookUp(key) }
@@ -30,7 +30,7 @@
             try writer.flush()
         }
 
-        /// Sets the references whose other ends are known by now.
+        /// Sets the references whose destinations are known by now.
         private func resolve(_ batch: RowImportBatch) {
             batch.waiting.removeAll { waiting in
                 guard let owner = identities[waiting.digest], let key = owner.key,
@@ -41,9 +41,9 @@
             }
         }
 
-        // MARK: - Who is who
+        // MARK: - Matching
 
-        /// Gives every record its row: one that is found by its key, or a new one.
+        /// Assigns every record its row: one found by its key, or a new one.
         private mutating func identify(_ batch: RowImportBatch) throws {
             batch.firstNewKey = batch.entity.table.lastKey
             guard let key = batch.entity.key else {
@@ -51,7 +51,7 @@
                 return
             }
             var open = Array(0..<batch.rows.count)
-            // In rounds, because a key may lead through a record of the same batch.
+            // In rounds, because a key may refer to a record of the same batch.
             while !open.isEmpty {
                 let blocked = Set(
                     batch.waiting.compactMap { waiting in
@@ -59,7 +59,7 @@
                         return slot.map(key.slots.contains) == true ? waiting.row : nil
                     })
                 let ready = blocked.isEmpty ? open : open.filter { !blocked.contains($0) }
-                // Whose key leads to a later part of the document can only be told by whom all of it is known.
+                // A key that refers to a later record needs the whole document; the object importer handles it.
                 if ready.isEmpty { throw RowRefusal() }
                 try identify(ready, of: batch, by: key)
                 open.removeAll { !blocked.contains($0) }
@@ -71,13 +71,13 @@
             if !batch.entity.table.wasEmpty { try loadKeysWithoutIndex(key) }
             var digests: [KeyDigest?] = []
             digests.reserveCapacity(rows.count)
-            /// The rows of the batch by the keys of the rows that are theirs, where all keys of the table are known.
+            /// The batch's rows by the primary keys of matched rows, where all keys of the table are loaded.
             var known: [Int64: Int] = [:]
             for row in rows {
                 let digest = RowImport.digest(of: row, in: batch.rows, key)
                 digests.append(digest)
                 guard let digest else { continue }
-                // Two records of one object are put together by objects.
+                // Several records of one object are merged by the object importer.
                 if let owner = identities[digest] {
                     if owner.isRecord || owner.isWaiting || key.ambiguous.contains(digest) { throw RowRefusal() }
                     if key.isLoaded, let found = owner.key { known[found] = row }
@@ -98,7 +98,7 @@
             }
         }
 
-        /// Looks records up by their keys, and compares them with the rows that are found. One statement.
+        /// Looks up records by their keys, and compares them with the rows found. One statement.
         private mutating func find(_ rows: [Int], of batch: RowImportBatch, by key: RowKey) throws {
             let found = try batch.entity.table.find(batch.rows, rows: rows, by: key.slots, among: key.table)
             defer { found.finish() }
@@ -109,7 +109,7 @@
             }
         }
 
-        /// The same for rows whose primary keys are known. One statement.
+        /// Compares records with rows whose primary keys are known. One statement.
         private mutating func find(_ known: [Int64: Int], of batch: RowImportBatch, by key: RowKey) throws {
             if known.isEmpty { return }
             let found = try batch.entity.table.find(known.keys.sorted(), among: key.table)
@@ -119,10 +119,10 @@
             }
         }
 
-        /// Takes a stored row for a record, and notes in what they differ.
+        /// Matches a stored row with a record, and computes the slots that differ.
         private func take(_ found: FoundRows, for row: Int, of batch: RowImportBatch) throws {
             let entity = batch.entity
-            // Of several objects with one key, and of one of another entity, objects say what becomes.
+            // Several objects with one key, and an object of another entity, are handled by the object importer.
             guard batch.keys[row] == 0, found.entity == entity.table.index else { throw RowRefusal() }
             batch.keys[row] = found.key
             batch.changes[row] = found.differences(
@@ -148,7 +148,7 @@
             for place in entity.required {
                 guard options.validates, let slot = entity.toOne[place].link.slot, rows.kind(row, slot) != .reference
                 else { continue }
-                // The other end may still say so, or a later record.
+                // The inverse or a later record may still set it.
                 incomplete.append(IncompleteRow(key: key, entity: entity, link: place, record: record))
             }
             for link in entity.toOne {
@@ -172,7 +172,7 @@
             var changedLinks: [(link: RowLink, old: Int64?, new: (key: Int64, entity: Int)?)] = []
             for (place, link) in entity.toOne.enumerated() {
                 guard let slot = link.link.slot, rows.kind(row, slot) != .absent else { continue }
-                // What leads forward is settled at the end.
+                // Forward references are resolved at the end.
                 if batch.waiting.contains(where: { $0.row == row && $0.link == place }) { continue }
                 let old = batch.references[row * entity.toOne.count + place]
                 let isSet = rows.kind(row, slot) == .reference
@@ -224,7 +224,7 @@
                     wanted.append(target)
                 }
                 guard wanted.count == members.count else {
-                    // One of them is still to come: the whole list waits for it.
+                    // A member is not known yet: the whole list is deferred.
                     for member in members {
                         forward.append(
                             ForwardReference(
@@ -237,7 +237,7 @@
             }
         }
 
-        /// Makes the members of a row, which are sorted, others.
+        /// Replaces the members of a row. `present` is sorted.
         private mutating func set(_ link: RowLink, of key: Int64, from present: [Int64], to wanted: inout [Int64])
             throws
         {
@@ -257,7 +257,7 @@
 
         // MARK: - The end
 
-        /// Settles what led forward, and looks whether every row has what it must have.
+        /// Resolves the forward references, and checks that required relationships are set.
         mutating func settle() throws {
             var index = 0
             while index < forward.count {

@@ -6,11 +6,12 @@
 
     /// Imports a plain document by rows: one pass over its bytes, one transaction, no records, no objects.
     ///
-    /// Records of one entity are gathered, some hundred at a time, in memory that is used again; each batch is looked up by
-    /// one statement, compared column by column, and written. What a key stands for is remembered as a digest and a row's
-    /// key. References that lead forward are kept aside until the end.
+    /// Records of one entity are collected in batches of some hundred, in a buffer that is reused; each batch is looked
+    /// up with one statement, compared column by column, and written. Each known key is stored as a digest with the
+    /// primary key of its row. Forward references are kept until the end.
     ///
-    /// What is not as simple as that throws `RowRefusal` or `PlainFieldReader.Irregular`, and objects do all of it anew.
+    /// Documents that this path does not support throw `RowRefusal` or `PlainFieldReader.Irregular`; the import then
+    /// falls back to the object importer and starts again.
     struct RowImport {
         private var reader: PlainFieldReader
         private let schema: GraphSchema
@@ -19,16 +20,16 @@
         let plan: RowImportPlan
         let options: ImportOptions
         private let progress: Progress?
-        /// How far apart dates may lie: plain documents have no header.
+        /// The tolerance for equal dates: plain documents have no header.
         let dateTolerance: Double
         private var entities: [RowEntity?]
         var identities = IdentityMap()
         var result = BatchImporter.Result()
         /// The records of one entity that are not written yet.
         var batch: RowImportBatch?
-        /// References to what the document had not had by then.
+        /// References to records that had not been read yet.
         var forward: [ForwardReference] = []
-        /// Rows that may lack a required object: at the end it is known.
+        /// New rows without a required relationship, which are checked at the end.
         var incomplete: [IncompleteRow] = []
         var mistakes: [RowImportMistakes.Mistake] = []
 
@@ -48,8 +49,8 @@
             entities = Array(repeating: nil, count: schema.entities.count)
         }
 
-        /// Imports all. Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, refusals, and what the store
-        /// throws.
+        /// Imports the document. Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, refusals, and
+        /// errors of the store.
         mutating func run() throws -> BatchImporter.Result {
             progress?.begin(reader.byteCount ?? 0)
             var current = -1
@@ -80,7 +81,7 @@
         private mutating func begin(_ number: Int) throws {
             guard let entity = try entities[number] ?? plan.entity(schema.entities[number]) else { throw RowRefusal() }
             entities[number] = entity
-            // Records that come later are counted on from here.
+            // The reader has counted the record that begins here.
             if batch?.entity !== entity { batch = RowImportBatch(entity) }
             batch?.begin(firstRecord: reader.recordCount - 1)
         }
@@ -103,13 +104,13 @@
             }
         }
 
-        /// Reads a value into a cell; false where it cannot become one of the type.
+        /// Reads a value into a cell; false if it cannot be converted to the attribute's type.
         private mutating func readValue(_ attribute: AttributeImport, into rows: RowBatch, _ row: Int, _ slot: Int)
             throws
             -> Bool
         {
             let type = attribute.type.type
-            // Texts are most of what there is, and need not become strings.
+            // Fast path for text, the most frequent type: the bytes are copied without creating a string.
             if type == .string, reader.token == .string {
                 rows.set(reader.text, isText: true, row, slot)
                 return true
@@ -120,7 +121,7 @@
             case .bool(let flag): rows.set(Int64(flag ? 1 : 0), row, slot)
             case .integer(let number): rows.set(number, row, slot)
             case .double(let number), .date(let number):
-                // SQLite has no such number.
+                // SQLite cannot store NaN.
                 if number.isNaN { return false }
                 rows.set(number, row, slot)
             case .float(let number):
@@ -153,7 +154,7 @@
             case .toOne(let number)?:
                 let link = batch.entity.toOne[number]
                 guard let slot = link.link.slot else { throw RowRefusal() }
-                // What was said before of the same relationship, by an earlier name of it.
+                // Discards an earlier value of the relationship, given under its earlier name.
                 batch.waiting.removeAll { $0.row == row && $0.link == number }
                 if reader.token == .null { return batch.rows.setNull(row, slot) }
                 let (digest, owner) = try readKey(link.key)
@@ -176,7 +177,7 @@
             }
         }
 
-        /// Reads a key whose first token was read last. Gives what stands for it, and who has it, if that is known.
+        /// Reads a key whose first token has been read. Returns its digest, and the owner of the key if it is known.
         private mutating func readKey(_ key: RowKey) throws -> (KeyDigest, IdentityMap.Owner?) {
             let isArray = reader.token == .beginArray
             if isArray { try reader.next() } else if key.valueCount != 1 { throw PlainFieldReader.Irregular() }
@@ -211,20 +212,20 @@
                         try lookUp(other)
                         owner = identities[part]
                     }
-                    // Whose key leads through what is not there yet can only be told by whom the whole document is known.
+                    // A key through an unresolved reference needs the whole document; the object importer handles it.
                     guard let owner, let found = owner.key else { throw RowRefusal() }
                     key.wanted.setReference(to: found, entity: owner.entity, row, slot)
                     digest.add(UInt64(bitPattern: found))
                 }
             }
             let owner = identities[digest]
-            // In a table that was empty nothing can be found that the document has not said.
+            // In a table that was empty before the import, a lookup can find only rows of this document.
             if owner != nil || key.table.wasEmpty { key.wanted.removeLast() }
             return (digest, owner)
         }
 
-        /// Reads all keys of the table, where its rows were asked for before and no index helps: each time all rows would be
-        /// looked at. One statement; memory holds some 25 bytes for each row.
+        /// Loads all keys of the table if it was searched several times without an index: each search scans all rows.
+        /// One statement; memory holds some 25 bytes for each row.
         mutating func loadKeysWithoutIndex(_ key: RowKey) throws {
             key.lookupCount += 1
             guard key.lookupCount == 4, try !key.table.hasIndex(on: key.slots) else { return }
@@ -241,13 +242,13 @@
             key.isLoaded = true
         }
 
-        /// Looks up the keys that references have named. One statement.
+        /// Looks up the keys that references contain. One statement.
         mutating func lookUp(_ key: RowKey) throws {
             let wanted = key.wanted
             if wanted.count == 0 { return }
             try loadKeysWithoutIndex(key)
             if key.isLoaded {
-                // Two rows with one key: who is meant, objects say.
+                // Several rows have the key; the object importer handles the ambiguity.
                 for row in 0..<wanted.count {
                     if let digest = RowImport.digest(of: row, in: wanted, key), key.ambiguous.contains(digest) {
                         throw RowRefusal()
@@ -260,7 +261,7 @@
             while try found.next() {
                 guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }
                 if let known = identities[digest] {
-                    // Two rows with one key: who is meant, objects say.
+                    // Several rows have the key; the object importer handles the ambiguity.
                     if known.key != found.key { throw RowRefusal() }
                     continue
                 }
@@ -269,9 +270,9 @@
             wanted.removeAll()
         }
 
-        /// What stands for the key of a row that was found; nil where it has none.
+        /// The digest of a stored row's key; nil if a part is NULL.
         ///
-        /// Throws a refusal for a UUID that is kept as text, as some other programs write it.
+        /// Throws a refusal for a UUID that is stored as text, as some other programs do.
         static func digest(of found: FoundRows, _ key: RowKey) throws -> KeyDigest? {
             var digest = KeyDigest(kind: key.number)
             for part in key.parts {
@@ -292,7 +293,7 @@
             return digest
         }
 
-        /// What stands for the key of a record; nil where it has none.
+        /// The digest of a record's key; nil if a part is absent or null.
         static func digest(of row: Int, in rows: RowBatch, _ key: RowKey) -> KeyDigest? {
             var digest = KeyDigest(kind: key.number)
             for part in key.parts {
@@ -307,7 +308,6 @@
     }
 
     extension KeyDigest {
-        /// Adds a value.
         fileprivate mutating func add(_ rows: RowBatch, _ row: Int, _ slot: Int) {
             switch rows.kind(row, slot) {
             case .text, .bytes: add(rows.bytes(row, slot))

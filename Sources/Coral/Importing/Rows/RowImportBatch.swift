@@ -3,9 +3,9 @@
     import CoreData
     @_spi(Stores) import ManagedObjects
 
-    /// Records of one entity as they were read, and what is found out about them before they are written.
+    /// Records of one entity as they were read, and the results of their lookup.
     final class RowImportBatch {
-        /// A to-one relationship whose other end was not known when it was read.
+        /// A to-one relationship whose destination was not known when it was read.
         struct Waiting {
             var row: Int
             var link: Int
@@ -32,13 +32,13 @@
         var waiting: [Waiting] = []
         private(set) var lists: [List] = []
         var members: [Member] = []
-        /// For each row its key, once it is known.
+        /// The primary key of each row, once it is known.
         var keys: [Int64] = []
-        /// The last key before those of the batch's new rows.
+        /// The last primary key before those of the batch's new rows.
         var firstNewKey: Int64 = 0
-        /// For each row that was found, the slots in which it differs.
+        /// For each matched row, the slots that differ.
         var changes: [UInt64] = []
-        /// For each row that was found, what its to-one relationships lead to now.
+        /// For each matched row, the current destinations of its to-one relationships.
         var references: [Int64] = []
 
         init(_ entity: RowEntity) {
@@ -56,7 +56,7 @@
 
         func addRow() -> Int { rows.addRow() }
 
-        /// Throws a refusal where the record mentions the relationship twice, once by an earlier name of it.
+        /// Throws a refusal if the record mentions the relationship twice, once by its earlier name.
         func beginList(_ row: Int, link: Int) throws {
             if lists.reversed().prefix(while: { $0.row == row }).contains(where: { $0.link == link }) {
                 throw RowRefusal()
@@ -69,7 +69,7 @@
             lists[place].first..<(place + 1 < lists.count ? lists[place + 1].first : members.count)
         }
 
-        /// Makes room for what is found out.
+        /// Allocates the arrays for the results of the lookup.
         func prepare() {
             keys = Array(repeating: 0, count: rows.count)
             changes = Array(repeating: 0, count: rows.count)
@@ -77,12 +77,12 @@
         }
     }
 
-    /// A reference to what was neither in the document yet nor in the store.
+    /// A reference to an object that was found neither in the document so far nor in the store.
     struct ForwardReference {
         /// The row that has the relationship.
         var key: Int64
         var entity: RowEntity
-        /// The place among the entity's `toOne` or `toMany`.
+        /// The index in the entity's `toOne` or `toMany`.
         var link: Int
         var isToMany: Bool
         var digest: KeyDigest
@@ -90,7 +90,7 @@
         var record: Int
     }
 
-    /// A new row without a required object.
+    /// A new row without a required to-one relationship.
     struct IncompleteRow {
         var key: Int64
         var entity: RowEntity

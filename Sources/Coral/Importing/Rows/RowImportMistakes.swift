@@ -3,7 +3,8 @@
     import CoreData
     import GraphDocuments
 
-    /// Properties of records that cannot be imported. Rows know which; why, objects say.
+    /// Properties of records that cannot be imported. The row importer reports only which; the object importer produces
+    /// the messages.
     struct RowImportMistakes: Error {
         struct Mistake: Hashable {
             /// The number of the record in the document.
@@ -13,8 +14,8 @@
 
         var mistakes: [Mistake]
 
-        /// The error that objects give: the document is read again up to the last of the records, and these are imported into
-        /// a context that is never saved.
+        /// The error with the object importer's messages: the document is read again up to the last of the records,
+        /// which are imported into a context that is never saved.
         func explanation(
             of source: ImportSource, importer: BatchImporter, model: ImportModel, reading: ReadingOptions
         ) throws -> ImportError {
@@ -34,8 +35,8 @@
                     })
                 var found = session.changes.errors.kept.filter { $0.place.map(wanted.contains) ?? false }
                 if found.isEmpty {
-                    // What is wrong is wrong with other records together.
-                    guard let mistake = mistakes.first else { return ImportError(.invalidObject, "A record is wrong.") }
+                    // The error depends on other records.
+                    guard let mistake = mistakes.first else { return ImportError(.invalidObject, "A record is invalid.") }
                     let record = records.first { $0.number == mistake.record }?.record
                     found = [
                         ImportError(

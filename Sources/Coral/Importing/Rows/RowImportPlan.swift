@@ -4,7 +4,7 @@
     import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
-    /// What identifies the rows of an entity and of those that inherit from it, decided once.
+    /// The identity rule of an entity and its subentities in terms of slots, computed once.
     final class RowKey {
         enum Part {
             case attribute(AttributeImport, slot: Int)
@@ -17,20 +17,20 @@
             }
         }
 
-        /// Tells its digests from those of other keys.
+        /// Distinguishes its digests from those of other keys.
         let number: Int
         let table: EntityRows
         let parts: [Part]
         let slots: [Int]
-        /// The number of values that a reference has.
+        /// The number of values in a reference.
         let valueCount: Int
-        /// The keys that references have named, and that are not looked up yet.
+        /// The keys in references that are not looked up yet.
         let wanted: RowBatch
-        /// How often the store was asked for rows with the key.
+        /// The number of lookups by this key.
         var lookupCount = 0
-        /// Whether all of the store's keys are known, and the store need not be asked.
+        /// Whether all keys of the table are loaded, so that no lookup is needed.
         var isLoaded = false
-        /// Keys that several rows have, once all are known.
+        /// Keys that several rows have; complete once `isLoaded`.
         var ambiguous: Set<KeyDigest> = []
 
         init(number: Int, table: EntityRows, parts: [Part]) {
@@ -45,7 +45,7 @@
         }
     }
 
-    /// How an entity's records become rows, decided once.
+    /// How an entity's records map to rows, computed once.
     final class RowEntity {
         struct Link {
             let link: RowLink
@@ -54,7 +54,7 @@
         }
 
         enum Relationship {
-            /// By the place among `toOne`, or `toMany`.
+            /// By the index in `toOne` or `toMany`.
             case toOne(Int)
             case toMany(Int)
         }
@@ -62,14 +62,14 @@
         let entity: EntityImport
         let table: EntityRows
         let key: RowKey?
-        /// By the place in the schema's entity; nil for what rows cannot take.
+        /// By the index in the schema's entity; nil for properties that rows do not support.
         let attributes: [(attribute: AttributeImport, slot: Int)?]
         let relationships: [Relationship?]
         let toOne: [Link]
         let toMany: [Link]
         /// The slots of attributes that records may mention.
         let attributeSlots: [Int]
-        /// The relationships among `toOne` that must lead somewhere.
+        /// The indices in `toOne` of required relationships.
         let required: [Int]
 
         fileprivate init(
@@ -107,7 +107,7 @@
         }
     }
 
-    /// Which entities and keys a document needs, as they come up.
+    /// The entities and keys that a document uses, computed on first use.
     final class RowImportPlan {
         private let model: ImportModel
         private let writer: RowWriter
@@ -119,7 +119,7 @@
             self.writer = writer
         }
 
-        /// How an entity's records become rows; nil where only objects can say.
+        /// How an entity's records map to rows; nil if the object importer is needed.
         func entity(_ schema: GraphSchema.Entity) throws -> RowEntity? {
             guard let entity = model.entity(schema.name), !entity.entity.isAbstract, entity.rules.count <= 1,
                 entity.newerAttribute == nil, let table = try writer.table(of: entity.entity)
@@ -135,13 +135,13 @@
                 else { return nil }
                 return RowEntity.Link(link: link, key: key, name: relationship.name)
             }
-            // What must be there may be said by a relationship that rows cannot set.
+            // A required relationship may be one that rows do not support.
             return plan.required.count == table.requiredReferences.count ? plan : nil
         }
 
         private func key(_ rule: IdentityRule, generation: Int = 0) throws -> RowKey? {
             if let known = keysByRule[rule] { return known }
-            // A key that leads through itself is nobody's.
+            // The depth is limited: a deeper key refers to itself in a cycle.
             guard generation < 16, let entity = model.entity(rule.entity),
                 let table = try writer.table(of: entity.entity)
             else { return nil }
