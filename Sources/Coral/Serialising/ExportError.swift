@@ -7,17 +7,17 @@ public struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// A transformable value cannot be archived.
         public static let missingTransformer = Code(rawValue: "missingTransformer")
-        /// An object belongs to no context any more, or the objects belong to several.
+        /// An object has no context, or the objects belong to several contexts.
         public static let noContext = Code(rawValue: "noContext")
-        /// A file that holds a value does not exist.
+        /// The external file of a value does not exist.
         public static let missingFile = Code(rawValue: "missingFile")
-        /// Objects stand inside each other deeper than the shape's limit, and what is written can have one at the top only.
+        /// Objects are nested deeper than the shape's depth limit, and the result can have only one object at the top.
         public static let depthLimit = Code(rawValue: "depthLimit")
-        /// A format and a shape that do not go together.
+        /// A combination of format and shape that is not supported.
         public static let unsupported = Code(rawValue: "unsupported")
     }
 
-    /// The kind of reason.
+    /// The kind of error.
     public var code: Code
     /// What is wrong, as a sentence that names the entity and property.
     public var message: String

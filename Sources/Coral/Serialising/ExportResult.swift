@@ -1,10 +1,11 @@
 import GraphDocuments
 
-/// What an export has written.
+/// The counts of an export, and its first dangling references and missing files.
 public struct ExportResult: Sendable, Hashable {
-    /// The records of each entity.
+    /// The number of records of each entity.
     public internal(set) var counts: [String: Int] = [:]
-    /// The number of references to objects that do not exist: they stand in the document as null, or are not listed.
+    /// The number of references to objects that do not exist. The document has null for a to-one relationship and omits
+    /// the member of a to-many relationship.
     public internal(set) var danglingCount = 0
     /// The first hundred of these references, in the document's order.
     public internal(set) var danglingReferences: [DanglingReference] = []
@@ -14,10 +15,10 @@ public struct ExportResult: Sendable, Hashable {
     /// The first hundred of these values, in the document's order.
     public internal(set) var missingFiles: [MissingFile] = []
 
-    /// How many of the references that lead nowhere, and of the missing files, are kept.
+    /// The number of dangling references, and of missing files, that are kept.
     static let danglingLimit = 100
 
-    /// The records written.
+    /// The number of records written.
     public var recordCount: Int { counts.values.reduce(0, +) }
 
     mutating func note(_ file: MissingFile) {
@@ -31,15 +32,15 @@ public struct ExportResult: Sendable, Hashable {
     }
 }
 
-/// A relationship that leads to an object that does not exist. Stores that were written with raw SQL, or migrated with
-/// mistakes, have some.
+/// A reference to an object that does not exist. Stores that were written with raw SQL or migrated incorrectly can
+/// contain dangling references.
 public struct DanglingReference: Sendable, Hashable, CustomStringConvertible {
     /// The object that has the relationship.
     public var id: RecordID
     /// The relationship's name.
     public var relationship: String
-    /// What the missing object was called.
+    /// The id that the missing object would have.
     public var target: RecordID
 
-    public var description: String { "\(id).\(relationship) leads to \(target), which does not exist." }
+    public var description: String { "\(id).\(relationship) refers to \(target), which does not exist." }
 }

@@ -5,13 +5,13 @@ import GraphDocuments
     @_spi(Stores) import ManagedObjects
 #endif
 
-/// One run of an exporter: walks, records and writes.
+/// One run of an exporter: walks the graph, creates records, and writes them.
 final class ExportSession {
     let context: NSManagedObjectContext
     let plan: ShapePlan
     let recorder: ObjectRecorder
     let layout: DocumentShape
-    /// How documents of somebody else's design are written.
+    /// How documents of a foreign design are written.
     let mapping: MappingPlan?
     private let plainLayout: PlainLayout?
     private let exporter: GraphExporter
@@ -50,7 +50,7 @@ final class ExportSession {
             .first
     }
 
-    // MARK: - What is exported
+    // MARK: - Exporting
 
     func export(
         from roots: [NSManagedObjectID], to sink: any ByteSink, progress: Progress?
@@ -74,7 +74,7 @@ final class ExportSession {
             try nested.write(included, to: &writer)
         } else {
             let walker = GraphWalker(recorder: recorder, loader: loader) { [unowned self] _ in try checkCancelled() }
-            // Unsaved objects are numbered in the order in which the walk met them, whatever the order of writing.
+            // Unsaved objects are numbered in the order of the walk, whatever the order of writing.
             let ids = try walker.ids(from: included)
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
             progress?.begin(ids.count)
@@ -87,7 +87,7 @@ final class ExportSession {
         return result
     }
 
-    /// Writes the whole store to a sink; a document in a file may have files beside it.
+    /// Writes the whole store to a sink; a document in a file may have external files.
     func exportStore(to sink: any ByteSink, document: URL? = nil, progress: Progress?) throws -> ExportResult {
         self.progress = progress
         if try exportRows(to: sink) { return result }
@@ -95,7 +95,7 @@ final class ExportSession {
         return try exportStore(to: &writer, progress: progress)
     }
 
-    /// Lets the store write its rows; false, with nothing written, where objects must be made.
+    /// Lets the store write its rows directly; returns false, with nothing written, if objects are needed.
     func exportRows(to sink: any ByteSink) throws -> Bool {
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             guard exporter.format == .json, let plainLayout, let keys = recorder.names.keys, let store,
@@ -124,7 +124,7 @@ final class ExportSession {
         #endif
     }
 
-    /// Writes the whole store, from its rows where they tell everything: both ways give the same.
+    /// Writes the whole store, from its rows where possible; the result is the same as with objects.
     func exportStore(
         to writer: inout any GraphWriter, progress: Progress?, fromRows: Bool = true
     ) throws -> ExportResult {
@@ -152,7 +152,8 @@ final class ExportSession {
 
     private var nested: NestedExport?
 
-    /// Writes the records of an entity from the store's rows; false, with nothing written, where objects must be made.
+    /// Writes the records of an entity from the store's rows; returns false, with nothing written, if objects are
+    /// needed.
     private func writeRows(of entity: NSEntityDescription, to writer: inout any GraphWriter) throws -> Bool {
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             guard recorder.names.keys == nil, let store, let coordinator = context.persistentStoreCoordinator,
@@ -165,7 +166,7 @@ final class ExportSession {
                 try rowRecorder.forEachRecord { record in
                     try writer.write(record, of: described)
                     written += 1
-                    // Now and then, because telling a progress costs more than a row.
+                    // Progress is updated once for 256 rows: an update costs more than a row.
                     if written % 256 == 0 { try didWrite(256, of: record.entity) }
                 }
                 try didWrite(written % 256, of: entity.name ?? "")
@@ -190,7 +191,7 @@ final class ExportSession {
         return (position(left), left) < (position(right), right)
     }
 
-    /// Entities that nothing embeds come first, so that what is embedded stands inside its owner.
+    /// Entities that no relationship embeds come first, so that embedded objects are nested inside their owners.
     private func ownersFirst(_ entities: [NSEntityDescription]) throws -> [NSEntityDescription] {
         var owned: Set<String> = []
         for entity in entities {
@@ -211,7 +212,8 @@ final class ExportSession {
         return try context.count(for: request)
     }
 
-    /// What the ids of a document of these objects are made from. Others may be met on the way.
+    /// The source of the ids in a document of these objects. The walk may add unsaved objects or objects of other
+    /// stores.
     private func scheme(of roots: [NSManagedObjectID]) -> IDScheme {
         if exporter.idScheme == .key { return .mixed }
         if roots.allSatisfy(\.isTemporaryID) { return .walk }
@@ -219,7 +221,7 @@ final class ExportSession {
         return context.insertedObjects.isEmpty && stores <= 1 ? .stored : .mixed
     }
 
-    /// Saved objects by key, then unsaved ones as they were met.
+    /// Saved objects by primary key, then unsaved ones in the order of the walk.
     private func sortedForWriting(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
         ids.filter { !$0.isTemporaryID }.map { (ObjectName($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
             + ids.filter(\.isTemporaryID)
@@ -245,7 +247,7 @@ final class ExportSession {
         }
     }
 
-    /// The records of loaded objects, their dangling references noted and left out.
+    /// The records of loaded objects; dangling references are reported and omitted.
     func records(of objects: [NSManagedObject], with loader: ObjectLoader) throws -> [GraphRecord] {
         var drafts = try objects.map(recorder.draft(of:))
         for index in drafts.indices { try settleMissingFiles(of: &drafts[index]) }
@@ -260,7 +262,7 @@ final class ExportSession {
         }
     }
 
-    /// Counts the values of an object whose files do not exist, and does with them as the exporter's policy says.
+    /// Reports the values of an object whose files do not exist, and applies the exporter's policy to them.
     private func settleMissingFiles(of draft: inout ObjectRecorder.Draft) throws {
         for index in draft.attributes.indices {
             guard case .file(let file) = draft.attributes[index].value, file.isMissing else { continue }
@@ -275,7 +277,7 @@ final class ExportSession {
         }
     }
 
-    /// Notes a reference that leads nowhere.
+    /// Reports a dangling reference.
     func noteMissing(_ target: RecordID, _ relationship: String, of owner: RecordID) {
         result.note(DanglingReference(id: owner, relationship: relationship, target: target))
     }
@@ -294,10 +296,10 @@ final class ExportSession {
         progress?.completedUnitCount += 1
     }
 
-    /// Says how much there is to do.
+    /// Sets the total of the progress.
     func begin(total: Int) { progress?.totalUnitCount = Int64(total) }
 
-    /// Counts objects that were written.
+    /// Counts written objects, and checks for cancellation.
     func didWrite(_ count: Int, of entity: String) throws {
         if count > 0 { result.counts[entity, default: 0] += count }
         progress?.completedUnitCount += Int64(count)
@@ -314,7 +316,7 @@ final class ExportSession {
             countsRows: countsRows)
     }
 
-    /// A writer of the exporter's format. A document in a file may have files beside it.
+    /// A writer of the exporter's format. A document in a file may have external files.
     func makeWriter(to sink: any ByteSink, document: URL? = nil) throws -> any GraphWriter {
         let output = ByteOutput(to: sink)
         if let mapping { return try exporter.format.graphWriter(to: output, plan: mapping, byEntity: layout == .flat) }
@@ -331,7 +333,7 @@ final class ExportSession {
     }
 }
 
-/// Frees what Foundation handed out for later, where Foundation does that.
+/// Runs the closure in an autorelease pool on Darwin; other platforms have none.
 func autoreleasing<Result>(_ body: () throws -> Result) rethrows -> Result {
     #if canImport(Darwin)
         try autoreleasepool(invoking: body)

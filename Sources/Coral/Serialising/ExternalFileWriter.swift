@@ -3,11 +3,12 @@ import Foundation
 import GraphDocuments
 import ModelFiles
 
-/// Puts large values into files beside the document, and names the files in it. Everything else goes on to another writer.
+/// Writes large values to files beside the document and replaces them by the files' names. Everything else is forwarded
+/// to another writer.
 ///
-/// A file is named by the SHA-256 of its content, so that the same data give the same files, and a document never names a file
-/// that has another content: files are added before the document takes its place, and those that it does not name are
-/// removed afterwards. Equal values have one file.
+/// A file's name is the SHA-256 of its content. The same data therefore give the same files, equal values share one
+/// file, and a document never names a file with other content: files are added before the document is moved to its
+/// final location, and files that it does not name are removed afterwards.
 struct ExternalFileWriter: GraphWriter {
     private var writer: any GraphWriter
     private let threshold: Int
@@ -56,19 +57,19 @@ struct ExternalFileWriter: GraphWriter {
     }
 }
 
-/// The folder of a document's files. While the document is written they are in a `PartialFolder`.
+/// The folder of a document's files. While the document is written, the files are in a `PartialFolder`.
 final class ExternalFileFolder {
     private let url: URL
     private var partial: PartialFolder?
-    /// The names of the files that the document has.
+    /// The names of the document's files.
     private var names: Set<String> = []
-    /// The names of the files that an earlier document does not have.
+    /// The names of the files that did not exist before.
     private var added: [String] = []
 
-    /// - Parameter document: The document's file. `notes.json` has its files in `notes.json.files`.
+    /// - Parameter document: The document's file. The files of `notes.json` are in `notes.json.files`.
     init(for document: URL) { url = document.withoutLinks.appendingPathExtension("files") }
 
-    /// Writes a file, and gives its path beside the document. Throws `DocumentError`.
+    /// Writes a file and returns its path relative to the document. Throws `DocumentError`.
     func add(_ bytes: Data) throws -> ExternalFile {
         let name = SecureHash.sha256(bytes).map { String(format: "%02x", $0) }.joined()
         if names.insert(name).inserted {
@@ -84,7 +85,7 @@ final class ExternalFileFolder {
         return ExternalFile(path: "\(url.lastPathComponent)/\(name)", byteCount: Int64(bytes.count))
     }
 
-    /// Puts the files beside the document, where those of an earlier one stay.
+    /// Moves the files to the folder beside the document; files of an earlier document are kept.
     fileprivate func addFiles() throws {
         guard let partial else { return }
         try reporting {
@@ -102,13 +103,13 @@ final class ExternalFileFolder {
         partial.remove()
     }
 
-    /// Removes the files of a document that could not take its place.
+    /// Removes the added files after the document could not be written.
     fileprivate func removeAddedFiles() {
         for name in added { try? FileSystem.remove(url.appendingPathComponent(name).path) }
         rmdir(url.path)
     }
 
-    /// Removes the files of earlier documents, and the folder where none is left. Files of other names stay.
+    /// Removes the files of earlier documents, and the folder if it is empty. Files with other names are kept.
     fileprivate func removeOtherFiles() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             guard !names.contains(name), name.utf8.count == 64, name.allSatisfy(\.isHexDigit) else { continue }

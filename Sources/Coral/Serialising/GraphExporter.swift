@@ -1,43 +1,46 @@
 import CoreData
 import GraphDocuments
 
-/// Writes graphs of managed objects to documents: some objects and what belongs to them, what a fetch finds, or whole stores.
+/// Writes graphs of managed objects to documents: objects with the objects they own, the results of a fetch, or whole
+/// stores.
 ///
 ///     let exporter = GraphExporter(format: .json, shape: .everything)
 ///     try exporter.export([note], to: url)
 ///
-/// The same data give the same bytes. Objects that are not saved are written as they are in their context. Call it where the
-/// context may be used: on its queue. Every method takes a `Progress`, counted in objects; cancelling it makes the method
-/// throw `CocoaError.userCancelled`, and leaves no file.
+/// The same data give the same bytes. Unsaved objects are written as they are in their context. Call it on the
+/// context's queue. Every method takes a `Progress`, counted in objects; when it is cancelled, the method throws
+/// `CocoaError.userCancelled` and leaves no file.
 public struct GraphExporter: Sendable {
     /// The format of the documents.
     public var format: GraphFormat
-    /// How records are laid out; nil for the format's own, which is flat, or lines.
+    /// The arrangement of records; nil for the format's default, which is flat, or lines.
     public var layout: DocumentShape?
-    /// Which part of the graph is written. A whole store is written whole, but for what the shape excludes or omits.
+    /// The part of the graph that is written. A whole store is written completely, except for excluded and omitted
+    /// properties and entities.
     public var shape: GraphShape
-    /// How documents of somebody else's design say what objects hold; nil for documents of ours.
+    /// How documents of a foreign design map to the model; nil for this package's own documents.
     public var mapping: Mapping?
-    /// What identifies objects: in the plain shape and by a mapping, where references are keys, and where `idScheme` says so.
+    /// The identity of objects: used for references in the plain shape and with a mapping, and for ids with `idScheme`
+    /// `.key`.
     public var identity = ImportIdentity()
-    /// What ids are made from, in documents of ours: by default the store's keys. With `.key` an object that has a declared
-    /// identity is called by it, as `Tag/=home`, and is so in every store.
+    /// The source of ids in this package's own documents: by default the store's primary keys. With `.key` an object
+    /// with a declared identity gets an id of its natural key, such as `Tag/=home`, which is the same in every store.
     public var idScheme = IDScheme.stored
-    /// How dates are written in the plain shape: with all their digits, unless said otherwise.
+    /// The format of dates in the plain shape; by default with all digits.
     public var plainDates = PlainLayout.DateForm.exact
-    /// How decimals are written in the plain shape.
+    /// The format of decimals in the plain shape.
     public var plainDecimals = PlainLayout.DecimalForm.string
-    /// What becomes of values whose files beside the store do not exist. The result counts and names them. The plain shape
-    /// and documents of a mapping have no place for a reference, and have null.
+    /// The policy for values whose external files do not exist. The result counts and lists them. The plain shape and
+    /// documents of a mapping cannot represent such a reference and have null.
     public var missingFiles = MissingFilePolicy.keep
-    /// The number of objects that are loaded together, and at most held in memory by a flat or line export.
+    /// The number of objects that are loaded together. A flat or line export holds at most one batch in memory.
     public var batchSize: Int
-    /// The size in bytes from which binary and transformable values stand in files of their own, in a folder beside the
-    /// document (`notes.json.files` beside `notes.json`); nil for in the document. Documents in memory have no folder and
-    /// hold everything.
+    /// The size in bytes from which binary and transformable values are written to files of their own, in a folder
+    /// beside the document (`notes.json.files` beside `notes.json`); nil writes them into the document. Documents in
+    /// memory have no folder and contain all values.
     public var externalFileThreshold: Int?
 
-    /// An exporter of a format, with a layout, and a shape that says what belongs to objects.
+    /// Creates an exporter for a format, a layout, and a shape.
     public init(
         format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
         batchSize: Int = 500
@@ -50,10 +53,10 @@ public struct GraphExporter: Sendable {
 
     // MARK: - Objects
 
-    /// Writes objects and what the shape embeds to a file, which is replaced when all is written.
+    /// Writes objects and the objects that the shape embeds to a file, which is replaced atomically.
     ///
-    /// Throws `ExportError` where the objects have no context or several, `ShapeError`, `DocumentError` where the file cannot
-    /// be written, and what fetching throws.
+    /// Throws `ExportError` if the objects have no context or several, `ShapeError`, `DocumentError` if the file cannot
+    /// be written, and errors of fetching.
     @discardableResult
     public func export(
         _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
@@ -65,14 +68,14 @@ public struct GraphExporter: Sendable {
         }
     }
 
-    /// Objects and what the shape embeds as a document in memory. Throws as `export(_:to:progress:)` does.
+    /// Objects and the objects that the shape embeds as a document in memory. Throws as `export(_:to:progress:)` does.
     public func data(_ objects: [NSManagedObject], progress: Progress? = nil) throws -> Data {
         let sink = MemorySink()
         try export(objects, to: sink, progress: progress)
         return sink.data
     }
 
-    /// Writes objects and what the shape embeds to any sink of bytes.
+    /// Writes objects and the objects that the shape embeds to any sink of bytes.
     @discardableResult
     public func export(
         _ objects: [NSManagedObject], to sink: any ByteSink, progress: Progress? = nil
@@ -82,8 +85,8 @@ public struct GraphExporter: Sendable {
         }
     }
 
-    /// Objects and what the shape embeds as dictionaries and arrays of Foundation's objects: the header under `$header`, then
-    /// the objects. The format does not matter here. Everything is in memory.
+    /// Objects and the objects that the shape embeds as dictionaries and arrays of Foundation's objects: the header
+    /// under `$header`, then the objects. The exporter's format is not used. The whole result is in memory.
     public func dictionary(
         _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress? = nil
     ) throws -> [String: Any] {
@@ -96,7 +99,7 @@ public struct GraphExporter: Sendable {
         try dictionaries(from: session(for: objects), objects, style: style, progress: progress)
     }
 
-    /// Objects as dictionaries that stand alone: without a header, and with URIs for ids.
+    /// Objects as independent dictionaries: without a header, and with URIs as ids.
     func separateDictionaries(_ objects: [NSManagedObject], style: DictionaryStyle) throws -> [[String: Any]] {
         let context = try context(of: objects)
         let session = try ExportSession(self, context: context, store: nil)
@@ -113,8 +116,8 @@ public struct GraphExporter: Sendable {
         return writer as? DictionaryGraphWriter
     }
 
-    /// Objects and what the mapping holds as dictionaries of Foundation's objects: an array of them, or with the flat layout a
-    /// dictionary with an array for each entity. Wants a `mapping`. Everything is in memory.
+    /// Objects as dictionaries of Foundation's objects according to the mapping: an array, or with the flat layout a
+    /// dictionary with an array for each entity. Requires a `mapping`. The whole result is in memory.
     public func mappedDictionaries(
         _ objects: [NSManagedObject], style: DictionaryStyle = .native, progress: Progress? = nil
     ) throws -> Any {
@@ -137,13 +140,13 @@ public struct GraphExporter: Sendable {
     private func context(of objects: [NSManagedObject]) throws -> NSManagedObjectContext {
         let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
         guard contexts.count <= 1, let context = objects.first?.managedObjectContext else {
-            throw ExportError(.noContext, "Objects to export must be of one context, and there must be one.")
+            throw ExportError(.noContext, "Objects to export must belong to one context.")
         }
         return context
     }
 
-    /// Writes what a fetch finds, and what the shape embeds. The request's sort descriptors decide the order of roots in the
-    /// nested shape.
+    /// Writes the results of a fetch and the objects that the shape embeds. The request's sort descriptors determine
+    /// the order of roots in the nested shape.
     @discardableResult
     public func export(
         _ request: NSFetchRequest<NSManagedObjectID>, in context: NSManagedObjectContext, to sink: any ByteSink,
@@ -159,7 +162,7 @@ public struct GraphExporter: Sendable {
 
     // MARK: - Whole stores
 
-    /// Writes all that the coordinator's stores hold to a file, which is replaced when all is written.
+    /// Writes the content of the coordinator's stores to a file, which is replaced atomically.
     @discardableResult
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to url: URL, progress: Progress? = nil
@@ -167,7 +170,7 @@ public struct GraphExporter: Sendable {
         try exportStore(of: StoreSnapshot(of: coordinator), to: url, progress: progress)
     }
 
-    /// Writes all that a snapshot's stores hold to a file, which is replaced when all is written.
+    /// Writes the content of a snapshot's stores to a file, which is replaced atomically.
     @discardableResult
     public func exportStore(
         of snapshot: StoreSnapshot, to url: URL, progress: Progress? = nil
@@ -177,13 +180,15 @@ public struct GraphExporter: Sendable {
         }
     }
 
-    /// Writes all that the coordinator's stores hold, entity by entity, in the order of names and keys, through a context of
-    /// its own. All of it is of one state, whoever saves meanwhile; what other contexts have not saved is not part of it.
+    /// Writes the content of the coordinator's stores through a context of its own, entity by entity, in the order of
+    /// names and primary keys. The export reads one state of the stores, also if other contexts save meanwhile; unsaved
+    /// changes of other contexts are not included.
     ///
-    /// Cost: for each entity a statement for its keys; for each batch a statement for the rows and one for each to-many
-    /// relationship. Memory holds one batch, and the keys of one entity. On this package's own store the plain shape as JSON,
-    /// and in flat documents and lines every entity whose rows tell all, are written without objects, with a statement for
-    /// each entity and to-many relationship; memory holds a row.
+    /// Cost: for each entity a statement for its primary keys; for each batch a statement for the rows and one for each
+    /// to-many relationship. Memory holds one batch, and the primary keys of one entity. Stores of this package's
+    /// engine are written without objects, with a statement for each entity and to-many relationship, in the plain
+    /// shape as JSON, and in flat documents and lines for every entity whose rows contain all values; memory then holds
+    /// one row.
     @discardableResult
     public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
@@ -191,7 +196,7 @@ public struct GraphExporter: Sendable {
         try exportStore(of: StoreSnapshot(of: coordinator), to: sink, progress: progress)
     }
 
-    /// Writes all that a snapshot's stores hold, as `exportStore(of:to:progress:)` of a coordinator does.
+    /// Writes the content of a snapshot's stores, as `exportStore(of:to:progress:)` of a coordinator does.
     @discardableResult
     public func exportStore(
         of snapshot: StoreSnapshot, to sink: any ByteSink, progress: Progress? = nil

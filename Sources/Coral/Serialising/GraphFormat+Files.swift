@@ -1,7 +1,7 @@
 import GraphDocuments
 
 extension GraphFormat {
-    /// The format of files with this ending; nil for one that no format has.
+    /// The format of files with this extension; nil for an unknown extension.
     public init?(fileExtension: String) {
         switch fileExtension.lowercased() {
         case "json": self = .json
@@ -12,6 +12,6 @@ extension GraphFormat {
         }
     }
 
-    /// The shape that a format has where none is asked for.
+    /// The shape that a format uses by default.
     public var defaultShape: DocumentShape { self == .jsonLines ? .lines : .flat }
 }

@@ -2,10 +2,10 @@
 
     @_spi(Stores) import ManagedObjects
 
-    /// The members of one relationship, as far as they were read.
+    /// A cursor over the members of one relationship, with the owner of the current member.
     struct MemberCursor {
         let cursor: RowCursor
-        /// The owner of the member that the cursor is at; nil behind the last.
+        /// The owner of the current member; nil after the last.
         private(set) var owner: Int64?
 
         init(_ cursor: RowCursor) throws {

@@ -2,8 +2,8 @@ import CoreData
 import GraphDocuments
 
 extension NSManagedObject {
-    /// The object, and what the shape embeds, as a document; by default what it owns: what its cascading relationships lead
-    /// to.
+    /// The object and the objects that the shape embeds as a document; by default the objects it owns through cascading
+    /// relationships.
     ///
     ///     let json = try note.encoded(as: .json)
     ///
@@ -14,13 +14,14 @@ extension NSManagedObject {
         try [self].encoded(as: format, layout: layout, shape: shape)
     }
 
-    /// The object as a dictionary: attributes by name, what the shape embeds as dictionaries inside, everything else as
-    /// `["$ref": id]`. A style decides whether values are Foundation's own, or what JSON or property lists hold. The ids of
-    /// stored objects are their URIs, since a dictionary has no header that says the store: `populate(from:)` and
-    /// `NSManagedObjectContext.importObject(from:as:options:)` read it back.
+    /// The object as a dictionary: attributes by name, embedded objects as nested dictionaries, and all others as
+    /// `["$ref": id]`. The style determines whether values are Foundation's own types, or those of JSON or property
+    /// lists. The ids of stored objects are their URIs, because a dictionary has no header that states the store.
+    /// `populate(from:)` and `NSManagedObjectContext.importObject(from:as:options:)` import it.
     ///
-    /// Throws as `GraphExporter.export(_:to:progress:)` does, and `ExportError` where objects stand inside each other deeper
-    /// than `shape.depthLimit`: one dictionary cannot hold them. Serialising an object again gives the same again.
+    /// Throws as `GraphExporter.export(_:to:progress:)` does, and `ExportError` if objects are nested deeper than
+    /// `shape.depthLimit`: one dictionary cannot contain them. Serialising an unchanged object again gives an equal
+    /// dictionary.
     public func dictionary(
         style: DictionaryStyle = .native, shape: GraphShape = .ownership
     ) throws -> [String: Any] {
@@ -28,7 +29,7 @@ extension NSManagedObject {
         guard found.count <= 1 else {
             throw ExportError(
                 .depthLimit,
-                "\(entity.name ?? "") holds objects inside each other deeper than \(shape.depthLimit) levels. "
+                "\(entity.name ?? "") nests objects deeper than \(shape.depthLimit) levels. "
                     + "Use a greater depthLimit, a shape that embeds less, or a document, which can have several "
                     + "objects at the top.")
         }
@@ -37,15 +38,16 @@ extension NSManagedObject {
 }
 
 extension Collection where Element: NSManagedObject {
-    /// The objects, and what the shape embeds, as one document; what several of them lead to is written once.
+    /// The objects and the objects that the shape embeds as one document; an object that several of them refer to is
+    /// written once.
     public func encoded(
         as format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership
     ) throws -> Data {
         try GraphExporter(format: format, layout: layout, shape: shape).data(Array(self))
     }
 
-    /// The objects as dictionaries, in their order; what several of them lead to stands in the first that does. What lies
-    /// deeper than `shape.depthLimit` follows as dictionaries of its own, and is referenced. See
+    /// The objects as dictionaries, in their order; an object that several of them embed is nested in the first.
+    /// Objects nested deeper than `shape.depthLimit` follow as separate dictionaries, and are referenced. See
     /// `NSManagedObject.dictionary(style:shape:)`.
     public func dictionaries(
         style: DictionaryStyle = .native, shape: GraphShape = .ownership

@@ -1,15 +1,15 @@
 import CoreData
 import GraphDocuments
 
-/// Writes objects in the nested shape: each in full where it is first met, and as a reference after that.
+/// Writes objects in the nested shape: each in full at its first occurrence, and as a reference afterwards.
 ///
-/// Memory grows with the number of ids, not with what the objects hold.
+/// Memory grows with the number of ids, not with the objects' values.
 struct NestedExport {
     private let session: ExportSession
     private let loader: ObjectLoader
     private let state = State()
 
-    /// What is known of the objects that records have named.
+    /// The object IDs of the ids in records, and the ids that are written.
     private final class State {
         var ids: [RecordID: NSManagedObjectID] = [:]
         var written: Set<RecordID> = []
@@ -20,7 +20,7 @@ struct NestedExport {
         self.loader = loader
     }
 
-    /// Writes the roots that are not written yet, and all that they embed.
+    /// Writes the roots that are not written yet, and the objects that they embed.
     mutating func write(_ roots: [NSManagedObjectID], to writer: inout any GraphWriter) throws {
         let names = session.recorder.names
         let plan = session.plan
@@ -34,7 +34,7 @@ struct NestedExport {
             willWrite: { [session] _ in try session.checkCancelled() })
         for start in stride(from: 0, to: roots.count, by: loader.batchSize) {
             let batch = Array(roots[start..<min(start + loader.batchSize, roots.count)])
-            // Held, so that the walk finds them loaded.
+            // Keeps the objects alive while the walk uses them.
             let objects = try loader.objects(with: batch)
             for id in batch { state.ids[names.name(of: id)] = id }
             _ = try walk.write(batch.map(names.name(of:)), schema: plan.schema, to: &writer, record: record)
@@ -42,12 +42,12 @@ struct NestedExport {
         }
     }
 
-    /// The record of an id; nil for one that is written already, or that is not there.
+    /// The record of an id; nil if it is written already or the object does not exist.
     private func record(_ name: RecordID) throws -> GraphRecord? {
         guard !state.written.contains(name), let id = state.ids[name] else { return nil }
         guard let object = try loader.objects(with: [id]).first ?? nil else { return nil }
         let embedded = try embeddedTargets(of: object)
-        // Together, since the walk will ask for them one by one.
+        // Loads all embedded objects with one fetch; the walk requests them one by one.
         let held = try loader.objects(with: embedded.map(\.objectID))
         defer { withExtendedLifetime(held) {} }
         guard let record = try session.records(of: [object], with: loader).first else { return nil }

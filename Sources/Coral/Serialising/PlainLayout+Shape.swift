@@ -2,12 +2,12 @@ import CoreData
 import GraphDocuments
 
 extension PlainLayout {
-    /// The layout of a shape's documents: each entity with its attributes, and of every relationship one side.
+    /// The layout of a shape's documents: each entity with its attributes, and one side of every relationship.
     ///
-    /// That is the side whose order says something; else the one that is part of a key; else the one that leads to one object;
-    /// else the one whose destination has the shorter key. Entities stand behind those that they refer to, as far as can be.
+    /// The side is chosen in this order: an ordered one; one that is part of a key; a to-one relationship; the one
+    /// whose destination has the shorter key. Entities follow those that they refer to, as far as possible.
     ///
-    /// Throws `ShapeError` where the shape does not fit the model.
+    /// Throws `ShapeError` if the shape does not fit the model.
     init(_ plan: ShapePlan, keys: KeyNames, dates: DateForm, decimals: DecimalForm) throws {
         let entities = plan.model.sortedEntities.filter { !$0.isAbstract && plan.includes($0) }
         var laidOut: [Entity] = []
@@ -33,7 +33,7 @@ extension PlainLayout {
             references[name] = Set(
                 relationships.flatMap { PlainLayout.concrete(entity.relationshipsByName[$0.name]?.destinationEntity) })
         }
-        // A key may lead to an entity that has no objects of its own, by which they are known.
+        // The destination of a key's relationship may be an abstract entity, whose key identifies its objects.
         for entity in plan.model.sortedEntities where entity.isAbstract {
             guard let rule = keys.rule(of: entity) else { continue }
             laidOut.append(
@@ -42,7 +42,7 @@ extension PlainLayout {
         self.init(entities: PlainLayout.sorted(laidOut, references, keyReferences), dates: dates, decimals: decimals)
     }
 
-    /// The layout that documents of a model are read by.
+    /// The layout for reading documents of a model.
     init(_ model: ImportModel) {
         let entities = model.schema.entities.compactMap { described -> PlainLayout.Entity? in
             guard let entity = model.entity(described.name), entity.name == described.name,
@@ -58,7 +58,7 @@ extension PlainLayout {
         return (entity.isAbstract ? [] : [entity.name ?? ""]) + entity.subentities.flatMap { concrete($0) }
     }
 
-    /// Whether of the two sides of a relationship this one is written.
+    /// Whether this side of a relationship is the one that is written.
     private static func isWritten(
         _ relationship: NSRelationshipDescription, of entity: NSEntityDescription, _ keys: KeyNames, _ plan: ShapePlan
     ) throws -> Bool {
@@ -74,7 +74,7 @@ extension PlainLayout {
         return names[0] <= names[1]
     }
 
-    /// How well a side serves, the least best.
+    /// The rank of a side; the side with the lower rank is written.
     private static func rank(
         _ relationship: NSRelationshipDescription, of entity: NSEntityDescription?, _ keys: KeyNames
     ) -> Int {
@@ -86,7 +86,7 @@ extension PlainLayout {
         return (relationship.isToMany ? 100 : 10) + min(destination.parts.count, 50)
     }
 
-    /// Entities behind those they refer to; where they refer to each other in a circle, behind those their keys lead through.
+    /// Orders entities after those that they refer to; in a cycle, after those that their keys refer to.
     private static func sorted(
         _ entities: [Entity], _ references: [String: Set<String>], _ keyReferences: [String: Set<String>]
     ) -> [Entity] {

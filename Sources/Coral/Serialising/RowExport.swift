@@ -4,39 +4,40 @@
     import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
-    /// Writes a whole store in the plain shape from its rows, without objects: many times faster, and byte for byte what
-    /// objects give.
+    /// Writes a whole store in the plain shape from its rows, without objects: many times faster, with the same bytes
+    /// as the export of objects.
     ///
-    /// Everything is decided once for each entity; for each row the loop goes from column to column and writes. What is not as
-    /// simple as that (values in files, entities that refer to a hierarchy, keys that are not unique, …) is left to objects.
+    /// Columns are determined once for each entity; the loop over rows only reads and writes them. Models that this
+    /// path does not support (values in files, references to an entity hierarchy, keys that are not unique, …) fall
+    /// back to the export of objects.
     struct RowExport {
         private let session: ExportSession
         private let layout: PlainLayout
         private let keys: KeyNames
         private let rows: StoreRows
-        /// References that lead nowhere. They are named when the store may be asked for objects again.
+        /// Dangling references. Their names are computed after the rows are read, when objects can be fetched again.
         private(set) var dangling: [Dangling] = []
         private(set) var danglingCount = 0
 
-        /// A reference that leads nowhere.
+        /// A reference to an object that does not exist.
         struct Dangling {
             var relationship: String
             var owner: NSManagedObjectID
             var target: NSManagedObjectID
         }
 
-        /// What was to be referred to has no natural key.
+        /// The destination of a reference has no natural key.
         struct UnnamedTarget: Error {
             var id: NSManagedObjectID
         }
 
-        /// One entity's rows: what stands in each of them.
+        /// The columns and members of one entity's rows.
         private struct Table {
             var entity: NSEntityDescription
             var columns: [StoreRows.Column] = []
             var members: [Member] = []
 
-            /// Adds columns, and gives the place of the first of them.
+            /// Adds columns, and returns the index of the first.
             mutating func add(_ added: [StoreRows.Column]) -> Int32 {
                 columns += added
                 return Int32(columns.count - added.count + 1)
@@ -50,7 +51,7 @@
 
         private enum Content {
             case value(RowValue, column: Int32)
-            /// The columns with the key that is held, the key of the object that is there, and the parts of its name.
+            /// The columns with the stored key, the key of the existing destination, and the values of its natural key.
             case toOne(NSRelationshipDescription, held: Int32, found: Int32, parts: [RowValue], first: Int32)
             case toMany(NSRelationshipDescription, columns: [StoreRows.Column], parts: [RowValue])
         }
@@ -62,7 +63,7 @@
             self.rows = rows
         }
 
-        /// Writes the document; false, with nothing written, where objects must do it.
+        /// Writes the document; returns false, with nothing written, if objects are needed.
         mutating func write(to sink: any ByteSink) throws -> Bool {
             var tables: [Table] = []
             for entity in layout.entities {
@@ -87,7 +88,7 @@
             return true
         }
 
-        // MARK: - Deciding
+        // MARK: - Columns
 
         private func table(of entity: NSEntityDescription, members: [String]?) throws -> Table? {
             guard let members else { return nil }
@@ -131,7 +132,7 @@
                 first: table.add(paths.map { .attribute([name] + $0.names) }))
         }
 
-        /// The ways to the attributes of an entity's key; nil where it has none of its own.
+        /// The key paths to the attributes of an entity's natural key; nil if it has none.
         private func key(
             of entity: NSEntityDescription, generation: Int
         ) -> [(names: [String], attribute: NSAttributeDescription)]? {
@@ -151,7 +152,7 @@
             return paths
         }
 
-        /// Whether no two objects have the same key: the store says so, or is asked.
+        /// Whether no two objects have the same key: by a uniqueness constraint, or by a query.
         private func isUnique(
             _ entity: NSEntityDescription, _ key: [(names: [String], attribute: NSAttributeDescription)]
         ) throws -> Bool {
@@ -202,7 +203,7 @@
                 }
                 try writer.endObject()
                 written += 1
-                // Now and then, because telling a progress costs more than a row.
+                // Progress is updated once for 256 rows: an update costs more than a row.
                 if written % 256 == 0 { try session.didWrite(256, of: name) }
             }
             try session.didWrite(written % 256, of: name)
@@ -213,7 +214,7 @@
             of table: Table, _ key: Int64, to writer: inout JSONWriter
         ) throws {
             try writer.beginArray()
-            // Rows of entities that inherit the relationship are passed by.
+            // Skips rows of subentities that inherit the relationship.
             while let owner = members.owner, owner <= key {
                 if owner == key {
                     if members.cursor.isNull(1) {
@@ -229,7 +230,7 @@
             try writer.endArray()
         }
 
-        /// Writes the name of an object. Throws where it has none, as objects do.
+        /// Writes the natural key of an object. Throws if a value is missing, as the export of objects does.
         private func write(
             _ parts: [RowValue], from first: Int32, of cursor: RowCursor, to writer: inout JSONWriter,
             target: (entity: NSEntityDescription?, key: Int64)
@@ -253,7 +254,7 @@
                 let missing = rows.objectID(of: destination, key: target)
             else { return }
             danglingCount += 1
-            // As many as a result keeps.
+            // At most as many as a result keeps.
             if dangling.count < ExportResult.danglingLimit {
                 dangling.append(Dangling(relationship: relationship.name, owner: owner, target: missing))
             }

@@ -4,10 +4,11 @@
     import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
-    /// Makes the records of an entity's objects from the store's rows, without objects: the same records as
-    /// `ObjectRecorder` makes, several times faster.
+    /// Creates the records of an entity's objects from the store's rows, without objects: the same records as
+    /// `ObjectRecorder`, several times faster.
     ///
-    /// What rows do not tell (transformable values, values in files, transient attributes, …) is left to objects.
+    /// Entities with values that rows do not contain (transformable values, values in files, transient attributes, …)
+    /// fall back to objects.
     struct RowRecorder {
         private let session: ExportSession
         private let rows: StoreRows
@@ -30,19 +31,19 @@
         }
 
         private enum Content {
-            /// The columns with the key that is held and the key of the object that is there.
+            /// The columns with the stored key and the key of the existing destination.
             case toOne(held: Int32, found: Int32, Target)
             case toMany(Target)
         }
 
-        /// The objects that a relationship leads to.
+        /// The entity of a relationship's destination objects.
         private enum Target {
             case one(name: String)
-            /// Objects of several entities, and the column with the number of each.
+            /// Objects of several entities, and the column with the number of each object's entity.
             case several(column: Int32)
         }
 
-        /// A recorder of an entity's rows; nil where objects must be made.
+        /// A recorder of an entity's rows; nil if objects are needed.
         init?(_ entity: NSEntityDescription, session: ExportSession, rows: StoreRows) throws {
             self.session = session
             self.rows = rows
@@ -73,7 +74,7 @@
             guard try rows.cursor(over: entity, columns: columns) != nil else { return nil }
         }
 
-        /// Adds a column, and gives its place.
+        /// Adds a column, and returns its index.
         private mutating func add(_ column: StoreRows.Column) -> Int32 {
             columns.append(column)
             return Int32(columns.count)
@@ -89,7 +90,8 @@
                 overMembersOf: relationship, entity: entity, columns: isOfSeveral ? [.entity([])] : [])
         }
 
-        /// Makes all records, by key. Memory holds one; references that lead nowhere are noted and left out.
+        /// Creates all records, in the order of primary keys. Memory holds one; dangling references are reported and
+        /// omitted.
         func forEachRecord(_ body: (GraphRecord) throws -> Void) throws {
             guard let cursor = try rows.cursor(over: entity, columns: columns) else { return }
             defer { cursor.finish() }
@@ -138,7 +140,7 @@
         ) throws -> [RecordID] {
             var ids: [RecordID] = []
             var names: [(entity: String, key: Int64)] = []
-            // Rows of entities that inherit the relationship are passed by.
+            // Skips rows of subentities that inherit the relationship.
             while let found = members.owner, found <= key {
                 if found == key,
                     let id = reference(held: 2, found: 1, of: members.cursor, to: target, by: relationship, of: owner)
@@ -150,12 +152,12 @@
                 }
                 try members.advance()
             }
-            // Rows come by key; documents name objects by entity first.
+            // Rows are ordered by primary key; documents order objects by entity first.
             guard !relationship.description.isOrdered, !names.isEmpty else { return ids }
             return names.sorted { $0 < $1 }.map { .stored(entity: $0.entity, primaryKey: $0.key) }
         }
 
-        /// The name of the object that a row leads to; nil where there is none, or the shape leaves it out.
+        /// The id of a row's destination; nil if there is none, or the shape excludes it.
         private func reference(
             held: Int32, found: Int32, of cursor: RowCursor, to target: Target, by relationship: Relationship,
             of owner: RecordID

@@ -10,12 +10,12 @@
         case date(PlainLayout.DateForm)
         case decimal(PlainLayout.DecimalForm)
 
-        /// How an attribute is written in the plain shape; nil where rows do not tell.
+        /// The codec of an attribute in the plain shape; nil if rows do not contain its value.
         init?(_ attribute: NSAttributeDescription, layout: PlainLayout) {
             self.init(attribute, dates: layout.dates, decimals: layout.decimals)
         }
 
-        /// How an attribute is read; nil where rows do not tell.
+        /// The codec of an attribute; nil if rows do not contain its value.
         init?(
             _ attribute: NSAttributeDescription, dates: PlainLayout.DateForm = .exact,
             decimals: PlainLayout.DecimalForm = .number
@@ -36,7 +36,7 @@
             }
         }
 
-        /// How an attribute is written as part of a reference; nil where rows do not tell.
+        /// The codec of an attribute in a reference; nil for types that cannot be part of a key.
         init?(_ attribute: NSAttributeDescription, inKeyOf layout: PlainLayout) {
             self.init(attribute, layout: layout)
             switch self {
@@ -45,7 +45,7 @@
             }
         }
 
-        /// The value as records hold it.
+        /// The value for a record.
         func value(_ column: Int32, of row: RowCursor) -> GraphValue {
             if row.isNull(column) { return .null }
             switch self {
@@ -62,12 +62,12 @@
             }
         }
 
-        /// A URI's text, nil where it is none.
+        /// A URI's text, nil if it is invalid.
         private static func uri(_ column: Int32, of row: RowCursor) -> String? {
             URL(string: row.withText(column) { String(decoding: $0, as: UTF8.self) })?.absoluteString
         }
 
-        /// A UUID of sixteen bytes, or of text, as some other programs write it.
+        /// A UUID of sixteen bytes, or as text, as some other programs store it.
         private static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
             if bytes.count == 16 { return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
             return bytes.count == 36 ? UUID(uuidString: String(decoding: bytes, as: UTF8.self)) : nil
@@ -83,7 +83,7 @@
             case .float: try writer.float(Float(row.double(column)))
             case .text:
                 try row.withText(column) { bytes in
-                    // What is no UTF-8 is repaired, as it is for objects.
+                    // Invalid UTF-8 is repaired, as it is in objects.
                     if UTF8Check.firstInvalid(in: bytes) == nil {
                         try writer.string(validUTF8: bytes)
                     } else {
