@@ -1,4 +1,4 @@
-// Who imports the toolkit has Core Data, and the plain values that documents are made of.
+// Importing the toolkit also imports Core Data, and the plain values of documents.
 
 @_exported import CoreData
 @_exported import GraphDocuments

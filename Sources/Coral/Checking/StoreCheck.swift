@@ -1,31 +1,31 @@
 import CoreData
 import GraphDocuments
 
-/// Looks for what is wrong with an SQLite store: references to nothing, inverses that disagree, missing files, keys beyond the
-/// last one given out, values that the model forbids, values that should be unique.
+/// Checks an SQLite store for dangling references, inconsistent inverses, missing files, primary keys greater than the
+/// recorded maximum, values that are invalid by the model, and violated uniqueness constraints.
 ///
 ///     let check = StoreCheck(url: url, model: model)
 ///     for problem in try check.problems() { print(problem.entity, problem.message) }
 ///
-/// All is read in one state of the store, and no file is changed. On Apple's platforms, where a store's rows cannot be reached, values, uniqueness and references
-/// are checked through objects, and nothing is repaired.
+/// Everything is read in one state of the store, and no file is changed. On Apple's platforms a store's rows are not
+/// accessible: values, uniqueness and references are checked through objects, and nothing is repaired.
 public struct StoreCheck {
-    /// Where the store is.
+    /// The location of the store.
     public let url: URL
     /// The model that the store is checked against.
     public let model: NSManagedObjectModel
     /// The number of objects that are loaded together.
     public var batchSize = 500
 
-    /// A check of the store at a location against the model that it was made with.
+    /// A check of the store at a location against its model.
     public init(url: URL, model: NSManagedObjectModel) {
         self.url = url
         self.model = model
     }
 
-    /// Everything that is wrong: first what the rows tell, then what the values do.
+    /// All problems: first those found in the rows, then those found in the values.
     ///
-    /// Throws errors of Core Data's where the store cannot be opened, and `CocoaError.userCancelled`. Progress counts
+    /// Throws Core Data's errors if the store cannot be opened, and `CocoaError.userCancelled`. Progress counts
     /// objects. Cost: some statements for each stored property; each object is loaded once.
     public func problems(progress: Progress? = nil) throws -> [StoreProblem] {
         let snapshot: StoreSnapshot
@@ -33,7 +33,7 @@ public struct StoreCheck {
             snapshot = try makeSnapshot()
         } catch {
             #if !canImport(Darwin) && !CORAL_PUBLIC_API
-                // A store can be so damaged that it cannot even be opened.
+                // A damaged store may not open at all.
                 if let problem = RowProblem(damage: error) { return [StoreProblem(problem)] }
             #endif
             throw error
@@ -41,7 +41,7 @@ public struct StoreCheck {
         return try problems(of: snapshot, progress: progress)
     }
 
-    /// Everything that is wrong with a store in one state. Throws as `problems(progress:)` does.
+    /// All problems of a store in one state. Throws as `problems(progress:)` does.
     ///
     /// - Parameter snapshot: A snapshot of the store at `url`, opened with `keepingStoredArchives()` of the model.
     public func problems(of snapshot: StoreSnapshot, progress: Progress? = nil) throws -> [StoreProblem] {
@@ -49,7 +49,7 @@ public struct StoreCheck {
         var problems: [StoreProblem] = []
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             problems = try context.performAndWait { try rowProblems(in: context, progress) }.map(StoreProblem.init)
-            // Objects of a store that is damaged, or that lacks tables, cannot be read.
+            // Objects of a store that is damaged or lacks tables cannot be read.
             if problems.contains(where: { $0.code == .damagedFile || $0.code == .missingTable }) { return problems }
         #endif
         return problems + (try ValueCheck(self).problems(in: context, progress))
@@ -82,15 +82,15 @@ public struct StoreCheck {
             return try context.performAndWait { try rowProblems(in: context, progress) }
         }
 
-        /// Puts right what can be, in one transaction, and returns what is still wrong: references to nothing are cleared,
-        /// inverses made to agree, the counters of keys raised, values of missing files cleared where they are optional,
-        /// files that nothing refers to removed.
+        /// Repairs the repairable problems in one transaction, and returns the remaining ones: dangling references are
+        /// cleared, inverses made consistent, recorded maximum keys raised, optional values of missing files cleared,
+        /// and unused files removed.
         ///
-        /// The store is changed: work on a copy. A history that the store keeps does not tell of it. Throws errors of Core
-        /// Data's; then nothing has changed.
+        /// The store is changed: work on a copy. The store's history does not record the repair. Throws Core Data's
+        /// errors; nothing has changed then.
         public func repair(progress: Progress? = nil) throws -> [StoreProblem] {
             let check = RowCheck(url: url, model: model)
-            // What is put right may show what it hid: an inverse that leads back to nothing.
+            // A repair may reveal further problems, such as an inverse that becomes a dangling reference.
             for _ in 0..<3 {
                 let problems = try rowProblems(progress).filter(\.isRepairable)
                 if problems.isEmpty { break }

@@ -1,46 +1,46 @@
-/// Something that is wrong with a store, for all objects that it is wrong with.
+/// A problem of a store, with the number of objects that have it.
 public struct StoreProblem: Sendable, Hashable {
-    /// What can be wrong. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of problems. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// SQLite finds the file damaged.
+        /// SQLite reports that the file is damaged.
         public static let damagedFile = Code(rawValue: "damagedFile")
-        /// The store lacks a table or a column of the model's.
+        /// The store lacks a table or a column of the model.
         public static let missingTable = Code(rawValue: "missingTable")
-        /// A row, or a reference, says that it is of an entity that it cannot be of.
+        /// A row, or a reference, has the number of an entity that it cannot belong to.
         public static let wrongEntity = Code(rawValue: "wrongEntity")
-        /// There is a primary key beyond the last one given out.
+        /// A primary key is greater than the recorded maximum.
         public static let keyBeyondMaximum = Code(rawValue: "keyBeyondMaximum")
-        /// An object refers to one that does not exist.
+        /// An object refers to an object that does not exist.
         public static let danglingReference = Code(rawValue: "danglingReference")
-        /// An object refers to one that does not refer back.
+        /// An object refers to an object whose inverse does not refer back.
         public static let disagreeingInverse = Code(rawValue: "disagreeingInverse")
-        /// A value is of a type that the attribute cannot have.
+        /// A value has a type that the attribute does not accept.
         public static let wrongType = Code(rawValue: "wrongType")
-        /// The file that holds a large value is not there.
+        /// The external file of a large value does not exist.
         public static let missingFile = Code(rawValue: "missingFile")
-        /// A file beside the store holds a value that no object has.
+        /// An external file is not the value of any object.
         public static let unusedFile = Code(rawValue: "unusedFile")
-        /// Several objects have values that the model says are unique.
+        /// Several objects have equal values of a uniqueness constraint.
         public static let notUnique = Code(rawValue: "notUnique")
-        /// The model forbids a value.
+        /// A value is invalid by the model.
         public static let forbiddenValue = Code(rawValue: "forbiddenValue")
     }
 
-    /// Which kind of problem it is.
+    /// The kind of problem.
     public var code: Code
-    /// The entity; empty where it is about the file.
+    /// The entity; empty for a problem of the file.
     public var entity: String
-    /// The property, or the properties of a uniqueness constraint with commas between them.
+    /// The property, or the properties of a uniqueness constraint, separated by commas.
     public var property: String?
-    /// How many objects, references, groups of objects or files.
+    /// The number of objects, references, groups of objects or files.
     public var count: Int
-    /// The first of them, such as `Note/p12`.
+    /// The first of them, for example `Note/p12`.
     public var examples: [String]
-    /// What is wrong, as a sentence.
+    /// The problem, as a sentence.
     public var message: String
-    /// Whether `StoreCheck.repair(_:)` puts it right.
+    /// Whether `StoreCheck.repair(_:)` repairs it.
     public var isRepairable: Bool
 }

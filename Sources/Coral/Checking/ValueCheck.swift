@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Lets every object of a store validate itself, and groups what it finds by property and reason.
+/// Validates every object of a store, and groups the errors by property and reason.
 struct ValueCheck {
     private let check: StoreCheck
 
@@ -74,7 +74,7 @@ struct ValueCheck {
             return details.map { detail in
                 let detail = detail as NSError
                 let property = detail.userInfo[NSValidationKeyErrorKey] as? String ?? ""
-                // The engine's sentences name the object; here those of one kind are counted together.
+                // The engine's messages name the object, which is removed so that equal errors are counted together.
                 let name = "\(object.entity.name ?? "") \(object.objectID.uriRepresentation().absoluteString): "
                 let message = detail.localizedDescription.replacingOccurrences(of: name, with: "")
                 return Reason(property: property, message: message)

@@ -1,8 +1,8 @@
 import CoreData
 import GraphDocuments
 
-/// A managed object inside a Codable value, that is written with all that belongs to it and made, or found and updated, when
-/// the value is read.
+/// A managed object inside a Codable value. It is written with the objects that belong to it; when the value is read,
+/// it is inserted, or found and updated.
 ///
 ///     struct Parcel: Codable {
 ///         var sender: String
@@ -12,10 +12,11 @@ import GraphDocuments
 ///     let data = try GraphEncoder().encode(parcel)
 ///     let same = try GraphDecoder(context).decode(Parcel.self, from: data)
 ///
-/// With coders that know nothing of graphs, such as `JSONEncoder`, it is a reference, as `Referenced` is.
+/// With coders other than `GraphEncoder` and `GraphDecoder`, such as `JSONEncoder`, it is a reference, as `Referenced`
+/// is.
 @propertyWrapper
 public struct Embedded<Object: NSManagedObject>: Codable {
-    /// The object, or nil where there is none.
+    /// The object, or nil.
     public var wrappedValue: Object?
 
     /// Embeds an object.
@@ -28,7 +29,7 @@ public struct Embedded<Object: NSManagedObject>: Codable {
         self.init(wrappedValue: object)
     }
 
-    /// Throws `PlainObjectError` where the document does not have the object, or has one of another class.
+    /// Throws `PlainObjectError` if the document does not have the object, or has one of another class.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard !container.decodeNil() else {
@@ -59,7 +60,7 @@ public struct Embedded<Object: NSManagedObject>: Codable {
     }
 }
 
-/// How an embedded object stands in a value: the id of its record.
+/// The encoded form of an embedded object: the id of its record.
 private struct EmbeddedReference: Codable {
     var id: String
 
@@ -68,24 +69,24 @@ private struct EmbeddedReference: Codable {
     }
 }
 
-/// Who is who in one document: the objects that a value holds, and the records that they are.
+/// The embedded objects of one document, and the ids of their records.
 final class EmbeddedObjects {
-    /// In the order in which they were met.
+    /// In the order of first use.
     private(set) var roots: [NSManagedObject] = []
     private var names: RecordNames?
     private var met: Set<NSManagedObjectID> = []
-    /// The objects of a document that is read.
+    /// The imported objects of a document that is decoded.
     let objects: [RecordID: NSManagedObject]
 
     init(_ objects: [RecordID: NSManagedObject] = [:]) { self.objects = objects }
 
-    /// The id of an object's record. Objects that were never saved get their permanent IDs first.
+    /// The id of an object's record. Unsaved objects get their permanent IDs first.
     func id(of object: NSManagedObject) throws -> RecordID {
         guard let context = object.managedObjectContext else {
-            throw ReferenceError(.noContext, "An object that belongs to no context cannot be embedded.")
+            throw ReferenceError(.noContext, "An object without a context cannot be embedded.")
         }
         if object.objectID.isTemporaryID { try context.obtainPermanentIDs(for: [object]) }
-        // The exporter names objects by the store of the first.
+        // The exporter uses the store of the first object for its ids.
         let names = names ?? RecordNames(store: object.objectID.persistentStore?.identifier)
         self.names = names
         if met.insert(object.objectID).inserted { roots.append(object) }
@@ -97,7 +98,7 @@ extension CodingUserInfoKey {
     /// The identity index of a document that is being written or read.
     static let embeddedObjects: CodingUserInfoKey = {
         guard let key = CodingUserInfoKey(rawValue: "coral.embeddedObjects") else {
-            preconditionFailure("Any text is a key.")
+            preconditionFailure("Every string is a valid key.")
         }
         return key
     }()

@@ -1,25 +1,25 @@
 import CoreData
 import GraphDocuments
 
-/// Decodes values that hold managed objects, as `GraphEncoder` writes them: imports the objects into a context, by the rules
-/// of `ImportOptions`, and gives them to the value.
+/// Decodes values that contain managed objects, as written by `GraphEncoder`: imports the objects into a context
+/// according to `ImportOptions`, and inserts them into the value.
 public struct GraphDecoder {
     /// The context that the objects are imported into.
     public let context: NSManagedObjectContext
-    /// How objects are imported: who is who, and what may be changed.
+    /// How objects are imported: identity, and permitted changes.
     public var importing = ImportOptions()
     /// How the value itself is read.
     public var options = PlainImportOptions()
 
-    /// A decoder for a context. Call it where the context may be used.
+    /// A decoder for a context. Call it on the context's queue.
     public init(_ context: NSManagedObjectContext) {
         self.context = context
     }
 
-    /// The value of a document. Its objects are in the context then, unsaved. Call it where the context may be used.
+    /// The value of a document. Its objects are imported into the context, unsaved. Call it on the context's queue.
     ///
-    /// Throws what `GraphImporter` throws, `PlainObjectError`, `DocumentError`, and what decoding throws. Where the objects
-    /// cannot be imported, nothing in the context has changed.
+    /// Throws the errors of `GraphImporter`, `PlainObjectError`, `DocumentError`, and errors of decoding. If the
+    /// objects cannot be imported, the context is unchanged.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let document = try TreeDocument.read(data, options: options.reading)
         guard let value = document.member(GraphCoding.value) else {

@@ -1,29 +1,29 @@
 import CoreData
 import GraphDocuments
 
-/// Encodes values that hold managed objects, together with the objects.
+/// Encodes values that contain managed objects, together with the objects.
 ///
-/// The document has two parts: `value`, in which each `Embedded` object is the id of a record, and `graph`, the document
-/// that `GraphExporter` writes of all of them. So an object that a value holds twice, or that belongs to two of them, is
-/// written once. `Referenced` objects are written as references and not exported.
+/// The document has two parts: `value`, in which each `Embedded` object is the id of a record, and `graph`, a document
+/// of these objects as `GraphExporter` writes it. An object that is used several times is therefore written once.
+/// `Referenced` objects are written as references and not exported.
 public struct GraphEncoder {
     /// The format of the document.
     public var format: GraphFormat
-    /// Which part of the graph belongs to the objects.
+    /// The part of the graph that is exported with the objects.
     public var shape: GraphShape
-    /// What values find in their encoder's user info.
+    /// The user info of the encoder.
     public var userInfo: [CodingUserInfoKey: Any] = [:]
 
-    /// An encoder with a format, and a shape that says what belongs to the objects.
+    /// An encoder with a format and a shape.
     public init(format: GraphFormat = .json, shape: GraphShape = .ownership) {
         self.format = format
         self.shape = shape
     }
 
-    /// The value and its objects as a document. Call it where the objects' context may be used.
+    /// The value and its objects as a document. Call it on the queue of the objects' context.
     ///
-    /// Throws `ExportError` where the objects are of several contexts, `PlainObjectError`, `DocumentError`, and what encoding
-    /// and fetching throw.
+    /// Throws `ExportError` if the objects belong to several contexts, `PlainObjectError`, `DocumentError`, and errors
+    /// of encoding and fetching.
     public func encode(_ value: some Encodable) throws -> Data {
         let index = EmbeddedObjects()
         var style = PlainStyle()

@@ -59,7 +59,7 @@ public struct GraphSubset: Sendable {
         progress: Progress? = nil
     ) throws -> CopyPlan {
         guard let source = objects.first?.managedObjectContext, let model = source.rootCoordinator?.managedObjectModel
-        else { throw CopyError(.noContext, "Objects to copy must be of one context, and there must be one.") }
+        else { throw CopyError(.noContext, "Objects to copy must all belong to the same context.") }
         return try StoreCreation.makeStore(at: url, model: model, replacing: occupant) { draft in
             let target = try SubsetContext(model: model, at: draft)
             let copier = GraphCopier(rules: try chosenRules(model), batchSize: batchSize)

@@ -2,19 +2,21 @@ import CoreData
 import GraphDocuments
 
 extension GraphDelta {
-    /// Makes the delta's changes to the objects of a context, all or none, unsaved. Records are found by object URI, by primary
-    /// key (of the context's first store) or by natural key, as the delta names them. To revert, apply `inverse`.
+    /// Applies the delta's changes to the objects of a context, all or none, unsaved. Records are found by object URI,
+    /// by primary key (of the context's first store) or by natural key, depending on the delta's names. To revert,
+    /// apply `inverse`.
     ///
-    /// With `checking`, throws `DeltaError` where objects are not what the delta says they were, as far as it knows; without it, objects that are
-    /// missing are passed over. Throws `ImportError` where a value does not fit the model. Call it where the context may be
-    /// used. Cost: one fetch for each entity and batch of objects that the delta names. `progress` counts changes; cancelling
-    /// throws `CocoaError.userCancelled`, and nothing has changed.
+    /// With `checking`, throws `DeltaError` if an object does not have the state that the delta expects, as far as the
+    /// delta contains it; without it, missing objects are skipped. Throws `ImportError` if a value does not fit the
+    /// model. Call it on the context's queue. Cost: one fetch for each entity and batch of objects. `progress` counts
+    /// changes; cancelling it throws `CocoaError.userCancelled`, and nothing has changed.
     public func apply(
         to context: NSManagedObjectContext, checking: Bool = true, identity: ImportIdentity = ImportIdentity(),
         folder: URL? = nil, progress: Progress? = nil
     ) throws {
         try requireApplicable()
-        // Of the same kind as its parent: a private queue below the main one could be waited for, but not the reverse.
+        // The child has its parent's concurrency type: a private queue may wait for the main queue's context, but not
+        // the reverse.
         let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
         own.parent = context
         own.undoManager = nil
@@ -28,7 +30,7 @@ extension GraphDelta {
     }
 }
 
-/// One application of a delta, in a context of its own: everything is found and checked before anything is changed.
+/// One application of a delta, in a context of its own: all objects are found and checked before anything is changed.
 private struct DeltaApplication {
     let context: NSManagedObjectContext
     var targets: DeltaTargets
@@ -54,7 +56,7 @@ private struct DeltaApplication {
             case .inserted: break
             case .updated(let update): try check(update)
             case .deleted(let record):
-                // It is to lose all that it has, so all must be as it was.
+                // A deletion expects every value and relationship of its record.
                 try check(
                     RecordUpdate(
                         id: record.id, entity: record.entity,
@@ -69,7 +71,7 @@ private struct DeltaApplication {
             guard case .inserted(let record) = change else { continue }
             let entity = try targets.entity(record.entity)
             if isChecking, try targets.object(record.id, in: record.entity) != nil {
-                throw DeltaError(.exists, "\(change.subject) is there already.", change.subject)
+                throw DeltaError(.exists, "\(change.subject) exists already.", change.subject)
             }
             let known = try targets.object(record.id, in: record.entity)
             let object =
@@ -93,10 +95,10 @@ private struct DeltaApplication {
         context.processPendingChanges()
     }
 
-    /// The object of a record; nil where it is missing and nobody minds.
+    /// The object of a record; nil if it is missing and checking is off.
     private mutating func found(_ subject: RecordSubject) throws -> NSManagedObject? {
         let object = try targets.object(subject.id, in: subject.entity)
-        if object == nil, isChecking { throw DeltaError(.missing, "\(subject) is not there.", subject) }
+        if object == nil, isChecking { throw DeltaError(.missing, "\(subject) does not exist.", subject) }
         return object
     }
 
@@ -107,12 +109,12 @@ private struct DeltaApplication {
         guard let object = try found(subject) else { return }
         let entity = try targets.entity(update.entity)
         for change in update.attributes {
-            // What the store derives may not be derived yet.
+            // The store may not have computed a derived value yet.
             guard let attribute = entity.attributes[change.name], !attribute.isDerived, let old = change.old else {
                 continue
             }
             guard try values.current(object, attribute) == old else {
-                throw DeltaError(.mismatch, "\(subject).\(change.name) is not what the delta says it was.", subject)
+                throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the value that the delta expects.", subject)
             }
         }
         for change in update.relationships {
@@ -131,7 +133,7 @@ private struct DeltaApplication {
             }
             if !isRight {
                 throw DeltaError(
-                    .mismatch, "\(subject).\(change.name) does not lead where the delta says it did.", subject)
+                    .mismatch, "\(subject).\(change.name) does not refer to the objects that the delta expects.", subject)
             }
         }
     }

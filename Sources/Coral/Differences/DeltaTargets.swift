@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Finds the objects that a delta speaks of, by what the records are called: object URIs, primary keys, natural keys.
+/// Finds the objects of a delta by the names of their records: object URIs, primary keys, or natural keys.
 struct DeltaTargets {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
@@ -10,7 +10,7 @@ struct DeltaTargets {
     private let conversion = ValueConversion(ImportOptions())
     private var objects: [RecordID: NSManagedObject] = [:]
     private var missing: Set<RecordID> = []
-    /// Objects that are loaded ahead and must not be let go before they are used.
+    /// Keeps prefetched objects alive until they are used.
     private var held: [NSManagedObject] = []
 
     init(_ context: NSManagedObjectContext, identity: ImportIdentity) throws {
@@ -25,7 +25,7 @@ struct DeltaTargets {
         lookup = IdentityLookup(context: context, model: model, batchSize: options.batchSize)
     }
 
-    /// The entity of that name. Throws `ImportError` where the model has none.
+    /// The entity with that name. Throws `ImportError` if the model has none.
     func entity(_ name: String) throws -> EntityImport {
         guard let entity = model.entity(name) else {
             throw ImportError(.wrongEntity, "The model has no entity \"\(name)\".", entity: name)
@@ -33,13 +33,14 @@ struct DeltaTargets {
         return entity
     }
 
-    /// Takes an object that was made.
+    /// Registers an inserted object.
     mutating func add(_ object: NSManagedObject, as id: RecordID) {
         objects[id] = object
         missing.remove(id)
     }
 
-    /// Looks objects up together: one fetch for each key and batch, and for those named by primary key one for each entity.
+    /// Looks up several objects: one fetch for each key and batch, and for those named by primary key one for each
+    /// entity.
     mutating func load(_ subjects: some Sequence<RecordSubject>) throws {
         var ids: [(RecordID, NSManagedObjectID)] = []
         var keys: [IdentityRule: [(RecordID, IdentityKey)]] = [:]
@@ -57,13 +58,13 @@ struct DeltaTargets {
         for (rule, wanted) in keys {
             let names = Dictionary(wanted.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
             for (key, found) in try lookup.objects(with: wanted.map(\.1), of: rule) {
-                // Of several with one key none is meant.
+                // A key that several objects have is ambiguous and matches none.
                 if found.count == 1, let name = names[key] { objects[name] = found[0] }
             }
         }
     }
 
-    /// The object of a record; nil where there is none. `entity` is the one that a relationship leads to.
+    /// The object of a record; nil if there is none. `entity` is the destination of the relationship.
     mutating func object(_ id: RecordID, in entity: String) throws -> NSManagedObject? {
         if objects[id] == nil, missing.insert(id).inserted {
             try load([RecordSubject(entity: entity, id: id)])
@@ -93,7 +94,7 @@ struct DeltaTargets {
     private func identityKey(
         _ values: inout ArraySlice<String>, _ rule: IdentityRule, _ entity: EntityImport, generation: Int
     ) throws -> IdentityKey? {
-        // A key that leads through more entities than the model has leads in a circle.
+        // The depth is limited: a deeper key refers to itself in a cycle.
         guard generation < 16 else { return nil }
         var key = IdentityKey(rule: rule, parts: [])
         for part in rule.parts {

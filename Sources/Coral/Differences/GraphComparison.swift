@@ -1,35 +1,35 @@
 import CoreData
 import GraphDocuments
 
-/// Compares graphs object by object: two stores, two documents, a store and an earlier document of it.
+/// Compares graphs object by object: two stores, two documents, or a store and an earlier document of it.
 ///
 ///     let comparison = try GraphComparison(model)
 ///     let delta = try comparison.delta(from: .stores(old), to: .stores(new))
 ///     print(delta.summary)                                   // 2 inserted, 1 updated, 0 deleted
 ///     try delta.data(as: .json).write(to: url)
 ///
-/// Each side is read in one state, whoever saves meanwhile: stores are held as `StoreSnapshot` says.
+/// Each side is read in one state, also if contexts save meanwhile: stores are read from a `StoreSnapshot`.
 ///
-/// Cost: the older side is read twice, the newer once, and each once more where natural keys name the objects. Memory holds
-/// the ids and fingerprints of the older side, and the changes.
+/// Cost: the older side is read twice, the newer once, and each once more if objects are named by natural keys. Memory
+/// holds the ids and fingerprints of the older side, and the changes.
 public struct GraphComparison {
-    /// What objects are called by, and so who is compared with whom.
+    /// The names of objects, which determine the objects that are compared with each other.
     public enum Naming: Sendable, Hashable {
-        /// Primary keys where both sides come from one store, else natural keys where there are some.
+        /// Primary keys if both sides come from one store, else natural keys where they exist.
         case automatic
-        /// Natural keys, where an entity has one; primary keys otherwise.
+        /// Natural keys for entities that have one, else primary keys.
         case keys
-        /// The ids that documents and stores have.
+        /// The ids in documents and stores.
         case ids
     }
 
-    /// What objects are called by.
+    /// The names of objects.
     public var naming = Naming.automatic
-    /// What identifies objects by their values: declared keys, else uniqueness constraints.
+    /// The natural keys of objects: declared keys, else uniqueness constraints.
     public var identity = ImportIdentity()
-    /// Which entities and properties are compared. From objects, what belongs to them.
+    /// The entities and properties that are compared, and for given objects the objects that belong to them.
     public var shape = GraphShape.everything
-    /// The folder of files that stand beside documents; nil refuses them.
+    /// The folder of files beside documents; nil refuses such files.
     public var folder: URL?
 
     private let model: NSManagedObjectModel
@@ -39,10 +39,10 @@ public struct GraphComparison {
         self.model = model
     }
 
-    /// What has changed from one state to another.
+    /// The changes from one state to another.
     ///
-    /// Throws `ImportError` where an identity does not fit the model, `DocumentError`, `ShapeError`,
-    /// `CocoaError.userCancelled`, and what fetching throws.
+    /// Throws `ImportError` if an identity does not fit the model, `DocumentError`, `ShapeError`,
+    /// `CocoaError.userCancelled`, and errors of fetching.
     public func delta(
         from old: GraphState, to new: GraphState, progress: Progress? = nil
     ) throws -> GraphDelta {
@@ -74,9 +74,9 @@ public struct GraphComparison {
 
     // MARK: - Tokens
 
-    /// What a state is to be compared with later, without what it holds. Throws as `delta(from:to:progress:)` does.
+    /// A token of a state for later comparisons: hashes without the values. Throws as `delta(from:to:progress:)` does.
     ///
-    /// Cost: the state is read once, twice where natural keys name the objects.
+    /// Cost: the state is read once, twice if objects are named by natural keys.
     public func token(of state: GraphState, progress: Progress? = nil) throws -> GraphToken {
         let state = try state.held()
         return try state.readingOneState {
@@ -84,8 +84,8 @@ public struct GraphComparison {
         }
     }
 
-    /// What has changed in a state since a token of it: a delta that can be applied and joined, not reverted. The token must have
-    /// been made with the same shape and naming. Throws as `delta(from:to:progress:)` does.
+    /// The changes of a state since a token of it. The delta can be applied and joined, but not reverted. The token
+    /// must have been created with the same shape and naming. Throws as `delta(from:to:progress:)` does.
     public func delta(since token: GraphToken, to state: GraphState, progress: Progress? = nil) throws -> GraphDelta {
         let state = try state.held()
         return try state.readingOneState {
@@ -96,7 +96,7 @@ public struct GraphComparison {
         }
     }
 
-    /// Hands on a state's records, called by natural keys where these are asked for, and by their ids otherwise.
+    /// A function that passes a state's records to its argument, named by natural keys if requested, else by their ids.
     private func namedRecords(
         of reader: GraphStateReader
     ) throws -> ((GraphRecord) throws -> Void) throws -> Void {
@@ -117,7 +117,7 @@ public struct GraphComparison {
         }
     }
 
-    /// For each entity with a key the properties it is made of.
+    /// The properties of each entity's key.
     private func keyLayout() throws -> [PlainLayout.Entity] {
         let rules = try IdentityRules(model, identity: identity)
         return model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.compactMap { entity in
@@ -129,50 +129,51 @@ public struct GraphComparison {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// What has changed in the coordinator's stores since a document of them was exported. See `GraphComparison` for more
-    /// choices.
+    /// The changes of the coordinator's stores since a document of them was exported. See `GraphComparison` for
+    /// options.
     public func changes(since document: Data) throws -> GraphDelta {
         try GraphComparison(managedObjectModel).delta(from: .document(.data(document)), to: .stores(self))
     }
 
-    /// What all that the coordinator's stores hold is to be compared with later: `changes(since:)` tells what is otherwise then.
-    /// Smaller than a document, and without what the objects hold.
+    /// A token of the coordinator's stores for a later call of `changes(since:)`. It is smaller than a document and
+    /// does not contain the objects' values.
     public func changeToken() throws -> GraphToken {
         try GraphComparison(managedObjectModel).token(of: .stores(self))
     }
 
-    /// What has changed in the coordinator's stores since a token of them: a delta that can be applied and joined to the next, not
-    /// reverted.
+    /// The changes of the coordinator's stores since a token of them. The delta can be applied and joined to the next
+    /// one, but not reverted.
     public func changes(since token: GraphToken) throws -> GraphDelta {
         try GraphComparison(managedObjectModel).delta(since: token, to: .stores(self))
     }
 }
 
 extension GraphExporter {
-    /// What has changed in objects, and in what the exporter's shape adds to them, since they were exported to a document with
-    /// the same shape. Objects are compared as they are in their context, saved or not.
+    /// The changes of objects, and of those that the exporter's shape adds to them, since they were exported to a
+    /// document with the same shape. Unsaved changes are included.
     ///
-    /// Throws `ExportError` where the objects have no context, and what `GraphComparison` throws.
+    /// Throws `ExportError` if the objects have no context, and errors of `GraphComparison`.
     public func changes(of objects: [NSManagedObject], since document: Data) throws -> GraphDelta {
         try comparison(of: objects).delta(from: .document(.data(document)), to: .objects(objects))
     }
 
-    /// What objects, and what the exporter's shape adds to them, are to be compared with later; see `changes(of:since:)`.
+    /// A token of objects, and of those that the exporter's shape adds to them, for a later call of
+    /// `changes(of:since:)`.
     ///
-    /// Throws `ExportError` where the objects have no context, and what `GraphComparison` throws.
+    /// Throws `ExportError` if the objects have no context, and errors of `GraphComparison`.
     public func changeToken(of objects: [NSManagedObject]) throws -> GraphToken {
         try comparison(of: objects).token(of: .objects(objects))
     }
 
-    /// What has changed in objects since a token of them that an exporter with the same shape has made: a delta that can be
-    /// applied and joined to the next, not reverted. Throws as `changeToken(of:)` does.
+    /// The changes of objects since a token of them from an exporter with the same shape. The delta can be applied and
+    /// joined to the next one, but not reverted. Throws as `changeToken(of:)` does.
     public func changes(of objects: [NSManagedObject], since token: GraphToken) throws -> GraphDelta {
         try comparison(of: objects).delta(since: token, to: .objects(objects))
     }
 
     private func comparison(of objects: [NSManagedObject]) throws -> GraphComparison {
         guard let model = objects.first?.managedObjectContext?.rootCoordinator?.managedObjectModel else {
-            throw ExportError(.noContext, "Objects to compare must be of one context, and there must be one.")
+            throw ExportError(.noContext, "Objects to compare must all belong to the same context.")
         }
         var comparison = GraphComparison(model)
         comparison.shape = shape
@@ -180,14 +181,14 @@ extension GraphExporter {
         return comparison
     }
 
-    /// Hands the records of objects, and of what belongs to them, to a function.
+    /// Passes the records of objects, and of those that belong to them, to a function.
     func export(_ objects: [NSManagedObject], toRecords body: @escaping (GraphRecord) throws -> Void) throws {
         var writer: any GraphWriter = RecordCollector(body)
         let session = try session(for: objects)
         _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: nil)
     }
 
-    /// Hands the records of whole stores to a function.
+    /// Passes the records of whole stores to a function.
     func exportStore(
         of snapshot: StoreSnapshot, toRecords body: @escaping (GraphRecord) throws -> Void
     ) throws {

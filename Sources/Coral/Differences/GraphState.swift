@@ -1,20 +1,20 @@
 import CoreData
 import GraphDocuments
 
-/// One side of a comparison: a graph as it is in a store, in a context, or in a document.
+/// One side of a comparison: the graph of a store, of a context, or of a document.
 public enum GraphState {
-    /// All that the stores of a coordinator hold. What contexts have not saved is not part of it.
+    /// The content of a coordinator's stores, without unsaved changes of contexts.
     case stores(NSPersistentStoreCoordinator)
-    /// All that a snapshot's stores hold.
+    /// The content of a snapshot's stores.
     case snapshot(StoreSnapshot)
-    /// Objects, as they are in their context, and what the comparison's shape adds to them.
+    /// Objects with their unsaved changes, and those that the comparison's shape adds to them.
     case objects([NSManagedObject])
     /// A document of records, in any format.
     case document(ImportSource)
 }
 
 extension GraphState {
-    /// The same state, held: read twice, it is the same both times.
+    /// The state of stores as a snapshot, so that reading it twice gives the same result.
     func held() throws -> GraphState {
         if case .stores(let coordinator) = self { return .snapshot(try StoreSnapshot(of: coordinator)) }
         return self
@@ -29,7 +29,7 @@ extension GraphState {
     }
 }
 
-/// Hands the records of a state on, one by one and as often as wanted.
+/// Passes the records of a state to a function, any number of times.
 struct GraphStateReader {
     let state: GraphState
     let schema: GraphSchema
@@ -37,7 +37,7 @@ struct GraphStateReader {
     let folder: URL?
     let progress: Progress?
 
-    /// What the state says of itself.
+    /// The header of the state's document.
     func header() throws -> DocumentHeader? {
         switch state {
         case .document(let source): try source.header(schema: schema)
@@ -55,9 +55,9 @@ struct GraphStateReader {
             shape: .flat, idScheme: .stored, model: coordinator.managedObjectModel, store: store, isWholeStore: false)
     }
 
-    /// Throws what exporting or reading throws, and what the body throws.
+    /// Throws errors of exporting or reading, and of the body.
     func records(_ body: (GraphRecord) throws -> Void) throws {
-        // Exporters keep the function while they run, and no longer.
+        // Exporters do not keep the function after they return.
         try withoutActuallyEscaping(body) { body in
             try records(escaping: { [progress] record in
                 if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
@@ -89,7 +89,7 @@ struct GraphStateReader {
     ) throws {
         let files = DocumentFolder(folder)
         while var record = try reader.next() {
-            // Whether a value stands beside the document or in it is no difference.
+            // A value in a file beside the document equals the same value inside it.
             for index in record.attributes.indices {
                 guard case .file(let file) = record.attributes[index].value, !file.isMissing else { continue }
                 let isArchive = schema.entity(record.entity)?.attribute(record.attributes[index].name)?.type

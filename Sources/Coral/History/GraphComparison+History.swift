@@ -2,19 +2,20 @@ import CoreData
 import GraphDocuments
 
 extension GraphComparison {
-    /// What has changed in a coordinator's stores since a token of their history, found out from the history: a delta that
-    /// can be applied and joined to the next, not reverted.
+    /// The changes of a coordinator's stores since a history token, computed from the history. The delta can be applied
+    /// and joined to the next one, but not reverted.
     ///
-    /// Records of inserted objects are whole; those of updated ones hold the properties that were set, which may have the
-    /// values that they had; of deleted ones they hold what the history keeps (`preservesValueInHistoryOnDeletion`). Values
-    /// are those of now. Objects are named by their ids, with `naming` `.keys` by natural keys; a deleted object has one where
-    /// its tombstone holds all attributes of the key. What of many-to-many relationships only the other side records is part
-    /// of the delta by that side.
+    /// Records of inserted objects are complete; those of updated objects contain the properties that were set,
+    /// possibly to their old values; those of deleted objects contain the values that the history preserves
+    /// (`preservesValueInHistoryOnDeletion`). Values are the current ones. Objects are named by their ids, with
+    /// `naming` `.keys` by natural keys; a deleted object has one if its tombstone contains all attributes of the key.
+    /// A change of a many-to-many relationship that the history records only on the other side is part of the delta on
+    /// that side.
     ///
-    /// Throws code 134301 where the token has expired, code 134091 where no store has a history, and what
-    /// `delta(from:to:progress:)` throws. Cost: the history since the token is read once, and the objects that it names.
+    /// Throws code 134301 if the token has expired, code 134091 if no store has a history, and errors of
+    /// `delta(from:to:progress:)`. Cost: the history since the token is read once, and the changed objects.
     ///
-    /// - Returns: The delta, and the token to begin after the next time: the one that was given where nothing has changed.
+    /// - Returns: The delta, and the token to start from the next time: the given one if nothing has changed.
     public func delta(
         since token: NSPersistentHistoryToken?, to coordinator: NSPersistentStoreCoordinator, progress: Progress? = nil
     ) throws -> (delta: GraphDelta, token: NSPersistentHistoryToken?) {
@@ -23,7 +24,7 @@ extension GraphComparison {
         return (delta, reached ?? token)
     }
 
-    /// What has changed in a coordinator's stores since a date; see `delta(since:to:progress:)` with a token.
+    /// The changes of a coordinator's stores since a date; see `delta(since:to:progress:)` with a token.
     public func delta(
         since date: Date, to coordinator: NSPersistentStoreCoordinator, progress: Progress? = nil
     ) throws -> (delta: GraphDelta, token: NSPersistentHistoryToken?) {
@@ -39,7 +40,7 @@ extension GraphComparison {
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
         let delta = try context.performAndWait {
-            // The history was read first, so that whatever the objects lack of it by now comes with the next delta.
+            // The history is read before the objects: changes made in between are part of the next delta.
             try? context.setQueryGenerationFrom(.current)
             return try HistoryDelta(self, context, coordinator).delta(of: fold.fates, progress: progress)
         }
@@ -48,19 +49,19 @@ extension GraphComparison {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// What has changed in the coordinator's stores since a token of their history; see `GraphComparison` for more choices,
-    /// and for the token to begin after the next time.
+    /// The changes of the coordinator's stores since a history token; see `GraphComparison` for options, and for the
+    /// token to start from the next time.
     public func changes(since token: NSPersistentHistoryToken) throws -> GraphDelta {
         try GraphComparison(managedObjectModel).delta(since: token, to: self).delta
     }
 
-    /// What has changed in the coordinator's stores since a date, from their history.
+    /// The changes of the coordinator's stores since a date, from their history.
     public func changes(since date: Date) throws -> GraphDelta {
         try GraphComparison(managedObjectModel).delta(since: date, to: self).delta
     }
 }
 
-/// Makes records of the objects that a history names.
+/// Creates records of the objects in a history.
 private struct HistoryDelta {
     private let comparison: GraphComparison
     private let context: NSManagedObjectContext
@@ -99,7 +100,7 @@ private struct HistoryDelta {
             guard session.plan.includes(id.entity) else { continue }
             let deletion = RecordChange.deleted(deletedRecord(id, values, names))
             switch records[deletion.subject] {
-            // Another object has the deleted one's key by now: it takes its place.
+            // Another object now has the deleted object's key: the two changes become an update.
             case .inserted(let record)?: records[deletion.subject] = Self.change(record, .updated(nil))
             case .updated?: break
             case nil, .deleted?: records[deletion.subject] = deletion
@@ -111,7 +112,7 @@ private struct HistoryDelta {
         return GraphDelta(records.values, oldHeader: header, newHeader: header, knowledge: .new)
     }
 
-    /// Those of some objects that are there, in the order of their names. Cost: one fetch for each entity and 1000 objects.
+    /// The objects that still exist, in the order of their names. Cost: one fetch for each entity and 1000 objects.
     private func presentObjects(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
         var present: [NSManagedObjectID] = []
         for (name, ids) in Dictionary(grouping: ids, by: { $0.entity.name ?? "" }) {
@@ -128,7 +129,7 @@ private struct HistoryDelta {
         return present.sorted { ObjectName($0) < ObjectName($1) }
     }
 
-    /// Nil where nothing is left that the comparison's shape has.
+    /// Nil if none of the changed properties are in the comparison's shape.
     private static func change(_ record: GraphRecord, _ fate: HistoryFold.Fate) -> RecordChange? {
         let record = record.canonical
         guard case .updated(let names) = fate else { return .inserted(record) }
@@ -147,7 +148,7 @@ private struct HistoryDelta {
         return update.isEmpty ? nil : .updated(update)
     }
 
-    /// The record of a deleted object: its name, and what the history keeps of it.
+    /// The record of a deleted object: its name, and the values that the history preserves.
     private func deletedRecord(
         _ id: NSManagedObjectID, _ values: [String: Any], _ names: RecordNames
     ) -> GraphRecord {
@@ -161,8 +162,8 @@ private struct HistoryDelta {
                 GraphAttribute(name: name, value: GraphValue(value, declaredAs: GraphSchema.Attribute(attribute))))
         }
         if comparison.naming == .keys, !rules.rules(of: id.entity).isEmpty {
-            // Without its key it is called by its URI, which says that it is an object of this store: by a primary key
-            // another store would find another object.
+            // Without a natural key the record is named by its URI, which includes the store: a primary key alone would
+            // identify another object in another store.
             record.id = key(of: record, id.entity) ?? RecordID(id.uriRepresentation().absoluteString)
         }
         return record.canonical

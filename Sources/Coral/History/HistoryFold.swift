@@ -1,18 +1,18 @@
 import CoreData
 
-/// What became of each object in a part of a history, as one change: inserted and updated is inserted, inserted and deleted
-/// is nothing.
+/// Combines the changes of each object in a part of a history into one: insert and update are an insert, insert and
+/// delete cancel out.
 struct HistoryFold {
     enum Fate {
         case inserted
-        /// The names of the updated properties; nil where they are not known.
+        /// The names of the updated properties; nil if they are unknown.
         case updated(Set<String>?)
-        /// What the history keeps of the object.
+        /// The values that the history preserves.
         case deleted([String: Any])
     }
 
     private(set) var fates: [NSManagedObjectID: Fate] = [:]
-    /// The point that the history was read to; nil where nothing was read.
+    /// The position up to which the history was read; nil if nothing was read.
     private(set) var token: NSPersistentHistoryToken?
 
     mutating func add(_ transaction: NSPersistentHistoryTransaction) {
@@ -20,7 +20,7 @@ struct HistoryFold {
         for change in transaction.changes ?? [] {
             let id = change.changedObjectID
             switch (fates[id], change.changeType) {
-            // Under the key of an object that was there: of the one that it takes the place of nothing is known.
+            // An object was inserted with the primary key of a deleted one; the deleted object's values are unknown.
             case (.deleted?, .insert): fates[id] = .updated(nil)
             case (_, .insert): fates[id] = .inserted
             case (.inserted?, .update): break

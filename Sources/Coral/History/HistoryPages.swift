@@ -1,12 +1,12 @@
 import CoreData
 import KeyedArchives
 
-/// Reads the history of a coordinator's stores page by page, so that memory holds some hundred transactions however long
-/// the history is. Uses Core Data's public API only.
+/// Reads the history of a coordinator's stores page by page, so that memory holds some hundred transactions, however
+/// long the history is. Uses Core Data's public API only.
 public struct HistoryPages {
-    /// Where reading begins.
+    /// The position at which reading starts.
     public enum Start {
-        /// The oldest transaction that is left.
+        /// The oldest remaining transaction.
         case beginning
         /// The first transaction after a date.
         case date(Date)
@@ -14,9 +14,9 @@ public struct HistoryPages {
         case token(NSPersistentHistoryToken)
     }
 
-    /// Where reading begins.
+    /// The position at which reading starts.
     public var start: Start
-    /// The only author whose transactions are read; nil for all.
+    /// Restricts reading to the transactions of this author; nil for all.
     public var author: String?
     /// The number of transactions that are read together.
     public var pageSize = 256
@@ -29,10 +29,11 @@ public struct HistoryPages {
         self.start = start
     }
 
-    /// Calls a function with each transaction and its changes, those of one store in the order of their commits.
+    /// Calls a function with each transaction and its changes; transactions of one store are in the order of their
+    /// commits.
     ///
-    /// Throws `CocoaError.userCancelled` where the progress is cancelled, code 134301 where the token has expired, code
-    /// 134091 where no store has a history, and what the function throws.
+    /// Throws `CocoaError.userCancelled` if the progress is cancelled, code 134301 if the token has expired, code
+    /// 134091 if no store has a history, and errors of the function.
     public func forEach(progress: Progress? = nil, _ body: (NSPersistentHistoryTransaction) throws -> Void) throws {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
@@ -67,14 +68,14 @@ public struct HistoryPages {
 }
 
 extension NSPersistentHistoryToken {
-    /// The token of a text: the Base64 form of an archived token, as programs keep them, or the number of a transaction of a
+    /// Parses a token: the Base64 form of an archived token, as programs store it, or the number of a transaction of a
     /// store.
     ///
     /// - Returns: Nil for any other text.
     public static func token(from text: String, storeUUID: String) throws -> NSPersistentHistoryToken? {
         let archive: Data
         if let number = Int64(text) {
-            // Core Data has no way to make a token of a number, but reads the archive of one.
+            // Core Data cannot create a token from a number, but decodes an archived one.
             var builder = KeyedArchiveBuilder()
             let dictionary = builder.add(
                 dictionary: [(key: builder.add(string: storeUUID), value: builder.add(value: .integer(number)))])

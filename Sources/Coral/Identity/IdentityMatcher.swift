@@ -13,7 +13,7 @@ final class IdentityMatcher {
     private let options: ImportOptions
     private let conversion: ValueConversion
     private let lookup: IdentityLookup
-    /// Held, because every node asks for it.
+    /// Cached, because every node uses it.
     private let coordinator: NSPersistentStoreCoordinator?
     private var index: [IdentityKey: ImportNode] = [:]
     /// The nodes that were matched by the ids of the same store, where these take precedence over keys.
@@ -184,7 +184,7 @@ final class IdentityMatcher {
             conflicts.append(
                 ImportConflict(
                     subject: node.subject, property: nil,
-                    message: "\(objects.count) stored objects of \(key.rule.entity) have this key; the first is taken.")
+                    message: "\(objects.count) stored objects of \(key.rule.entity) have this key; the first is used.")
             )
         }
         if let known = node.matchedID, known != object.objectID {

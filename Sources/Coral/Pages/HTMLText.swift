@@ -2,7 +2,7 @@ import Foundation
 
 /// Text in HTML and SVG.
 package enum HTMLText {
-    /// Text with what HTML would take for its own written so that it is shown.
+    /// Escapes the characters that have a meaning in HTML.
     package static func escaped(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
@@ -12,7 +12,7 @@ package enum HTMLText {
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            // Control characters, which HTML does not have.
+            // Control characters, which are invalid in HTML.
             case "\u{0}"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}": result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)
             }
@@ -20,7 +20,7 @@ package enum HTMLText {
         return result
     }
 
-    /// A name that may be broken before its capital letters.
+    /// A name with optional line breaks before its capital letters.
     static func breakable(_ name: String) -> String {
         var result = ""
         var before: Character?
@@ -32,7 +32,7 @@ package enum HTMLText {
         return result
     }
 
-    /// A name as the address of a place in the page: without blanks, and with nothing that a link would decode.
+    /// A name as an anchor of the page: percent-encoded, without characters that a link would decode.
     static func address(_ name: String) -> String {
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/_.-:="))
         return String(

@@ -1,17 +1,17 @@
 import GraphDocuments
 
-/// Finds out what people call the objects of a graph: the value of an attribute such as `title`, else of the first one that
-/// holds text.
+/// Collects display names of a graph's objects: the value of an attribute such as `title`, else of the first attribute
+/// with text.
 struct PageNameCollector: GraphWriter {
-    /// The names of the objects that have one, and nil for the others.
+    /// The display names of the objects; nil for objects without one.
     private(set) var names: [RecordID: String?] = [:]
     /// The number of objects of each entity.
     private(set) var counts: [String: Int] = [:]
-    /// The best name so far of the object that is being read, and how good it is: the lower, the better.
+    /// The best name so far of the current object, with its rank; the lowest rank is best.
     private var id: RecordID?
     private var best: (text: String, rank: Int)?
 
-    /// Attributes by which objects are called, the best first.
+    /// Attributes used as display names, the best first.
     private static let preferred = [
         "title", "name", "fullName", "displayName", "label", "firstName", "lastName", "subject", "caption", "headline",
         "filename", "fileName", "key", "code",

@@ -1,4 +1,4 @@
-/// How a page looks, by day and by night, and the little that moves.
+/// The style sheet of a page, for light and dark appearance, and its script.
 enum PageStyle {
     static let sheet = """
         :root { color-scheme: light dark; --ink: #1d1d1f; --faint: #6e6e73; --line: #d9d9de; --card: #fff; --page: #f5f5f7;
@@ -49,7 +49,8 @@ enum PageStyle {
         @media print { nav { display: none; } body { display: block; } article { break-inside: avoid; } }
         """
 
-    /// Finding: articles that do not hold the words are hidden. A link to one that is hidden shows all again.
+    /// The search field: articles that do not contain the words are hidden. A link to a hidden article clears the
+    /// search.
     static let script = """
         const field = document.querySelector('input'), all = [...document.querySelectorAll('article')];
         const show = () => { const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);

@@ -1,7 +1,7 @@
 import Foundation
 import GraphDocuments
 
-/// Values as a page shows them.
+/// Formats values for a page.
 struct PageValue {
     private let page: StorePage
 
@@ -33,7 +33,7 @@ struct PageValue {
         return "<span class=\"text\">\(start)</span><span class=\"more\">… and \(rest) more characters</span>"
     }
 
-    /// A link to the network; nothing else is followed, so that no page makes its reader run anything.
+    /// A link to a web address. Other schemes are not linked, so that a page cannot execute anything.
     private func link(_ text: String) -> String {
         let shown = HTMLText.escaped(text)
         guard text.hasPrefix("https://") || text.hasPrefix("http://") else { return shown }
@@ -52,7 +52,7 @@ struct PageValue {
         return "<img alt=\"\(size)\" src=\"data:\(type);base64,\(data.base64EncodedString())\">"
     }
 
-    /// By the first bytes. No SVG, which may hold programs.
+    /// The image type by the first bytes. SVG is excluded, because it may contain scripts.
     private func pictureType(_ data: Data) -> String? {
         if data.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return "image/png" }
         if data.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
@@ -65,7 +65,7 @@ struct PageValue {
         return tree(readable)
     }
 
-    /// The archive's reader has limited the depth.
+    /// Recursive; the archive's reader limits the depth.
     private func tree(_ value: ReadableValue) -> String {
         switch value {
         case .value(let value): cell(value)

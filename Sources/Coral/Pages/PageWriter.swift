@@ -1,7 +1,7 @@
 import Foundation
 import GraphDocuments
 
-/// Writes a graph as a page of HTML: for each entity a section, for each object a table.
+/// Writes a graph as an HTML page: a section for each entity, a table for each object.
 struct PageWriter: GraphWriter {
     private let page: StorePage
     private let names: [RecordID: String?]
@@ -11,7 +11,7 @@ struct PageWriter: GraphWriter {
     private var links: [String] = []
     /// The relationship that is being written.
     private var relationship = ""
-    /// The properties of the object that hold nothing: they share a row.
+    /// The properties of the object without a value, which share a row.
     private var emptyNames: [String] = []
 
     init(_ page: StorePage, _ collected: PageNameCollector, to output: ByteOutput) {
@@ -107,7 +107,7 @@ struct PageWriter: GraphWriter {
     mutating func reference(_ id: RecordID) throws {
         let text = HTMLText.escaped(id.text)
         guard let name = names[id] else {
-            // An object that is not part of the page has a name and nowhere to go.
+            // An object outside the page has a name and no link.
             return links.append("<span class=\"out\">\(text)</span>")
         }
         let label = name.map { HTMLText.escaped($0) } ?? text

@@ -1,34 +1,35 @@
 import CoreData
 import GraphDocuments
 
-/// One page of HTML that shows the objects of a store, or some of them and what belongs to them, with links along their
-/// relationships: to look at in a browser, or to send to somebody who has no tools.
+/// An HTML page that shows the objects of a store, or some objects with those that belong to them, with links for their
+/// relationships. It can be viewed in a browser or sent to people without the tools.
 ///
 ///     try StorePage().writeStore(of: coordinator, to: AtomicFile(path: "Notes.html"))
 ///
-/// The page stands alone: no other file, nothing from a network. It cannot be imported again. Every object is a table under
-/// an address of its own, `#Note/p12`. Large text is cut, and of binary data the size is said; small pictures are shown.
+/// The page is self-contained: it uses no other file and no network. It cannot be imported. Every object is a table
+/// with an anchor, `#Note/p12`. Long text is truncated, binary data is shown as its size, and small pictures are shown.
 ///
-/// Cost: the graph is read twice, first for what objects are called. Memory grows with the number of objects, by their names.
+/// Cost: the graph is read twice, first for the objects' names. Memory grows with the number of objects, by their
+/// names.
 public struct StorePage: Sendable {
-    /// Which part of the graph is shown.
+    /// The part of the graph that is shown.
     public var shape: GraphShape
-    /// What becomes of values whose files beside the store do not exist.
+    /// The policy for values whose external files do not exist.
     public var missingFiles = MissingFilePolicy.keep
     /// The page's title.
     public var title = "Store"
-    /// The most characters that are shown of a text.
+    /// The maximum number of characters shown of a text.
     public var textLimit = 2000
-    /// The largest picture that is shown, in bytes; larger ones are only named.
+    /// The maximum size of pictures that are shown, in bytes; for larger ones only the size is shown.
     public var pictureLimit = 200_000
 
-    /// A page of the graph that a shape says.
+    /// A page of a part of the graph.
     public init(shape: GraphShape = .ownership) { self.shape = shape }
 
-    /// Writes all that the coordinator's stores hold, in the order of entities and keys, all of one state.
+    /// Writes the content of the coordinator's stores, ordered by entity and primary key, from one state.
     ///
-    /// Throws `ShapeError`, what fetching and the sink throw, and `CocoaError.userCancelled`. Progress counts objects, each
-    /// of them twice.
+    /// Throws `ShapeError`, errors of fetching and of the sink, and `CocoaError.userCancelled`. Progress counts each
+    /// object twice.
     @discardableResult
     public func writeStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
@@ -36,7 +37,7 @@ public struct StorePage: Sendable {
         try writeStore(of: StoreSnapshot(of: coordinator), to: sink, progress: progress)
     }
 
-    /// Writes all that a snapshot's stores hold, as `writeStore(of:to:progress:)` of a coordinator does.
+    /// Writes the content of a snapshot's stores, as `writeStore(of:to:progress:)` of a coordinator does.
     @discardableResult
     public func writeStore(
         of snapshot: StoreSnapshot, to sink: any ByteSink, progress: Progress? = nil
@@ -46,7 +47,8 @@ public struct StorePage: Sendable {
         }
     }
 
-    /// Writes what a fetch finds, and what the shape embeds. Throws as `writeStore(of:to:progress:)` does.
+    /// Writes the results of a fetch and the objects that the shape embeds. Throws as `writeStore(of:to:progress:)`
+    /// does.
     @discardableResult
     public func write(
         _ request: NSFetchRequest<NSManagedObjectID>, in context: NSManagedObjectContext, to sink: any ByteSink,

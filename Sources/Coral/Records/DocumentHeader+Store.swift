@@ -2,10 +2,10 @@ import CoreData
 import GraphDocuments
 
 extension DocumentHeader {
-    /// What a document of a model's objects says of itself.
+    /// The header of a document of a model's objects.
     ///
-    /// - Parameter store: The store that the ids name. What a program keeps in its metadata is part of the header of a
-    ///   whole store; what the framework keeps there follows from the model.
+    /// - Parameter store: The store of the ids. Metadata set by a program is part of the header of a whole store;
+    ///   metadata set by the framework is omitted, because it follows from the model.
     init(
         shape: DocumentShape, idScheme: IDScheme, model: NSManagedObjectModel, store: NSPersistentStore?,
         isWholeStore: Bool

@@ -2,10 +2,10 @@ import CoreData
 import GraphDocuments
 
 extension GraphSchema {
-    /// What documents need to know of a model. Entities and properties are sorted by name, so that the same model gives the
-    /// same documents everywhere.
+    /// The schema of a model for documents. Entities and properties are sorted by name, so that the same model always
+    /// gives the same documents.
     ///
-    /// Cost: one value for each entity and property, inherited ones included.
+    /// Cost: one value for each entity and property, including inherited ones.
     public init(_ model: NSManagedObjectModel) {
         let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         self.init(entities: entities.map(GraphSchema.Entity.init))
@@ -29,7 +29,7 @@ extension GraphSchema.Entity {
 }
 
 extension GraphSchema.Attribute {
-    /// An attribute of a model. Models are read from files, where composites cannot contain themselves.
+    /// An attribute of a model. Recursive; a composite in a model file cannot contain itself.
     public init(_ attribute: NSAttributeDescription) {
         self.init(
             name: attribute.name, type: GraphValueType(attribute.attributeType),
@@ -38,18 +38,18 @@ extension GraphSchema.Attribute {
 }
 
 extension GraphValueType {
-    /// The type of Core Data's of the same number; `undefined` for one that is not known here.
+    /// The type with the same number as Core Data's; `undefined` for an unknown one.
     init(_ type: NSAttributeType) {
         self = GraphValueType(rawValue: Int(type.rawValue)) ?? .undefined
     }
 }
 
 extension NSAttributeDescription {
-    /// The elements of a composite attribute, as declared; none for any other.
+    /// The elements of a composite attribute, as declared; empty for other attributes.
     var compositeElements: [NSAttributeDescription] {
         guard GraphValueType(attributeType) == .composite else { return [] }
         #if canImport(Darwin)
-            // The class is newer than the oldest system that this runs on; its key is not.
+            // The class is not available on the oldest supported system; its key is.
             return value(forKey: "elements") as? [NSAttributeDescription] ?? []
         #else
             return (self as? NSCompositeAttributeDescription)?.elements ?? []

@@ -2,9 +2,9 @@ import CoreData
 import GraphDocuments
 
 extension GraphValue {
-    /// The plain form of what key-value coding gives for an attribute; `null` for nil.
+    /// The graph value of an attribute's value from key-value coding; `null` for nil.
     ///
-    /// Transformable attributes are `TransformableReader`'s.
+    /// `TransformableReader` converts transformable attributes.
     package init(_ value: Any?, declaredAs attribute: GraphSchema.Attribute) {
         guard let value, !(value is NSNull) else {
             self = .null
@@ -13,7 +13,7 @@ extension GraphValue {
         self = GraphValue.declared(value, as: attribute) ?? GraphValue(undeclared: value)
     }
 
-    /// Nil where the value is not of the declared type, as that of a transient property may be.
+    /// Nil if the value does not have the declared type, as a transient property's may not.
     private static func declared(_ value: Any, as attribute: GraphSchema.Attribute) -> GraphValue? {
         switch attribute.type {
         case .boolean: (value as? NSNumber).map { .bool($0.boolValue) }
@@ -38,7 +38,7 @@ extension GraphValue {
         elements.map { GraphAttribute(name: $0.name, value: GraphValue(dictionary[$0.name], declaredAs: $0)) }
     }
 
-    /// The plain form of a value whose type nobody declared. What is none of the types that attributes have becomes text.
+    /// The graph value of a value without a declared type. Values of types that attributes do not have become text.
     init(undeclared value: Any) {
         switch value {
         case let decimal as NSDecimalNumber: self = .decimal(decimal.decimalValue)
@@ -63,9 +63,9 @@ extension GraphValue {
 }
 
 extension ReadableValue {
-    /// A tree of plain values from what a property list holds, keys sorted.
+    /// A tree of plain values from a property list, with sorted keys.
     ///
-    /// Property lists are finite and were read by a reader with a limit of its own, so their depth is.
+    /// Recursive; the reader of the property list limits the depth.
     init(propertyList value: Any) {
         switch value {
         case let members as [String: Any]:

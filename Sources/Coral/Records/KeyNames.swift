@@ -1,10 +1,10 @@
 import CoreData
 import GraphDocuments
 
-/// Gives objects names of what identifies them: `Tag/=home`.
+/// Creates the ids of objects from their natural keys: `Tag/=home`.
 ///
-/// Names are kept, so that an object is loaded once for its name, however many refer to it. An object without a whole key has
-/// no such name, and neither has the second of two with the same key.
+/// Ids are cached, so that an object is loaded once for its id, however many references there are. An object with an
+/// incomplete key has no such id, nor has the second of two objects with the same key.
 final class KeyNames {
     private let context: NSManagedObjectContext
     private let rules: IdentityRules
@@ -12,7 +12,7 @@ final class KeyNames {
     private var names: [NSManagedObjectID: RecordID?] = [:]
     private var owners: [RecordID: NSManagedObjectID] = [:]
 
-    /// How the key of an entity's objects is read.
+    /// The properties of an entity's key.
     private struct EntityKey {
         var entity: String
         var parts: [Part]
@@ -28,10 +28,10 @@ final class KeyNames {
         rules = try IdentityRules(model, identity: identity)
     }
 
-    /// What identifies an entity's objects; nil where nothing does.
+    /// The first identity rule of an entity; nil if it has none.
     func rule(of entity: NSEntityDescription) -> IdentityRule? { rules.rules(of: entity).first }
 
-    /// The name of an object, nil where it has no key. Loads the object where it was not prepared.
+    /// The id of an object, nil if it has no key. Loads the object if it was not prepared.
     func name(of id: NSManagedObjectID) -> RecordID? {
         if let known = names[id] { return known }
         guard key(of: id.entity) != nil else { return nil }
@@ -40,8 +40,8 @@ final class KeyNames {
         return name
     }
 
-    /// Loads what the names of these objects need, together. Cost: one fetch for each entity, and generation of keys that lead
-    /// through relationships.
+    /// Loads the values of these objects' ids together. Cost: one fetch for each entity, and for each level of
+    /// relationships in keys.
     func prepare(_ objects: some Sequence<NSManagedObject>, with loader: ObjectLoader) throws {
         var wanted = objects.filter { names[$0.objectID] == nil && key(of: $0.entity) != nil }
         var generation = 0
@@ -88,7 +88,7 @@ final class KeyNames {
     }
 
     private func name(of object: NSManagedObject, generation: Int) -> RecordID? {
-        // A key that leads through more objects than any model has entities leads in a circle.
+        // The depth is limited: a deeper key refers to itself in a cycle.
         guard generation < 16, let key = key(of: object.entity), let values = values(of: object, key, generation) else {
             return nil
         }

@@ -1,11 +1,11 @@
-// The parts of an ID without the URI that Core Data's public API makes of them: most of what naming costs.
+// Reads the parts of an ID without creating its URI, which is the greatest part of the cost of naming.
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import ManagedObjects
 
     extension ObjectName {
-        /// Takes the parts from the engine; false where only the URI tells.
+        /// Reads the parts from the engine's ID; false if only the URI has them.
         mutating func readParts(of id: NSManagedObjectID) -> Bool {
             guard let key = id.primaryKey else { return false }
             primaryKey = key
@@ -19,7 +19,7 @@
     import CoreData
 
     extension ObjectName {
-        /// Nothing but the URI tells.
+        /// With Core Data's public API only the URI has the parts.
         mutating func readParts(of id: NSManagedObjectID) -> Bool { false }
     }
 

@@ -1,14 +1,14 @@
 import CoreData
 import GraphDocuments
 
-/// What an object's ID says: which row of which store, or that there is none yet.
+/// The parts of an object's ID: the store and the row, or a temporary identifier.
 struct ObjectName: Hashable {
     /// The UUID of the store; nil for an object that was never saved.
     var store: String?
     var entity: String
-    /// The primary key; nil for an object that was never saved, and in stores whose keys are no numbers.
+    /// The primary key; nil for an object that was never saved, and for stores whose keys are not numbers.
     var primaryKey: Int64?
-    /// The last part of the URI, where there is no key.
+    /// The last component of the URI, if there is no key.
     var text = ""
 
     init(_ id: NSManagedObjectID) {
@@ -25,7 +25,7 @@ struct ObjectName: Hashable {
 }
 
 extension ObjectName: Comparable {
-    /// By entity, then by key as a number; objects without one come last.
+    /// By entity, then by primary key as a number; objects without one come last.
     static func < (left: ObjectName, right: ObjectName) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
         if left.store != right.store { return (left.store ?? "\u{10FFFF}") < (right.store ?? "\u{10FFFF}") }
@@ -39,8 +39,8 @@ extension ObjectName: Comparable {
 }
 
 extension RecordID {
-    /// The URI of the object that the id names, in the store of that UUID unless it says its own; nil for an id that is none
-    /// of a store.
+    /// The URI of the object with this id, in the store with that UUID unless the id states its own; nil for an id that
+    /// does not belong to a store.
     func uri(inStore store: String?, entity: String? = nil) -> URL? {
         if text.hasPrefix("x-coredata:") { return URL(string: text) }
         guard let store, let key = primaryKey, let entity = entity ?? self.entity else { return nil }

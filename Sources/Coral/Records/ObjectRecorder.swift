@@ -1,8 +1,8 @@
 import CoreData
 import GraphDocuments
 
-/// Makes records of managed objects, by a shape. The record of an object is its attributes' values and the names of the
-/// objects that its relationships lead to.
+/// Creates records of managed objects according to a shape. A record contains the values of the object's attributes and
+/// the ids of the destinations of its relationships.
 final class ObjectRecorder {
     let plan: ShapePlan
     let names: RecordNames
@@ -12,19 +12,19 @@ final class ObjectRecorder {
         self.names = names
     }
 
-    /// An object as it was read, before its references are known to lead anywhere.
+    /// The values and destinations of an object; the destinations may not exist.
     struct Draft {
         var id: NSManagedObjectID
         var entity: EntityPlan
         var attributes: [GraphAttribute]
-        /// For each relationship of the entity's plan the objects it leads to, in order.
+        /// For each relationship of the entity's plan its destination objects, in order.
         var targets: [[NSManagedObject]]
     }
 
-    /// Reads an object: its row, and its to-many relationships, from the store where they are not loaded yet.
+    /// Reads an object: its row, and its to-many relationships, from the store if they are not loaded yet.
     ///
-    /// Throws `ExportError` where a transformable value cannot be archived. A value whose file does not exist is a reference to
-    /// that file.
+    /// Throws `ExportError` if a transformable value cannot be archived. A value whose file does not exist becomes a
+    /// reference to that file.
     func draft(of object: NSManagedObject) throws -> Draft {
         let entity = try plan.plan(for: object.entity)
         let attributes = try attributes(of: object, by: entity)
@@ -45,8 +45,8 @@ final class ObjectRecorder {
         }
     }
 
-    /// The objects that a relationship leads to, without those whose entity the shape leaves out. An unordered relationship
-    /// is sorted by what its objects are called in the document.
+    /// The destinations of a relationship, without those whose entity the shape excludes. An unordered relationship is
+    /// sorted by the ids in the document.
     func targets(
         of object: NSManagedObject, by relationship: EntityPlan.Relationship
     ) throws -> [NSManagedObject] {
@@ -62,7 +62,8 @@ final class ObjectRecorder {
         return try sorted(members.filter { plan.includes($0.entity) })
     }
 
-    /// The record of a draft. Targets that are known to be missing are left out, and a to-one that led there is null.
+    /// The record of a draft. Missing members of to-many relationships are omitted; a to-one relationship to a missing
+    /// object is null.
     func record(of draft: Draft, missing: Set<NSManagedObjectID> = []) -> GraphRecord {
         let id = names.name(of: draft.id)
         var relationships: [GraphRelationship] = []
@@ -81,8 +82,8 @@ final class ObjectRecorder {
 
     // MARK: - Order
 
-    /// Objects in the order in which documents name them: saved ones by entity and key, then unsaved ones by what they
-    /// hold, since a set of these has no order that is the same twice.
+    /// Objects in the order of documents: saved ones by entity and primary key, then unsaved ones by their values,
+    /// because a set has no stable order.
     func sorted(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
         guard objects.count > 1 else { return objects }
         let saved = objects.filter { !$0.objectID.isTemporaryID }.map { (ObjectName($0.objectID), $0) }

@@ -1,12 +1,12 @@
 import CoreData
 import GraphDocuments
 
-/// Gives objects their names in one document: `Note/p12` in the document's store, the whole URI for an object of another
-/// store, `#3` for one that was never saved, counted in the order in which it is met.
+/// Creates the ids of objects in one document: `Note/p12` for an object of the document's store, the whole URI for one
+/// of another store, `#3` for an unsaved one, numbered in the order of first use.
 final class RecordNames {
-    /// The UUID of the store that the document's header names.
+    /// The UUID of the store in the document's header.
     let store: String?
-    /// Names by declared identity, where the document has such.
+    /// Ids by natural keys, if the document has them.
     let keys: KeyNames?
     private var numbers: [NSManagedObjectID: Int] = [:]
 

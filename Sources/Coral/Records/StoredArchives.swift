@@ -1,11 +1,11 @@
 import CoreData
 
 extension NSManagedObjectModel {
-    /// A copy of the model whose transformable attributes hold the bytes of the store, as `Data`, instead of the values that
-    /// an app's transformers would make of them.
+    /// A copy of the model whose transformable attributes have the stored bytes as their values, as `Data`, instead of
+    /// the values that an app's transformers would create.
     ///
-    /// No transformer of the app is needed to read such a store, no class is instantiated, and bytes that nobody here
-    /// understands survive. Version hashes know nothing of transformers, so that the store opens with the copy as well.
+    /// Such a store can be read without the app's transformers, no class is instantiated, and bytes that cannot be
+    /// decoded are preserved. Version hashes do not include transformers, so the store opens with the copy as well.
     public func keepingStoredArchives() -> NSManagedObjectModel {
         StoredBytesTransformer.register()
         guard let copy = copy() as? NSManagedObjectModel else { return self }
@@ -24,7 +24,7 @@ extension NSManagedObjectModel {
     }
 }
 
-/// Hands bytes through, both ways.
+/// A transformer that returns its input in both directions.
 final class StoredBytesTransformer: ValueTransformer, @unchecked Sendable {  // because it has no state
     static let name = NSValueTransformerName("CoralStoredBytes")
 

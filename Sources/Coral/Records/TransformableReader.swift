@@ -2,16 +2,16 @@ import CoreData
 import GraphDocuments
 import KeyedArchives
 
-/// Turns a transformable attribute's value into the archive that a store would keep, and looks into it without making an
-/// instance of any class that the archive names.
+/// Converts a transformable attribute's value to the archive that a store would contain, and decodes the archive
+/// without instantiating any class that it names.
 struct TransformableReader {
     private let transformer: AttributeTransformer
 
     init(_ attribute: NSAttributeDescription) { transformer = AttributeTransformer(attribute) }
 
-    /// The value as an archive, and what that holds.
+    /// The value as an archive, with the archive's readable form.
     ///
-    /// Throws `ExportError` where the transformer is not registered or makes no data of the value.
+    /// Throws `ExportError` if the transformer is not registered or does not return data.
     func value(_ value: Any?) throws -> GraphValue {
         guard let value, !(value is NSNull) else { return .null }
         do {
@@ -22,24 +22,24 @@ struct TransformableReader {
         }
     }
 
-    /// What an archive holds, as a tree: objects of other classes are dictionaries with their classes. Nil for bytes that are
-    /// no archive, and for archives with cycles.
+    /// The content of an archive as a tree: objects of other classes are dictionaries with their class names. Nil for
+    /// bytes that are not an archive, and for archives with cycles.
     static func readable(_ archive: Data) -> GraphDocuments.ReadableValue? {
         GraphDocuments.ReadableValue(archive: archive)
     }
 
-    /// Whether an archive holds plain values only: no objects of other classes, no cycles, text as keys.
+    /// Whether an archive contains plain values only: no objects of other classes, no cycles, strings as keys.
     static func isPlain(_ archive: Data) -> Bool { readable(archive)?.showsObjects == false }
 }
 
 extension GraphDocuments.ReadableValue {
-    /// What an archive holds; nil for bytes that are no archive, and for archives with cycles.
+    /// The content of an archive; nil for bytes that are not an archive, and for archives with cycles.
     package init?(archive: Data) {
         guard let tree = try? KeyedArchives.ReadableValue(archive: archive) else { return nil }
         self.init(tree)
     }
 
-    /// Nil for a cycle. The archive's reader has limited the depth.
+    /// Nil for a cycle. Recursive; the archive's reader limits the depth.
     fileprivate init?(_ value: KeyedArchives.ReadableValue) {
         switch value {
         case .null: self = .value(.null)
@@ -82,7 +82,7 @@ extension GraphDocuments.ReadableValue {
         return trees.count == values.count ? trees : nil
     }
 
-    /// What stands for an object of a class.
+    /// The tree of an object of a class.
     private static func object(_ name: String, _ members: [Member]) -> Self {
         .dictionary(
             [Member(name: classKey, value: .value(.string(name)))] + members.sorted { $0.name < $1.name })

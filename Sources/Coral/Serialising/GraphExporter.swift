@@ -140,7 +140,7 @@ public struct GraphExporter: Sendable {
     private func context(of objects: [NSManagedObject]) throws -> NSManagedObjectContext {
         let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
         guard contexts.count <= 1, let context = objects.first?.managedObjectContext else {
-            throw ExportError(.noContext, "Objects to export must belong to one context.")
+            throw ExportError(.noContext, "Objects to export must all belong to the same context.")
         }
         return context
     }
