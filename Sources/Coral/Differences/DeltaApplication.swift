@@ -114,7 +114,7 @@ private struct DeltaApplication {
                 continue
             }
             guard try values.current(object, attribute) == old else {
-                throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the value that the delta expects.", subject)
+                throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the expected value.", subject)
             }
         }
         for change in update.relationships {
@@ -133,7 +133,7 @@ private struct DeltaApplication {
             }
             if !isRight {
                 throw DeltaError(
-                    .mismatch, "\(subject).\(change.name) does not refer to the objects that the delta expects.", subject)
+                    .mismatch, "\(subject).\(change.name) does not refer to the expected objects.", subject)
             }
         }
     }

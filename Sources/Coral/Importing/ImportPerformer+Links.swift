@@ -257,7 +257,7 @@ extension ImportPerformer {
             changes.conflicts.add(
                 ImportConflict(
                     subject: node.subject, property: relationship,
-                    message: "The document states two objects for \(node.entity.name).\(relationship); the last is used."))
+                    message: "Two objects are stated for \(node.entity.name).\(relationship); the last is used."))
         }
     }
 

@@ -65,7 +65,7 @@ struct ObjectValues {
         guard let tree else { return nil }
         guard !tree.showsObjects else {
             throw ImportError(
-                .wrongValue, "An archived object needs its archive, which the document does not contain.", property: attribute.name)
+                .wrongValue, "An object can be read from an archive only, which is missing.", property: attribute.name)
         }
         do {
             return try KeyedArchives.ReadableValue(tree).archived()

@@ -32,7 +32,7 @@ package enum HTMLText {
         return result
     }
 
-    /// A name as an anchor of the page: percent-encoded, without characters that a link would decode.
+    /// A name as an anchor of the page: characters that are not allowed there are replaced by `_`.
     static func address(_ name: String) -> String {
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/_.-:="))
         return String(

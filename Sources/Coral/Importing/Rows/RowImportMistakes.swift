@@ -36,7 +36,7 @@
                 var found = session.changes.errors.kept.filter { $0.place.map(wanted.contains) ?? false }
                 if found.isEmpty {
                     // The error depends on other records.
-                    guard let mistake = mistakes.first else { return ImportError(.invalidObject, "A record is invalid.") }
+                    guard let mistake = mistakes.first else { return ImportError(.invalidObject, "Invalid record.") }
                     let record = records.first { $0.number == mistake.record }?.record
                     found = [
                         ImportError(
