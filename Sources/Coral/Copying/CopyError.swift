@@ -7,7 +7,7 @@ public struct CopyError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// An invalid directive in the model's user info, or an invalid rule in code.
         public static let wrongDirective = Code(rawValue: "wrongDirective")
-        /// An object belongs to no context, or the objects belong to several.
+        /// An object has no context, or the objects belong to several.
         public static let noContext = Code(rawValue: "noContext")
         /// An object to copy does not exist or was deleted.
         public static let missingObject = Code(rawValue: "missingObject")

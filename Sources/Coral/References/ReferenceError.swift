@@ -5,7 +5,7 @@ public struct ReferenceError: Error, Sendable, Hashable, CustomStringConvertible
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The object belongs to no context, or was deleted.
+        /// The object has no context, or was deleted.
         public static let noContext = Code(rawValue: "noContext")
         /// The URI is not that of a managed object.
         public static let wrongURI = Code(rawValue: "wrongURI")

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Values of reference types that are changed in place: the values that a context has handed out, and their original
+/// Values of reference types that are changed in place: the values that a context has returned, and their original
 /// state.
 ///
 ///     let colours = try context.mutableValues.value(of: palette, forKey: "colours", as: NSMutableArray.self)
@@ -9,7 +9,7 @@ import CoreData
 ///
 /// Values of transformable attributes may be of any class that their transformer accepts, including your own. A changed
 /// value is detected when `notice()` or `save()` is called, and when the context is saved otherwise, by comparing
-/// encodings: one encoding for each value that was handed out. For value types, `Tracked` detects each change
+/// encodings: one encoding for each value that was returned. For value types, `Tracked` detects each change
 /// immediately.
 public final class MutableValues {
     private unowned let context: NSManagedObjectContext
@@ -103,7 +103,7 @@ public final class MutableValues {
 
     /// Assigns in-place changes to the objects, so that `hasChanges`, `changedValues` and undo include them. Throws the
     /// errors of merging closures, and `TransformableError` for a value that cannot be encoded any more. Cost: one
-    /// encoding for each value that was handed out.
+    /// encoding for each value that was returned.
     public func notice() throws {
         for key in entries.keys { try notice(key) }
     }
@@ -122,7 +122,7 @@ public final class MutableValues {
         if context.hasChanges { try context.save() }
     }
 
-    /// Forgets all values that were handed out: further changes to them are not detected.
+    /// Forgets all values that were returned: further changes to them are not detected.
     public func forgetAll() {
         entries = [:]
     }
@@ -175,7 +175,7 @@ public final class MutableValues {
 extension NSManagedObjectContext {
     private static let mutableValuesKey = "coral.mutableValues"
 
-    /// The values that this context has handed out for changing in place.
+    /// The values that this context has returned for changing in place.
     public var mutableValues: MutableValues {
         if let values = userInfo[Self.mutableValuesKey] as? MutableValues { return values }
         let values = MutableValues(self)

@@ -6,7 +6,7 @@ import CoreData
 ///         @Tracked("tags") var tags: [String] = []
 ///         @Tracked("settings", coder: .json) var settings = Settings()
 ///     }
-///     note.tags.append("new")                 // changedValues, save and undo know
+///     note.tags.append("new")                 // changedValues, save and undo include it
 ///
 /// The property stores nothing itself: it reads the attribute each time, and assigns each change to it. So refreshing,
 /// undo, rolling back and merging work as for any attribute. With a coder the attribute is binary data; without one it

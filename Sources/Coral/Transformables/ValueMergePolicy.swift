@@ -16,7 +16,7 @@ public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // be
     /// Creates a policy with rules.
     ///
     /// - Parameters:
-    ///   - rules: How each attribute's conflicts are settled.
+    ///   - rules: How each attribute's conflicts are resolved.
     ///   - report: Called on the queue of the context that saves.
     public init(_ rules: ValueConflictRules, report: @escaping @Sendable (ValueConflict) -> Void = { _ in }) {
         self.rules = rules
