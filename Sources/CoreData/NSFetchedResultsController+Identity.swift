@@ -1,5 +1,6 @@
-// A delegate is given its controller without the result type, which is another object. So identity is that of the results, which
-// `isEqual(_:)` compares. An operator that is a member must take one controller that is not optional: three forms of each.
+// A delegate receives its controller without the result type, as another object. Identity is therefore that of the
+// results, which `isEqual(_:)` compares. A member operator must take at least one controller that is not optional: each
+// operator has three forms.
 //
 // The operators are in this module because the scoped re-export of a class leaves its member operators out, and an import
 // declaration cannot name an operator.
@@ -7,42 +8,42 @@
 import class ManagedObjects.NSFetchedResultsController
 
 extension NSFetchedResultsController {
-    /// Whether two controllers are the same one, seen with any result type.
+    /// Whether two controllers are the same, regardless of their result types.
     public static func === <Other>(
         one: NSFetchedResultsController<ResultType>, other: NSFetchedResultsController<Other>
     ) -> Bool {
         one.isEqual(other)
     }
 
-    /// Whether two controllers are the same one, seen with any result type.
+    /// Whether two controllers are the same, regardless of their result types.
     public static func === <Other>(
         one: NSFetchedResultsController<ResultType>, other: NSFetchedResultsController<Other>?
     ) -> Bool {
         one.isEqual(other)
     }
 
-    /// Whether two controllers are the same one, seen with any result type.
+    /// Whether two controllers are the same, regardless of their result types.
     public static func === <Other>(
         one: NSFetchedResultsController<Other>?, other: NSFetchedResultsController<ResultType>
     ) -> Bool {
         other.isEqual(one)
     }
 
-    /// Whether two controllers are different ones, seen with any result type.
+    /// Whether two controllers differ, regardless of their result types.
     public static func !== <Other>(
         one: NSFetchedResultsController<ResultType>, other: NSFetchedResultsController<Other>
     ) -> Bool {
         !one.isEqual(other)
     }
 
-    /// Whether two controllers are different ones, seen with any result type.
+    /// Whether two controllers differ, regardless of their result types.
     public static func !== <Other>(
         one: NSFetchedResultsController<ResultType>, other: NSFetchedResultsController<Other>?
     ) -> Bool {
         !one.isEqual(other)
     }
 
-    /// Whether two controllers are different ones, seen with any result type.
+    /// Whether two controllers differ, regardless of their result types.
     public static func !== <Other>(
         one: NSFetchedResultsController<Other>?, other: NSFetchedResultsController<ResultType>
     ) -> Bool {

@@ -5,7 +5,7 @@ import Foundation
 ///
 ///     let token = try coordinator.changeToken()
 ///     …
-///     let delta = try coordinator.changes(since: token)      // what there is now, where it was otherwise then
+///     let delta = try coordinator.changes(since: token)      // the new values of changed properties
 ///
 /// A delta from a token can be applied and joined to the next. It cannot be reverted or merged, because the old values
 /// are unknown. Where that is needed, keep a document instead of a token.
