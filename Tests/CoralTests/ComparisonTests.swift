@@ -38,7 +38,7 @@ import Testing
         try context.save()
     }
 
-    @Test func whatHasChangedSinceADocumentIsAppliedElsewhereAndReverted() throws {
+    @Test func `changes since a document are applied to another store and reverted`() throws {
         let context = try sampleContext()
         let coordinator = try #require(context.persistentStoreCoordinator)
         let sink = MemorySink()
@@ -58,7 +58,7 @@ import Testing
         #expect(update.attributes.map(\.new) == [.string("Groceries")])
         #expect(update.relationships.map(\.name) == ["items", "tags"])
 
-        // Back, and there again: through a document.
+        // Reverted and applied again, through a document.
         let again = try GraphDelta(delta.data(as: .xml))
         try again.inverse.apply(to: context)
         #expect(context.hasChanges)
@@ -73,7 +73,7 @@ import Testing
         #expect((shopping.value(forKey: "tags") as? NSSet)?.count == 2)
     }
 
-    @Test func whatHasChangedSinceATokenIsAppliedAndJoinedButNotReverted() throws {
+    @Test func `changes since a token are applied and joined, but not reverted`() throws {
         let context = try sampleContext()
         let coordinator = try #require(context.persistentStoreCoordinator)
         let kept = try JSONEncoder().encode(try coordinator.changeToken())
@@ -99,7 +99,7 @@ import Testing
             joined == (try coordinator.changes(since: token)),
             "Joined, they are what has changed since the first token.")
 
-        // The records as they were take the delta, and are what the store holds now.
+        // Applied to the old records, the delta gives the records of the store.
         let now = MemorySink()
         try GraphExporter().exportStore(of: coordinator, to: now)
         let result = try joined.applied(to: records(in: before.data, model: .notes()))
@@ -114,7 +114,7 @@ import Testing
         #expect(!context.hasChanges)
     }
 
-    @Test func aTokenOfObjectsTellsWhatIsNotSavedToo() throws {
+    @Test func `a token of objects includes unsaved changes`() throws {
         let context = try sampleContext()
         let note = try #require(
             try objects("Note", context).first { $0.value(forKey: "title") as? String == "Shopping" })
@@ -124,7 +124,7 @@ import Testing
         note.setValue(-0.0, forKey: "rank")
         let delta = try exporter.changes(of: [note], since: token)
         #expect(delta.summary == "0 inserted, 1 updated, 0 deleted")
-        // Applied to a sibling context of the store, it is there what it is here.
+        // Applied to another context of the store, the delta gives the same values.
         let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         other.persistentStoreCoordinator = context.persistentStoreCoordinator
         try delta.apply(to: other)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func aDeltaThatDoesNotFitChangesNothing() throws {
+    @Test func `a delta that does not fit changes nothing`() throws {
         let context = try sampleContext()
         let coordinator = try #require(context.persistentStoreCoordinator)
         let sink = MemorySink()
@@ -148,7 +148,7 @@ import Testing
         #expect(!context.hasChanges)
     }
 
-    @Test func whatSomebodyHasChangedMeanwhileIsNotDeletedUnnoticed() throws {
+    @Test func `an object that has changed since the delta is not deleted`() throws {
         let context = try sampleContext()
         let sink = MemorySink()
         try GraphExporter().exportStore(of: try #require(context.persistentStoreCoordinator), to: sink)
@@ -170,7 +170,7 @@ import Testing
         #expect(note.isDeleted)
     }
 
-    @Test func twoStoresAreComparedByNaturalKeys() throws {
+    @Test func `two stores are compared by natural keys`() throws {
         let one = try makeNotesContext()
         for name in ["home", "work", "fun"] { one.insert("Tag", ["name": name]) }
         try one.save()
@@ -186,7 +186,7 @@ import Testing
         #expect(try GraphComparison(from.managedObjectModel).delta(from: .stores(from), to: .stores(to)).isEmpty)
     }
 
-    @Test func objectsAreComparedAsTheyAreInTheirContext() throws {
+    @Test func `objects are compared with their unsaved changes`() throws {
         let context = try sampleContext()
         let note = try #require(try objects("Note", context).first)
         let exporter = GraphExporter(shape: .ownership)
@@ -197,7 +197,7 @@ import Testing
         #expect(delta.summary == "0 inserted, 1 updated, 0 deleted")
     }
 
-    @Test func largeValuesStandInFilesBesideTheDocument() throws {
+    @Test func `large values are in files beside the document`() throws {
         let model = NSManagedObjectModel.notes()
         let photo = NSAttributeDescription()
         photo.name = "photo"
@@ -229,11 +229,11 @@ import Testing
             let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: elsewhere).plan(contentsOf: url)
             try plan.apply()
             #expect(try objects("Note", elsewhere).contains { $0.value(forKey: "photo") as? Data == large })
-            // In the document or beside it: no difference.
+            // A value in the document equals the same value in a file.
             var comparison = GraphComparison(model)
             comparison.folder = folder
             #expect(try comparison.delta(from: .document(.file(url)), to: .stores(coordinator)).isEmpty)
-            // Shorter than the document says, it is refused.
+            // A file with another size than the document states is refused.
             try Data([1]).write(to: file)
             let damaged: ImportPlan<NSManagedObject> = try GraphImporter(into: try makeContext(model)).plan(
                 contentsOf: url)

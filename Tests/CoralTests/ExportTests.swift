@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// A note is written with what belongs to it, and nothing else of the store comes along.
+/// An export contains an object with the objects that belong to it, and no others.
 @Suite struct ExportTests {
     /// A shopping list with two items and a shared tag, written by Ada.
     private func makeList(in context: NSManagedObjectContext) -> NSManagedObject {
@@ -15,7 +15,7 @@ import Testing
         return note
     }
 
-    @Test func `what an object owns stands in the document, the rest is named`() throws {
+    @Test func `owned objects are part of the document, others are referenced`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = makeList(in: context)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `everything that can be reached is written once, cycles or not`() throws {
+    @Test func `every reachable object is written once, also in cycles`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = makeList(in: context)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `nested, an object stands in full where it is first met`() throws {
+    @Test func `in the nested shape an object is written in full at its first occurrence`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = makeList(in: context)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `objects that are not saved are numbered as they are met, twice the same`() throws {
+    @Test func `unsaved objects are numbered in the order of the walk, the same each time`() throws {
         let texts = try (0..<3).map { _ in
             let context = try makeNotesContext()
             return try context.performAndWait { try makeList(in: context).encoded(shape: .everything).text }
@@ -62,7 +62,7 @@ import Testing
         #expect(texts[0].contains(#""ids":"walk""#))
     }
 
-    @Test func `a whole store is written entity by entity, and the same again`() throws {
+    @Test func `a whole store is written entity by entity, the same each time`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             _ = makeList(in: context)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: GraphFormat.allCases)
-    func `every format holds the same graph`(_ format: GraphFormat) throws {
+    func `every format contains the same graph`(_ format: GraphFormat) throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = makeList(in: context)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `a dictionary holds what is owned, and serialising again gives the same`() throws {
+    @Test func `a dictionary contains the owned objects, and is the same each time`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = makeList(in: context)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a chain of any length costs no stack`() throws {
+    @Test func `a long chain does not overflow the stack`() throws {
         let context = try makeContext(.chain())
         try context.performAndWait {
             var last: NSManagedObject?
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `an export that is cancelled leaves no file`() throws {
+    @Test func `a cancelled export leaves no file`() throws {
         let context = try makeNotesContext()
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).json")
         context.performAndWait {
@@ -144,7 +144,7 @@ import Testing
 }
 
 extension NSManagedObjectModel {
-    /// Links that lead to each other.
+    /// Things that refer to each other.
     fileprivate static func chain() -> NSManagedObjectModel {
         let link = NSEntityDescription()
         link.name = "Link"

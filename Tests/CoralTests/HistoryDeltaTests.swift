@@ -3,7 +3,7 @@ import Testing
 
 /// Deltas from the history of a store.
 @Suite struct HistoryDeltaTests {
-    /// Nodes with a parent, children and friends. Their numbers identify them, and are kept when they are deleted.
+    /// Nodes with a parent, children and friends. Their numbers identify them, and the history preserves them.
     private static func model() -> NSManagedObjectModel {
         let node = NSEntityDescription()
         node.name = "Node"
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: 1...12)
-    func `a random history, replayed by deltas on another device, gives the same graph`(_ seed: UInt64) throws {
+    func `the deltas of a random history, applied to another store, give the same graph`(_ seed: UInt64) throws {
         let (source, replica) = (try context(tracking: true), try context(tracking: false))
         let coordinator = try #require(source.persistentStoreCoordinator)
         let copy = try #require(replica.persistentStoreCoordinator)
@@ -77,7 +77,7 @@ import Testing
         #expect(nothing.isEmpty && last == token)
     }
 
-    @Test func `a delta tells the updated properties, and of deleted objects what is kept`() throws {
+    @Test func `a delta contains the updated properties, and the preserved values of deleted objects`() throws {
         let context = try context(tracking: true)
         let coordinator = try #require(context.persistentStoreCoordinator)
         let nodes = (1...3).map { number in
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// Saves of random changes, the same for one seed.
+/// Saves of random changes with a fixed seed.
 private struct RandomNodeEdits {
     var state: UInt64
     let context: NSManagedObjectContext
@@ -136,7 +136,7 @@ private struct RandomNodeEdits {
 
     private mutating func edit() {
         guard nodes.count > 2, next(4) > 0 else {
-            // Now and then under the number of a node that has been deleted.
+            // Sometimes with the number of a deleted node.
             let number = next(5) == 0 ? Int64(next(Int(numbers) + 1)) : numbers
             guard !nodes.contains(where: { $0.value(forKey: "number") as? Int64 == number }) else { return }
             numbers += number == numbers ? 1 : 0

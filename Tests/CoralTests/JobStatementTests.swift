@@ -4,16 +4,16 @@
     import Synchronization
     import Testing
 
-    /// How many statements each of an application's jobs takes, at two sizes: what does not grow must not begin to.
+    /// The number of statements of each of an application's jobs, at two sizes: counts that do not grow must stay so.
     ///
-    /// The jobs are those of `Benchmarks/`, where time is measured; here nothing is.
+    /// The jobs are those of `Benchmarks/`, which measures their time.
     struct JobStatementTests {
         private final class Log: Sendable {
             private let statements = Mutex<[String]>([])
 
             func add(_ statement: String) { statements.withLock { $0.append(statement) } }
 
-            /// How many have read or written rows since the last time.
+            /// The number of statements since the last call that have read or written rows.
             func take() -> Int {
                 statements.withLock { all in
                     defer { all = [] }
@@ -119,7 +119,7 @@
             try job("export", context) {
                 try GraphExporter(format: .json, layout: .plain).exportStore(of: coordinator, to: sink)
             }
-            // Items name their notes, and notes not their items.
+            // Items refer to their notes, but notes do not refer to their items.
             let rows = MemorySink()
             try GraphExporter(format: .json, layout: .plain, shape: .everything.excluding("Note.items"))
                 .exportStore(of: coordinator, to: rows)
@@ -156,15 +156,15 @@
 
         @Test func `statements of each job`() throws {
             let (few, many) = (try counts(10), try counts(100))
-            // An export and a copy each open a connection that holds a state, which takes a statement.
+            // An export and a copy each open a connection for a snapshot, which takes one statement.
             #expect(
                 few == [
                     "insert and save": 42, "fetch and read": 1, "ten fetches": 10, "traverse": 9, "export": 10,
                     "import": 44, "import again": 8, "import by rows": 154,
                     "import again by rows": 10, "copy": 51, "update": 21,
                 ])
-            // A statement inserts sixteen rows or pairs, but for what is left, and updates one; reading takes more only as batches
-            // of faults double.
+            // A statement inserts sixteen rows or pairs, except the remaining ones, and updates one; the number of
+            // reads grows only because batches of faults double.
             #expect(
                 many == [
                     "insert and save": 102, "fetch and read": 1, "ten fetches": 10, "traverse": 12, "export": 10,

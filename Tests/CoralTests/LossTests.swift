@@ -2,9 +2,9 @@ import Coral
 import NotesModel
 import Testing
 
-/// Nothing is left out of documents and dictionaries without being told.
+/// Every omission in documents and dictionaries is reported.
 struct LossTests {
-    @Test func `a dictionary that would be too deep is an error`() throws {
+    @Test func `a dictionary that would nest too deeply is an error`() throws {
         let context = try makeContext(WebModel.make())
         try context.performAndWait {
             var last: NSManagedObject?
@@ -23,12 +23,12 @@ struct LossTests {
             shape.depthLimit = 5
             let error = #expect(throws: ExportError.self) { try root.dictionary(shape: shape) }
             #expect(error?.code == .depthLimit)
-            // Several dictionaries can hold it: what lies deeper follows.
+            // Several dictionaries can contain the objects: the deeper ones follow.
             #expect(try [root].dictionaries(shape: shape).count == 2)
         }
     }
 
-    @Test func `a property-list dictionary goes through a keyed archive`() throws {
+    @Test func `a property list dictionary can be archived`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = context.insert("Note", ["title": "Groceries"])
@@ -59,12 +59,12 @@ struct LossTests {
         }
     }
 
-    @Test func `dates are shown with all their digits`() {
+    @Test func `dates are displayed with all their digits`() {
         #expect(ValueText.text(.date(0.125)) == "2001-01-01T00:00:00.125Z")
         #expect(ValueText.text(.date(0.1234567)) != ValueText.text(.date(0.1234568)))
     }
 
-    @Test func `a header with a wrong member is refused`() throws {
+    @Test func `a header with an invalid member is refused`() throws {
         let schema = GraphSchema(ShopModel.make())
         for version in ["\"abc\"", "1.5", "null", "0", "-1", "true", "[1]", "99"] {
             let json = #"{"$header": {"format": "coral-graph", "version": \#(version)}, "Remark": []}"#
@@ -90,7 +90,7 @@ struct LossTests {
         #expect(try ImportSource.data(data).header(schema: GraphSchema(.notes()))?.version == 1)
     }
 
-    @Test func `a name that is no slip is looked for no longer`() {
+    @Test func `a suggestion is not searched for a very different name`() {
         let names = ["title", "body", "createdAt"]
         #expect(NameSuggestion.nearest(to: "titel", in: names) == "title")
         #expect(NameSuggestion.nearest(to: String(repeating: "x", count: 100_000), in: names) == nil)

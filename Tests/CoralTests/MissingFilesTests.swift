@@ -1,11 +1,12 @@
-// Core Data does not tell that a file is missing; this package's engine does.
+// Core Data does not report missing files; this package's engine does.
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Coral
     import GRDB
     import Testing
 
-    /// Values whose files beside the store do not exist: they are told, and what refers to them is kept or not, as is asked for.
+    /// Values whose external files do not exist: they are reported, and the references are kept or removed according to
+    /// the policy.
     @Suite final class MissingFilesTests {
         private let folder: URL
         private let url: URL
@@ -77,13 +78,13 @@
             try records(in: data, model: model).map { $0.value(of: attribute) }
         }
 
-        @Test func `what is there is exported, and nothing is told`() throws {
+        @Test func `existing files are exported, and nothing is reported`() throws {
             let (_, result) = try export(url)
             #expect(result.missingFileCount == 0 && result.recordCount == 3)
         }
 
         @Test(arguments: GraphFormat.allCases)
-        func `a reference is kept, through the document and back`(format: GraphFormat) throws {
+        func `a reference is kept in the document and in the restored store`(format: GraphFormat) throws {
             try removeFile("ZPICTURE", of: 2)
             try removeFile("ZCAST", of: 3)
             let (document, result) = try export(url, format)
@@ -104,13 +105,13 @@
             let (again, second) = try export(restored, format)
             #expect(again == document)
             #expect(second.missingFileCount == 2)
-            // A second time into the same store: nothing changes.
+            // A second restore into the same store changes nothing.
             let repeated = try StoreRestorer(model: model).restore(.data(document), to: restored)
             #expect(repeated.isEmpty)
             #expect(try file("ZPICTURE", of: 2, in: restored) == name)
         }
 
-        @Test func `null in its place, or an error`() throws {
+        @Test func `missing files become null, or are an error`() throws {
             try removeFile("ZPICTURE", of: 2)
             let (document, result) = try export(url, .json, .skip)
             #expect(result.missingFileCount == 1)
@@ -120,7 +121,7 @@
             #expect(error?.message.contains("Film/p2.picture") == true)
         }
 
-        @Test func `a restore skips, or refuses`() throws {
+        @Test func `a restore omits references, or refuses them`() throws {
             try removeFile("ZPICTURE", of: 2)
             let (document, _) = try export(url)
             let restored = folder.appendingPathComponent("Restored.sqlite")
@@ -136,7 +137,7 @@
             #expect(try values(again, "picture")[1] == .null)
         }
 
-        @Test func `an import leaves what an object has`() throws {
+        @Test func `an import keeps an object's value`() throws {
             let (whole, _) = try export(url)
             try removeFile("ZPICTURE", of: 2)
             let (document, _) = try export(url)
@@ -152,7 +153,7 @@
             #expect(try export(restored).0 == whole)
         }
 
-        @Test func `links and pipes are no files, and are not opened`() throws {
+        @Test func `links and pipes are not files, and are not opened`() throws {
             let secret = folder.appendingPathComponent("secret")
             try Data(repeating: 7, count: 300_000).write(to: secret)
             let (link, pipe) = (try file("ZPICTURE", of: 1), try file("ZPICTURE", of: 2))
@@ -178,7 +179,7 @@
                 !(try FileManager.default.contentsOfDirectory(atPath: copied)).contains(where: [link, pipe].contains))
         }
 
-        @Test func `a store that is migrated keeps its references`() throws {
+        @Test func `a migrated store keeps its references`() throws {
             try removeFile("ZPICTURE", of: 2)
             let name = try file("ZPICTURE", of: 2)
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -191,7 +192,7 @@
             #expect(try file("ZPICTURE", of: 2, in: target) == name)
         }
 
-        @Test func `a subset says which values it lacks`() throws {
+        @Test func `a subset reports its missing values`() throws {
             try removeFile("ZPICTURE", of: 2)
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             context.persistentStoreCoordinator = try coordinator(url)
@@ -203,7 +204,7 @@
             }
         }
 
-        @Test func `an object with a missing file is changed, and goes on referring to it`() throws {
+        @Test func `a changed object still refers to its missing file`() throws {
             try removeFile("ZPICTURE", of: 2)
             let name = try file("ZPICTURE", of: 2)
             let context = try makeContext(model, at: url)

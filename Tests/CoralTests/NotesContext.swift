@@ -1,7 +1,7 @@
 import Coral
 import NotesModel
 
-/// A context over a store of its own in memory, with the notes model of the examples.
+/// A context with a store of its own in memory, with the notes model of the examples.
 func makeNotesContext() throws -> NSManagedObjectContext {
     try makeContext(.notes())
 }

@@ -1,4 +1,4 @@
-// Who writes between which statements can be said only where the engine is.
+// Writes between two statements can be controlled only with the package's own engine.
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     @testable import Coral
@@ -7,8 +7,8 @@
     import Synchronization
     import Testing
 
-    /// Every job that reads a store, while another connection commits before each of its statements: what comes out is of one
-    /// state.
+    /// Runs every job that reads a store while another connection commits before each of the job's statements: the
+    /// result must be of one state.
     @Suite final class OneStateTests {
         private let folder: URL
         private let url: URL
@@ -37,7 +37,7 @@
             return model
         }
 
-        /// Another connection to the store, which moves every object on to its next state in one transaction.
+        /// Another connection to the store, which changes the state of every object in one transaction.
         private final class Writer: Sendable {
             private let database: DatabaseQueue
             private let state = Mutex((number: 0, isWriting: false))
@@ -45,7 +45,7 @@
 
             init(_ url: URL) throws {
                 var configuration = Configuration()
-                // Where a reader holds a lock there is nothing to wait for: it is on this thread.
+                // Waiting for a reader's lock would be useless: the reader is on this thread.
                 configuration.busyMode = .immediateError
                 database = try DatabaseQueue(path: url.path, configuration: configuration)
             }
@@ -60,7 +60,7 @@
                 defer { state.withLock { $0.isWriting = false } }
                 do {
                     try database.write { database in
-                        // The copies that a job makes keep their state.
+                        // Copies made by a job keep their state.
                         for table in ["ZNOTE", "ZITEM"] {
                             try database.execute(
                                 sql: "UPDATE \(table) SET ZSTATE = ? WHERE ZKEY < 1000",
@@ -72,7 +72,7 @@
             }
         }
 
-        /// How the store is kept, and how it is opened.
+        /// The journal mode of the store, and how it is opened.
         struct Setting: Sendable, CustomTestStringConvertible {
             var journalMode: String
             var isReadOnly: Bool
@@ -86,13 +86,13 @@
             }
         }
 
-        /// Runs a job on a coordinator of the store, with the writer at work.
+        /// Runs a job on a coordinator of the store while the writer commits.
         private func during<Result>(
             _ setting: Setting, _ job: (NSPersistentStoreCoordinator) throws -> Result
         ) throws -> Result {
             try makeStore(setting)
             let writer = try Writer(url)
-            // Before a reader comes, so that a log is shared.
+            // Before a reader exists, so that the write-ahead log is shared.
             writer.write()
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             return try SQLiteConnection.$statementObserver.withValue({ _ in writer.write() }) {
@@ -100,7 +100,7 @@
                     ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: setting.options)
                 let before = writer.commits.withLock { $0 }
                 let result = try job(coordinator)
-                #expect(writer.commits.withLock { $0 } > before + 2, "nobody has written meanwhile")
+                #expect(writer.commits.withLock { $0 } > before + 2, "the writer has not committed meanwhile")
                 return result
             }
         }
@@ -171,7 +171,7 @@
                     let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
                     try exporter.export(request, in: context, to: sink)
                     context.reset()
-                    // Faults, so that nothing was read before.
+                    // The objects are faults: nothing was read before.
                     request.resultType = .managedObjectIDResultType
                     let objects = try context.fetch(request).map(context.object(with:))
                     return (try exporter.data(objects).text, sink.data.text)
@@ -199,7 +199,7 @@
                 comparison.naming = naming
                 return try comparison.delta(from: .stores(coordinator), to: .document(.data(older.data)))
             }
-            // Every object differs, and by the same.
+            // Every object has the same difference.
             #expect(delta.summary.contains("\(Self.noteCount * 4) updated"))
             #expect(states(in: try delta.data(as: .json).text).count == 2)
         }
@@ -241,7 +241,7 @@
             #expect(try states(of: url, "ZKEY >= 1000").count == 1)
         }
 
-        /// The states of a store's objects for which a condition holds.
+        /// The states of the store's objects that match a condition.
         private func states(of url: URL, _ condition: String) throws -> Set<String> {
             try DatabaseQueue(path: url.path).read { database in
                 Set(
@@ -253,7 +253,7 @@
             }
         }
 
-        @Test(arguments: Setting.all) func `a store that is moved into memory`(_ setting: Setting) throws {
+        @Test(arguments: Setting.all) func `a store that is migrated into memory`(_ setting: Setting) throws {
             let states = try during(setting) { coordinator in
                 let store = try #require(coordinator.persistentStores.first)
                 try coordinator.migratePersistentStore(
@@ -270,7 +270,7 @@
             #expect(states.count == 1)
         }
 
-        /// In any one state exactly one thing is wrong: in every other one with the rows, and else with the values.
+        /// Each state has exactly one problem, alternately in the rows and in the values.
         @Test(arguments: Setting.all.filter(\.isReadOnly)) func `a check`(_ setting: Setting) throws {
             try makeStore(setting)
             let spoiler = try Spoiler(url)
@@ -286,7 +286,8 @@
             }
         }
 
-        /// Another connection, which breaks a reference and mends a value in one transaction, and the reverse in the next.
+        /// Another connection, which breaks a reference and repairs a value in one transaction, and the reverse in the
+        /// next.
         private final class Spoiler: Sendable {
             private let database: DatabaseQueue
             private let state = Mutex((number: 0, isWriting: false))

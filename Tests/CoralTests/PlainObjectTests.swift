@@ -3,7 +3,7 @@ import Foundation
 import GraphDocuments
 import Testing
 
-/// The object of the old recipe's example.
+/// The object of the older library's example.
 private final class Parent: Mapped {
     var name = ""
     var address: String?
@@ -102,7 +102,7 @@ private final class Leaf: Node {
          "links": ["https://example.org"], "mood": "cross", "unknown": {"x": 1}}
         """
 
-    @Test func aMappedObjectIsMadeWithRenamesElementTypesAndConversions() throws {
+    @Test func `a mapped object is created with renamed keys, element types and conversions`() throws {
         let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
         #expect(parent.name == "Test name")
         #expect(parent.address == "Test Addr")
@@ -132,7 +132,7 @@ private final class Leaf: Node {
         #expect(again.city == "Oslo")
     }
 
-    @Test func fillingLeavesWhatIsAbsentAndClearsWhatIsNull() throws {
+    @Test func `filling keeps absent properties and clears null ones`() throws {
         let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
         let favourite = Child()
         favourite.kChildName = "old"
@@ -145,7 +145,7 @@ private final class Leaf: Node {
         #expect(parent.favourite === favourite && favourite.kChildName == "old" && favourite.kNumValues == 3)
     }
 
-    @Test func anErrorChangesNothingAndSaysWhere() throws {
+    @Test func `an error changes nothing and has its position`() throws {
         let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
         let bad = Data(
             #"{"kName": "X", "favourite": {"kChildName": "y"}, "kChildrenArray": [{"kNumValues": 40000}]}"#.utf8)
@@ -165,7 +165,7 @@ private final class Leaf: Node {
         #expect(throws: PlainObjectError.self) { try PlainImporter(options).make(Parent.self, from: ["kAge": "39"]) }
     }
 
-    @Test func circlesOfMappedObjectsReadBack() throws {
+    @Test func `cycles of mapped objects are read back`() throws {
         let parent = Parent()
         let child = Child()
         child.parent = child
@@ -198,7 +198,7 @@ private final class Leaf: Node {
         }
     }
 
-    @Test func theRulesOfMappingsHoldForPlainObjects() throws {
+    @Test func `the rules of mappings apply to plain objects`() throws {
         final class Visit: Mapped {
             var firstSeenAt: Date?
             var lastSeen = Date(timeIntervalSinceReferenceDate: 0)
@@ -257,7 +257,7 @@ private final class Leaf: Node {
         #expect(try PlainImporter(options).decode(Event.self, from: data) == event)
     }
 
-    @Test func jsonForOthersIsPlain() throws {
+    @Test func `JSON for other readers has no tags`() throws {
         struct Event: Codable { var at: Date, ratio: Float, id: UUID? }
         let event = Event(at: Date(timeIntervalSinceReferenceDate: 0), ratio: 0.1, id: nil)
         #expect(try PlainExporter().data(event).text == "{\"at\":\"2001-01-01T00:00:00.000Z\",\"ratio\":0.1}\n")
@@ -266,7 +266,7 @@ private final class Leaf: Node {
                 == "{\"at\":{\"$date\":\"2001-01-01T00:00:00.000Z\"},\"ratio\":{\"$float\":0.1}}\n")
     }
 
-    @Test func anyObjectIsExportedByReflection() throws {
+    @Test func `any object is exported by reflection`() throws {
         let first = Leaf("first")
         let second = Node("second")
         first.next = second
@@ -287,7 +287,7 @@ private final class Leaf: Node {
         }
         let error = #expect(throws: PlainObjectError.self) { try PlainExporter().data(reflecting: long) }
         #expect(error?.code == .limit)
-        // A chain that long is let go link by link, or it would overflow the stack.
+        // A long chain is deallocated link by link, because recursive deallocation would overflow the stack.
         var link: Node? = long
         while let next = link?.next {
             link?.next = nil
@@ -295,7 +295,7 @@ private final class Leaf: Node {
         }
     }
 
-    @Test func aValueThatHoldsItselfIsAnError() {
+    @Test func `a value that contains itself is an error`() {
         final class Knot: Encodable {
             var knot: Knot?
         }
@@ -317,7 +317,7 @@ private final class Leaf: Node {
     }
 
     @Test(arguments: GraphFormat.allCases.filter { $0 != .jsonLines })
-    func managedObjectsTravelInsideCodableValues(format: GraphFormat) throws {
+    func `managed objects are embedded in Codable values`(format: GraphFormat) throws {
         let context = try makeNotesContext()
         let note = context.insert("Note", ["title": "Shopping"])
         let item = context.insert("Item", ["name": "Milk", "note": note])
@@ -336,14 +336,14 @@ private final class Leaf: Node {
         #expect(again.nothing == nil)
         #expect(elsewhere.insertedObjects.count == 2)
 
-        // Into the store they came from: the same objects, updated.
+        // Imported into their own store, the same objects are updated.
         note.setValue("Changed", forKey: "title")
         let back = try GraphDecoder(context).decode(Parcel.self, from: data)
         #expect(back.note === note && back.pointer === note)
         #expect(note.value(forKey: "title") as? String == "Shopping")
     }
 
-    @Test func otherCodersSeeReferences() throws {
+    @Test func `other coders see references`() throws {
         let context = try makeNotesContext()
         let note = context.insert("Note", ["title": "Shopping"])
         try context.save()

@@ -5,7 +5,7 @@
     import GraphDocuments
     import Testing
 
-    /// The plain shape from rows is what objects give, byte for byte.
+    /// The plain shape from rows is equal to that from objects, byte for byte.
     struct RowExportTests {
         private let json = """
             {"Order": [
@@ -19,7 +19,7 @@
               {"number": 3, "labels": [], "lines": []}]}
             """
 
-        /// A shop whose values are all such as rows tell.
+        /// A shop with values that rows can represent.
         private func makeShop() throws -> Shop {
             let model = ShopModel.make()
             model.entitiesByName["Line"]?.properties.removeAll { $0.name == "link" }
@@ -28,7 +28,7 @@
             return try Shop(model)
         }
 
-        /// What rows or objects give: a document, or the error's sentence.
+        /// The result from rows or objects: a document, or the error's message.
         private func document(
             of coordinator: NSPersistentStoreCoordinator, _ exporter: GraphExporter, fromRows: Bool
         ) throws -> (text: String, result: ExportResult?) {
@@ -57,7 +57,7 @@
             #expect(rows.result == objects.result)
         }
 
-        @Test func `every kind of value and relationship, in every form of dates and decimals`() throws {
+        @Test func `every kind of value and relationship, in every format of dates and decimals`() throws {
             let shop = try makeShop()
             try shop.take(json)
             var exporter = GraphExporter(format: .json, layout: .plain)
@@ -96,7 +96,7 @@
             #expect(error?.message == "The id Customer/p2 is not a natural key of Customer.")
         }
 
-        @Test func `what rows cannot tell is left to objects`() throws {
+        @Test func `values that rows cannot represent fall back to objects`() throws {
             let shop = try makeShop()
             try shop.context.performAndWait {
                 for _ in 0..<2 {

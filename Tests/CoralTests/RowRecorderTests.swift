@@ -6,7 +6,7 @@
     @_spi(Stores) import ManagedObjects
     import Testing
 
-    /// Flat documents from rows are what objects give, byte for byte, in every format.
+    /// Flat documents from rows are equal to those from objects, byte for byte, in every format.
     struct RowRecorderTests {
         private func requireSame(
             _ context: NSManagedObjectContext, _ change: (inout GraphExporter) -> Void = { _ in }
@@ -45,7 +45,7 @@
             return shop.context
         }
 
-        /// Which of the entities' rows tell everything.
+        /// The entities that are recorded from rows.
         private func recorded(_ context: NSManagedObjectContext) throws -> [String] {
             let coordinator = try #require(context.persistentStoreCoordinator)
             let store = try #require(coordinator.persistentStores.first)
@@ -66,14 +66,14 @@
             try requireSame(context) { $0.shape = .everything.excluding("Order.lines", "Label", "Party.name") }
         }
 
-        @Test(arguments: 1...20) func `relationships of every kind, into a hierarchy too`(seed: UInt64) throws {
+        @Test(arguments: 1...20) func `relationships of every kind, also to subentities`(seed: UInt64) throws {
             let context = try makeContext(WebModel.make(), seed: seed)
             #expect(try recorded(context) == ["Place", "Special", "Thing"])
             try requireSame(context)
             try requireSame(context) { $0.shape = .everything.excluding("Special") }
         }
 
-        @Test func `entities whose rows do not tell everything are left to objects, the others are not`() throws {
+        @Test func `entities with values that rows cannot represent fall back to objects, the others do not`() throws {
             let model = ShopModel.make()
             let remark = try #require(model.entitiesByName["Remark"])
             remark.properties.append(WebModel.attribute("mood", .transformableAttributeType))
@@ -82,7 +82,7 @@
             try requireSame(context)
         }
 
-        @Test func `names by key are left to objects`() throws {
+        @Test func `ids by key fall back to objects`() throws {
             try requireSame(try makeContext(ShopModel.make(), seed: 2)) { $0.idScheme = .key }
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coral
 
-/// A shape says which part of a graph is meant, and does not let a slip of the pen pass.
+/// A shape determines a part of the graph, and misspelt names are errors.
 @Suite struct ShapeTests {
     private func plan(_ shape: GraphShape, _ entity: String) throws -> EntityPlan {
         let model = NSManagedObjectModel.notes()
@@ -17,14 +17,14 @@ import Testing
         #expect(embedded == ["items"])
     }
 
-    @Test func `a rule in code comes before the delete rule`() throws {
+    @Test func `a rule in code takes precedence over the delete rule`() throws {
         let shape = GraphShape.ownership.with("Note.items", .reference).with("Item.note.tags", .embed)
         #expect(try plan(shape, "Note").relationships.filter(\.isEmbedded).map(\.name) == ["tags"])
         let without = GraphShape.ownership.with("Note.author", .omit)
         #expect(try plan(without, "Note").relationships.map(\.name) == ["items", "tags"])
     }
 
-    @Test func `entities and properties are left out, and what leads to them`() throws {
+    @Test func `entities and properties are excluded, and relationships to excluded entities`() throws {
         let shape = GraphShape.everything.excluding("Person", "Note.body", "Note.items.price")
         let note = try plan(shape, "Note")
         #expect(!note.attributes.map(\.name).contains("body"))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `keys of rows are kept as ranges`() {
+    @Test func `primary keys are stored as ranges`() {
         let ranges = PrimaryKeyRanges([5, 1, 2, 3, 9, 9, .max])
         #expect([1, 2, 3, 5, 9, .max].allSatisfy(ranges.contains))
         #expect(![0, 4, 6, 8, 10].contains(where: ranges.contains))

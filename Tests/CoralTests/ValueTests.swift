@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// Every value that a store keeps comes back from a document as the very same value.
+/// Every value of a store round-trips through a document without loss.
 @Suite struct ValueTests {
     private static let types: [(String, NSAttributeType)] = [
         ("integer16", .integer16AttributeType), ("integer32", .integer32AttributeType),

@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func aDeltaKnowsWhatItWasMadeFor() throws {
+    @Test func `a delta that does not fit a state is an error`() throws {
         let record = GraphRecord(
             id: "Thing/p1", entity: "Thing", attributes: [.init(name: "title", value: .string("a"))])
         let delta = GraphDelta([update("Thing/p1", "title", .string("b"), .string("c"))])

@@ -94,7 +94,7 @@ struct MappingTests {
         #expect(bo.place(of: "city").pointer == "/1/address.city")
     }
 
-    @Test func `the entity is chosen by content, and written so that it can be`() throws {
+    @Test func `the entity is chosen by content, and the content that identifies it is written`() throws {
         let records = try records(
             #"{"Shape": [{"kind": "round", "id": 1, "radius": 2}, {"kind": "square", "id": 2, "side": 1.5}, {"id": 3, "side": 4}],}"#,
             nil, mapping)
@@ -110,7 +110,7 @@ struct MappingTests {
             document[0]["kind"] as? String == "round")
     }
 
-    @Test func `what is written reads back`() throws {
+    @Test func `written documents are read back`() throws {
         let plan = try MappingPlan(mapping, schema: schema)
         let sink = MemorySink()
         var writer = try GraphFormat.json.graphWriter(to: ByteOutput(to: sink), plan: plan, byEntity: false)
@@ -149,7 +149,7 @@ struct MappingTests {
         #expect(again.first?.record.value(of: "points") == .integer(5))
     }
 
-    @Test func `transformers go both ways, and mistakes in values are told by record`() throws {
+    @Test func `transformers work in both directions, and errors of values are reported by record`() throws {
         var mapping = mapping
         mapping["User"]["id"].transformer = .named("hex")
         mapping["User"]["nickname"] = PropertyMapping("nick")
@@ -181,7 +181,7 @@ struct MappingTests {
         #expect(throws: MappingError.self) { try MappingPlan(mapping, schema: schema) }
     }
 
-    @Test func `all mistakes of a mapping are told at once`() throws {
+    @Test func `all errors of a mapping are reported together`() throws {
         var mapping = Mapping()
         mapping["Usr"].identity = ["id"]
         mapping["User"]["nicknam"].keys = ["x"]
@@ -213,7 +213,7 @@ struct MappingTests {
         #expect(KeyStrategy.snakeCase.keys(of: name, in: "")[0] == key)
     }
 
-    @Test func `documents stand under a root, in arrays by entity, or a line each`() throws {
+    @Test func `objects are under a root, in arrays by entity, or one on each line`() throws {
         var mapping = mapping
         mapping.root = "response.data"
         #expect(

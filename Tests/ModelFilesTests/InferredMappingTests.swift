@@ -90,7 +90,7 @@ import Testing
         #expect(obstacles(model(entity("Note")), children) == ["Base.text"])
     }
 
-    @Test func `hierarchies can be made and divided, not merged`() {
+    @Test func `hierarchies can be created and divided, but not merged`() {
         let apart = model(entity("Snake"), entity("Mouse"))
         let together = model(entity("Animal"), entity("Snake", parent: "Animal"), entity("Mouse", parent: "Animal"))
         #expect(obstacles(apart, together) == ["Snake."])

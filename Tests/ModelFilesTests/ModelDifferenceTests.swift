@@ -23,13 +23,13 @@ import Testing
         #expect(ModelDifference(from: model(), to: model()).isEmpty)
     }
 
-    @Test func `what tools and classes want changes no hash`() {
+    @Test func `settings of tools and classes change no hash`() {
         let difference = ModelDifference(from: model(), to: model { $0.entities[1].className = "MyNote" })
         #expect(difference.changes.map(\.kind) == [.changed(aspect: "class", old: "", new: "MyNote")])
         #expect(difference.differentHashes.isEmpty)
     }
 
-    @Test func `a rename is none where the identifier says so`() {
+    @Test func `a property with a renaming identifier is renamed, not removed and added`() {
         let renamed = model {
             $0.entities[1].attributes[0].name = "heading"
             $0.entities[1].attributes[0].renamingIdentifier = "title"
@@ -40,7 +40,7 @@ import Testing
         #expect(difference.differentHashes == ["Note"])
     }
 
-    @Test func `what moves down the hierarchy stays the same attribute`() {
+    @Test func `an attribute that moves down the hierarchy is the same attribute`() {
         let moved = model {
             $0.entities[1].parentName = nil
             $0.entities[1].attributes.append(ModelAttribute(name: "uuid", type: .uuid))
@@ -51,7 +51,7 @@ import Testing
         #expect(difference.mapping.obstacles.isEmpty)
     }
 
-    @Test func `what cannot be inferred is said`() {
+    @Test func `changes that cannot be inferred are listed`() {
         let changed = model {
             $0.entities[1].attributes[0].type = .integer64
             $0.entities[1].relationships[0].maximumCount = 1
@@ -61,7 +61,7 @@ import Testing
         #expect(obstacles.map { "\($0.entity).\($0.property ?? "")" } == ["Item.price", "Note.items", "Note.title"])
     }
 
-    @Test func `warnings name what people come to regret`() {
+    @Test func `warnings list likely mistakes`() {
         let careless = model {
             $0.entities[1].attributes.append(ModelAttribute(name: "description", type: .string))
             $0.entities[1].attributes.append(ModelAttribute(name: "Body", type: .string))

@@ -1,11 +1,11 @@
-// Below the level of objects there is something to see only where the engine is.
+// Rows can be damaged only with the package's own engine.
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Coral
     import GRDB
     import Testing
 
-    /// What is wrong with stores, made wrong by SQL: a man and his dog, who have each other, and a picture of the dog.
+    /// Checks stores that were damaged by SQL: a man and his dog, who refer to each other, and a picture of the dog.
     @Suite final class StoreCheckTests {
         private let folder: URL
         private let url: URL
@@ -81,13 +81,13 @@
 
         private var check: StoreCheck { StoreCheck(url: url, model: model) }
 
-        @Test func `what was saved is right`() throws {
+        @Test func `an undamaged store has no problems`() throws {
             #expect(pictures.count == 3)
             #expect(try check.problems() == [])
         }
 
-        @Test func `inverses that disagree are found on either side, and made to agree`() throws {
-            // The first dog's master does not know it; the second master claims the third's dog.
+        @Test func `inconsistent inverses are found on either side and repaired`() throws {
+            // The first dog's master does not refer to it; the second master refers to the third's dog.
             try spoil("UPDATE ZMAN SET ZDOG = NULL WHERE Z_PK = 1", "UPDATE ZMAN SET ZDOG = 3 WHERE Z_PK = 2")
             let problems = try check.problems()
             #expect(problems.map(\.code) == [.disagreeingInverse, .disagreeingInverse])
@@ -100,7 +100,7 @@
             #expect(dogs[0] == 1 && dogs[2] == 3)
         }
 
-        @Test func `a picture that is gone is found, and one that nobody has`() throws {
+        @Test func `a missing picture is found, and an unused one`() throws {
             let stray = try #require(pictures.first).deletingLastPathComponent().appendingPathComponent(
                 UUID().uuidString)
             try FileManager.default.moveItem(at: try #require(pictures.first), to: stray)
@@ -112,7 +112,7 @@
             #expect(pictures.count == 2)
         }
 
-        @Test func `a value that the model forbids is told with its property`() throws {
+        @Test func `an invalid value is reported with its property`() throws {
             try spoil("UPDATE ZMAN SET ZNAME = NULL WHERE Z_PK = 3")
             let problem = try #require(try check.problems().first)
             #expect(problem.code == .forbiddenValue)
@@ -121,12 +121,12 @@
             #expect(!problem.isRepairable)
         }
 
-        @Test func `a table that is missing is told, and nothing is asked of it`() throws {
+        @Test func `a missing table is reported and not queried`() throws {
             try spoil("DROP TABLE ZDOG")
             #expect(try check.problems().contains { $0.code == .missingTable && $0.entity == "ZDOG" })
         }
 
-        @Test func `checking can be stopped`() throws {
+        @Test func `checking can be cancelled`() throws {
             let progress = Progress(totalUnitCount: 0)
             progress.cancel()
             #expect(throws: CocoaError.self) { try check.problems(progress: progress) }

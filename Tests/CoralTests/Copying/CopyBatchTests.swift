@@ -1,9 +1,9 @@
 import Coral
 import Testing
 
-/// Copies in batches, failures that leave nothing, numbers that must be unique.
+/// Copies in batches, failed copies, and unique numbers.
 @Suite struct CopyBatchTests {
-    /// Every object needs another one, each kind of which is found later than it is needed.
+    /// Every object requires another one, which the walk finds later.
     private func model() -> NSManagedObjectModel {
         let order = WebModel.entity("Order", [("number", .integer64AttributeType)])
         let address = WebModel.entity(
@@ -31,8 +31,7 @@ import Testing
         return container
     }
 
-    @Test(arguments: [1, 2, 3, 50]) func `mandatory objects are there whenever a batch is saved`(size: Int) async throws
-    {
+    @Test(arguments: [1, 2, 3, 50]) func `mandatory objects exist whenever a batch is saved`(size: Int) async throws {
         let container = try container(model())
         let ids = try await container.performBackgroundTask { context in
             let customers = (0..<3).map { number -> NSManagedObject in
@@ -63,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a failed copy leaves no undo step, and what was there before it stays undoable`() throws {
+    @Test func `a failed copy leaves no undo step, and earlier changes can still be undone`() throws {
         let context = try makeNotesContext()
         context.performAndWait {
             let undo = UndoManager()
@@ -79,7 +78,7 @@ import Testing
             #expect(context.insertedObjects == Set(notes + [tag]))
             #expect(!undo.canRedo)
             #expect((tag.value(forKey: "notes") as? NSSet)?.count == 5)
-            // The only step is the user's.
+            // The only undo step is the user's.
             #expect(undo.canUndo)
             undo.undo()
             #expect(context.insertedObjects.isEmpty)
@@ -87,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `numbers count up where that is asked for`() throws {
+    @Test func `integers of uniqueness constraints are counted up on request`() throws {
         let ticket = WebModel.entity("Ticket", [("series", .stringAttributeType), ("number", .integer16AttributeType)])
         ticket.uniquenessConstraints = [["series", "number"]]
         let model = NSManagedObjectModel()
@@ -103,13 +102,13 @@ import Testing
             #expect(copies.roots.map { $0.value(forKey: "series") as? String } == ["a", "a", "a"])
             let last = context.insert("Ticket", ["series": "a", "number": Int(Int16.max)])
             #expect(throws: CopyError.self) { try GraphCopier(rules: rules).copy([last]) }
-            // Not asked for, the text takes a suffix.
+            // Without the option, the text gets a suffix.
             let copy = try GraphCopier().copy(tickets[0])
             #expect(copy.value(forKey: "series") as? String == "a copy")
         }
     }
 
-    @Test func `a value comes from an ancestor of any height`() throws {
+    @Test func `a value is taken from an ancestor at any distance`() throws {
         let folder = WebModel.entity("Folder", [("project", .stringAttributeType)])
         let page = WebModel.entity("Page", [("name", .stringAttributeType)])
         page.properties.append(

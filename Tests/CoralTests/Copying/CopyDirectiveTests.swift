@@ -67,7 +67,7 @@ import Testing
                 #expect((item.value(forKey: "createdAt") as? Date ?? .distantPast).timeIntervalSinceNow > -60)
                 let memo = try #require(item.value(forKey: "memo") as? NSManagedObject)
                 #expect(memo.value(forKey: "noteID") as? UUID == id)
-                // Tags are shared: what is to many on the way back is linked.
+                // Tags are shared: a relationship whose inverse is to-many is linked.
                 let tags = (memo.value(forKey: "tags") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
                 #expect(tags.count == 1 && tags.allSatisfy { !$0.isInserted })
             }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `without a parent the value is kept or left blank`() throws {
+    @Test func `without a parent the value is kept or blank`() throws {
         let context = try makeContext(model())
         try context.performAndWait {
             let note = fill(context)
@@ -115,7 +115,7 @@ import Testing
             ("name", ["followParent": "title", "withoutParent": "maybe"], "Item.name"),
             ("memo", ["coral.copy": "clone"], "Item.memo"),
         ] as [(String, [String: String], String)])
-    func `wrong directives are found before anything is made`(
+    func `invalid directives are found before anything is created`(
         property: String, userInfo: [String: String], place: String
     ) throws {
         let context = try makeContext(
@@ -124,7 +124,7 @@ import Testing
                 item.attributesByName[property]?.userInfo = userInfo
             })
         try context.performAndWait {
-            // No item is there: the mistake is found all the same.
+            // There is no item: the error is found nevertheless.
             let note = context.insert("Note", ["title": "Health"])
             try context.save()
             let error = #expect(throws: CopyError.self) { try note.deepCopy(rules: .moCloner) }

@@ -2,7 +2,7 @@ import Coral
 import CoralTesting
 import Testing
 
-/// Whatever the graph: the copy is like the original, has nothing in common with it, and leaves it as it was.
+/// For every graph the copy is isomorphic to the original, shares no object with it, and leaves it unchanged.
 @Suite struct CopyIsomorphismTests {
     private func check(
         _ objects: [NSManagedObject], copiedBy copier: GraphCopier, into target: NSManagedObjectContext? = nil,
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// All graphs of three things that a one-to-one and an ordered relationship can make.
+    /// All graphs of three things with a one-to-one and an ordered relationship.
     @Test func `every small graph`() throws {
         let model = WebModel.make()
         let context = try makeContext(model)

@@ -4,7 +4,7 @@ import Testing
 
 /// Copies in other contexts, stores and models.
 @Suite struct CopyPlaceTests {
-    @Test func `to another context the links lead to the same rows`() throws {
+    @Test func `copies in another context refer to the same rows`() throws {
         let context = try makeNotesContext()
         let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         other.persistentStoreCoordinator = context.persistentStoreCoordinator
@@ -12,7 +12,7 @@ import Testing
             let (ada, later) = (context.insert("Person", ["name": "Ada"]), context.insert("Tag", ["name": "later"]))
             let note = context.insert("Note", ["author": ada])
             try context.save()
-            // Nobody else can see what is not saved.
+            // Unsaved objects are not visible to other contexts.
             note.setValue(NSSet(object: later), forKey: "tags")
             let unsaved = context.insert("Tag", ["name": "unsaved"])
             note.setValue(NSSet(array: [later, unsaved]), forKey: "tags")
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `to a child context, with what is not saved`() throws {
+    @Test func `copies in a child context include unsaved objects`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = context.insert("Note", ["author": context.insert("Person", ["name": "Ada"])])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `to another store what stands for a neighbour is found by its key, or by a closure`() throws {
+    @Test func `in another store the counterpart of a neighbour is found by its key or by a closure`() throws {
         let (context, other) = (try makeNotesContext(), try makeNotesContext())
         let home = try other.performAndWait { () throws -> NSManagedObjectID in
             let home = other.insert("Tag", ["name": "home"])
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `between two models by name and renaming identifier`() throws {
+    @Test func `between two models properties are matched by name and renaming identifier`() throws {
         let newer = NSManagedObjectModel.notes()
         let item = newer.entitiesByName["Item"]
         item?.attributesByName["price"]?.renamingIdentifier = "price"
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `a copy belongs to the store of its original, or to the one that is asked for`() throws {
+    @Test func `a copy is assigned to the store of its original or to the requested one`() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
         let stores = try (0..<2).map { _ in
             try coordinator.addPersistentStore(
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `a failed copy in batches leaves the store as it was`() async throws {
+    @Test func `a failed copy in batches leaves the store unchanged`() async throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("copy-\(UUID().uuidString).sqlite")
         defer { for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + ending) } }
         let container = NSPersistentContainer(name: "Notes", managedObjectModel: .notes())

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// What is copied, what is linked, what is left out.
+/// Which objects are copied, linked or omitted.
 @Suite struct CopyRuleTests {
     private func makeList(in context: NSManagedObjectContext) -> NSManagedObject {
         let ada = context.insert("Person", ["name": "Ada"])
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `what a note owns is copied, the rest is linked`() throws {
+    @Test func `owned objects are copied, others are linked`() throws {
         try withList { context, note in
             let copy = try note.deepCopy()
             #expect(copy !== note)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `nothing that exists is changed where the rules say so`() throws {
+    @Test func `no existing object is changed if the rules forbid it`() throws {
         try withList { context, note in
             var rules = CopyRules.ownership
             rules.leavesOthersUntouched = true
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `rules in code come first, then closures decide object by object`() throws {
+    @Test func `rules in code take precedence, and closures decide for each object`() throws {
         try withList { context, note in
             var rules = CopyRules.ownership.with("Note.tags", .copy).with("Note.author", .leaveOut)
             rules.set("Note.items") { _, item in item.value(forKey: "name") as? String == "Milk" ? .copy : .leaveOut }
@@ -62,7 +62,7 @@ import Testing
             #expect(copy.value(forKey: "title") as? String == "Groceries (copy)")
             #expect(copy.value(forKey: "author") == nil)
             #expect((copy.value(forKey: "items") as? NSOrderedSet)?.count == 1)
-            // The tag's name is unique.
+            // The tag's name must be unique.
             let tags = (copy.value(forKey: "tags") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
             #expect(tags.map { $0.value(forKey: "name") as? String } == ["home copy"])
             try context.save()
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a link that would steal is left out, and the result says so`() throws {
+    @Test func `a link that would remove an object from its owner is omitted and reported`() throws {
         let context = try makeContext(WebModel.make())
         try context.performAndWait {
             let (thing, partner) = (context.insert("Thing"), context.insert("Special"))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `what a copy cannot be saved without is copied rather than stolen`() throws {
+    @Test func `a mandatory object is copied rather than removed from its owner`() throws {
         let (post, colour) = (WebModel.entity("Post", []), WebModel.entity("Colour", [("name", .stringAttributeType)]))
         WebModel.relate(post, "colour", .toOne, colour, "post", .toOne)
         post.relationshipsByName["colour"]?.isOptional = false
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `conditions and entities that are left out`() throws {
+    @Test func `conditions and excluded entities`() throws {
         let context = try makeContext(WebModel.make())
         try context.performAndWait {
             let root = context.insert("Thing", ["name": "root"])
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `a dry run says what would be copied and changes nothing`() throws {
+    @Test func `a plan lists the copies and changes nothing`() throws {
         try withList { context, note in
             let plan = try GraphCopier().plan([note])
             #expect(plan.summary == "3 objects (2 Item, 1 Note), 2 links")
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is left of a copy that fails, and nothing else is changed`() throws {
+    @Test func `a failed copy is removed, and nothing else is changed`() throws {
         try withList { context, note in
             struct Stop: Error {}
             var rules = CopyRules.ownership
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `copying is one step for undo`() throws {
+    @Test func `copying is one undo step`() throws {
         try withList { context, note in
             let undo = UndoManager()
             undo.groupsByEvent = false
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `rules that the model does not know are refused`() throws {
+    @Test func `rules with unknown names are refused`() throws {
         try withList { _, note in
             #expect(throws: ShapeError.self) { try note.deepCopy(rules: CopyRules.ownership.with("Note.itmes", .copy)) }
             #expect(throws: ShapeError.self) { try note.deepCopy(rules: CopyRules.ownership.excluding("Tagg")) }

@@ -3,14 +3,14 @@ import CoralTesting
 import NotesModel
 import Testing
 
-/// The shapes that other libraries get wrong, each by its name: copied, and sent through a document.
+/// Graphs that other libraries copy wrongly: copied, and exported and imported.
 @Suite struct CopyShapeTests {
     private func withWeb(_ body: (NSManagedObjectContext) throws -> Void) throws {
         let context = try makeContext(WebModel.make())
         try context.performAndWait { try body(context) }
     }
 
-    /// Whatever the shape: the copy is like the original, and so is what comes back from a document.
+    /// The copy is isomorphic to the original, and so is the graph imported from a document.
     private func check(_ objects: [NSManagedObject], sourceLocation: SourceLocation = #_sourceLocation) throws {
         try objects.first?.managedObjectContext?.save()
         let other = try makeContext(WebModel.make())
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a diamond: what two lead to is one object`() throws {
+    @Test func `a diamond, whose shared object is copied once`() throws {
         try withWeb { context in
             let shared = context.insert("Thing", ["name": "shared"])
             let (left, right) = (context.insert("Thing"), context.insert("Thing"))
@@ -51,8 +51,7 @@ import Testing
         }
     }
 
-    @Test func `two relationships between the same entities, one without inverse, and an entity that inherits`() throws
-    {
+    @Test func `two relationships between the same entities, one without inverse, and a subentity`() throws {
         try withWeb { context in
             let (home, work) = (context.insert("Place", ["name": "home"]), context.insert("Place", ["name": "work"]))
             let ada = context.insert("Special", ["name": "Ada", "extra": "x", "place": home, "pointer": work])
@@ -78,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `names are excluded at the call, passed down or not`() throws {
+    @Test func `names are excluded for the roots only or for all objects`() throws {
         try withWeb { context in
             let child = context.insert("Thing", ["name": "child"])
             let root = context.insert("Thing", ["name": "root", "children": NSOrderedSet(object: child)])
@@ -94,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `copies are saved before they are returned only where that is said`() throws {
+    @Test func `copies are saved before they are returned only on request`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = context.insert("Note", ["title": "a"])
@@ -106,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `transient attributes start anew, and what can be changed in place is not shared`() throws {
+    @Test func `transient attributes are not copied, and mutable values are not shared`() throws {
         let board = WebModel.entity("Board", [("title", .stringAttributeType)])
         let cache = WebModel.attribute("cache", .stringAttributeType)
         cache.isTransient = true
@@ -129,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `the same title twice in a folder is told apart, in another folder it stays`() throws {
+    @Test func `a title is made unique within its folder, and kept in another folder`() throws {
         let folder = WebModel.entity("Folder", [("name", .stringAttributeType)])
         let note = WebModel.entity("Note", [("title", .stringAttributeType)])
         WebModel.relate(
@@ -150,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `it can be stopped in the middle, and leaves nothing`() throws {
+    @Test func `copying can be cancelled and then leaves nothing`() throws {
         try withWeb { context in
             let things = (0..<20).map { context.insert("Thing", ["number": Int64($0)]) }
             try context.save()
@@ -171,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `a task that is cancelled stops a copy in the background`() async throws {
+    @Test func `cancelling a task cancels a copy in the background`() async throws {
         let container = NSPersistentContainer(name: "Web", managedObjectModel: WebModel.make())
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
         container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]

@@ -7,10 +7,10 @@
             "../../../../shared/corpus/fatbobman+MOCloner/Tests/MOClonerTests/Resources/Model.xcdatamodeld"
         ).standardizedFileURL
 
-    /// MOCloner's own model, made with Xcode, gives what MOCloner gives, without its mistakes.
+    /// MOCloner's own model, made with Xcode: the copies are those of MOCloner, without its errors.
     @Suite(.enabled(if: FileManager.default.fileExists(atPath: modelFile.path), "The model of MOCloner is not here."))
     struct MOClonerModelTests {
-        @Test func `a note with all that its directives say`() throws {
+        @Test func `a note is copied according to its directives`() throws {
             let context = try makeContext(try NSManagedObjectModel.model(contentsOf: modelFile))
             try context.performAndWait {
                 let id = UUID()
@@ -55,7 +55,7 @@
             }
         }
 
-        @Test func `from the middle of the chain`() throws {
+        @Test func `a copy starts in the middle of the chain`() throws {
             let context = try makeContext(try NSManagedObjectModel.model(contentsOf: modelFile))
             try context.performAndWait {
                 let id = UUID()

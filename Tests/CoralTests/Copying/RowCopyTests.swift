@@ -5,7 +5,7 @@
     import GRDB
     import Testing
 
-    /// Copies that the store makes are the copies that objects make.
+    /// Copies made by the store are equal to copies made of objects.
     @Suite struct RowCopyTests {
         /// A store with a random graph, its model and the IDs of its objects.
         private struct Site {
@@ -33,7 +33,7 @@
                 }
             }
 
-            /// What the copies hold, by their originals: copies are called by those.
+            /// The contents of the copies, which are named by their originals.
             func contents(_ copies: [NSManagedObjectID: NSManagedObjectID]) -> [String: ObjectContents] {
                 let context = container.newBackgroundContext()
                 let names = Dictionary(
@@ -49,7 +49,7 @@
                 }
             }
 
-            /// Everything that is there, so that nothing else has changed either.
+            /// The contents of all objects, to check that nothing else has changed.
             func versions(_ copies: [NSManagedObjectID: NSManagedObjectID]) throws -> [String: Int] {
                 let queue = try DatabaseQueue(path: url.path)
                 let names = Dictionary(
@@ -114,7 +114,7 @@
             }
         }
 
-        @Test(arguments: 0..<12) func `parts of random graphs, by ownership, where links allow sets`(seed: Int)
+        @Test(arguments: 0..<12) func `parts of random graphs, by ownership, where links permit row copying`(seed: Int)
             async throws
         {
             let rules = CopyRules.ownership.with("Thing.friends", .leaveOut).with("Thing.friendOf", .leaveOut)
@@ -124,7 +124,7 @@
             }
         }
 
-        /// Notes with shared tags, files beside the store, derived attributes and a fresh identifier.
+        /// Notes with shared tags, external files, derived attributes and a new identifier.
         private static func model() -> NSManagedObjectModel {
             let folder = WebModel.entity("Folder", [("name", .stringAttributeType)])
             let note = WebModel.entity(
@@ -153,9 +153,9 @@
             return model
         }
 
-        @Test func `files, derived attributes, fresh values, links and their versions`() async throws {
+        @Test func `files, derived attributes, new values, links and their versions`() async throws {
             var rules = CopyRules.ownership
-            // Made anew, so that it differs.
+            // Created again, so that it differs.
             rules.exclude("Note.identifier")
             try await compare(Self.model, rules: rules, tracksHistory: true) { context in
                 let tags = (0..<3).map { context.insert("Tag", ["name": "tag \($0)"]) }
@@ -196,7 +196,7 @@
             }
         }
 
-        @Test func `what sets cannot do objects do`() async throws {
+        @Test func `rules that the store does not support fall back to objects`() async throws {
             var rules = CopyRules.ownership
             rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
             try await compare(Self.model, rules: rules.excluding("Note.identifier")) { context in

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// A part of a store as a store of its own.
+/// Subsets of a store as new stores.
 @Suite struct SubsetTests {
     private func withFolder(_ body: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -11,7 +11,7 @@ import Testing
         try body(folder.appendingPathComponent("Part.sqlite"))
     }
 
-    /// Five people with two notes each, of three items each, and two tags that all share.
+    /// Five people with two notes of three items each, and two tags that all of them share.
     private func withPeople(_ body: (NSManagedObjectContext, [NSManagedObject]) throws -> Void) throws {
         let model = NSManagedObjectModel.notes()
         model.entitiesByName["Person"]?.relationshipsByName["notes"]?.deleteRule = .cascadeDeleteRule
@@ -40,7 +40,7 @@ import Testing
         try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
     }
 
-    @Test(arguments: [1, 7, 500]) func `three people and all they own`(batchSize: Int) throws {
+    @Test(arguments: [1, 7, 500]) func `three people and the objects they own`(batchSize: Int) throws {
         try withFolder { url in
             try withPeople { context, people in
                 var subset = GraphSubset()
@@ -49,7 +49,7 @@ import Testing
                 let plan = try subset.write(Array(people[1...3]), to: url)
                 #expect(plan.counts == ["Person": 3, "Note": 6, "Item": 18])
                 #expect(planned.counts == plan.counts)
-                // The tags belong to nobody.
+                // The tags are not owned by any object.
                 #expect(plan.omissionCount == 12)
                 #expect(!context.hasChanges)
                 #expect(throws: CocoaError.self) { try subset.write(people, to: url) }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `neighbours come too where that is wanted, without what is theirs`() throws {
+    @Test func `neighbours are included on request, without the objects that they own`() throws {
         try withFolder { url in
             try withPeople { _, people in
                 let plan = try GraphSubset(neighbours: .include).write([people[0]], to: url)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `values are replaced, the same by the same, and the rest stays`() throws {
+    @Test func `values are replaced, equal ones by equal ones, and others are kept`() throws {
         func names(secret: String) throws -> [String] {
             var names: [String] = []
             try withFolder { url in
@@ -111,13 +111,13 @@ import Testing
         let first = try names(secret: "one")
         #expect(first.count == 5)
         #expect(!first.contains { $0.contains("Lovelace") || $0.contains("Person") })
-        // Two were called the same.
+        // Two people had the same name.
         #expect(Set(first).count <= 4)
         #expect(try names(secret: "one").sorted() == first.sorted())
         #expect(try names(secret: "two").sorted() != first.sorted())
     }
 
-    @Test func `what does not fit is refused before anything is made`() throws {
+    @Test func `substitutes that do not fit are refused before anything is created`() throws {
         try withFolder { url in
             try withPeople { _, people in
                 var subset = GraphSubset()
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `what must not be missing is taken, whoever owns it`() throws {
+    @Test func `mandatory objects are included, whatever owns them`() throws {
         let model = NSManagedObjectModel.notes()
         model.entitiesByName["Note"]?.relationshipsByName["author"]?.isOptional = false
         let context = try makeContext(model)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Coral
 
-/// A layout that people like to look at: boxes apart, lines around them.
+/// A readable layout: boxes do not overlap, and lines do not cross them.
 @Suite struct GraphLayoutTests {
-    /// A generator of the same numbers every time.
+    /// A generator with a fixed seed.
     private struct Random: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -54,7 +54,7 @@ import Testing
         for index in path.indices.dropLast() {
             let (left, right) = (min(path[index].x, path[index + 1].x), max(path[index].x, path[index + 1].x))
             let (upper, lower) = (min(path[index].y, path[index + 1].y), max(path[index].y, path[index + 1].y))
-            // A curve stays within the rectangle of its ends; a level line is one without height.
+            // A curve stays within the rectangle of its ends; the rectangle of a level line has no height.
             for frame in drawing.frames {
                 let crosses =
                     left < frame.x + frame.width - 0.01 && right > frame.x + 0.01
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `lines end where they were asked to`() {
+    @Test func `lines end at the given offsets`() {
         for seed in 0..<50 as Range<UInt64> {
             let graph = graph(seed: seed)
             let drawing = GraphLayout.drawing(of: graph)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `the same graph is drawn the same`() {
+    @Test func `the same graph gives the same drawing`() {
         let graph = graph(seed: 7)
         let (first, second) = (GraphLayout.drawing(of: graph), GraphLayout.drawing(of: graph))
         #expect(first.frames == second.frames && first.paths == second.paths)

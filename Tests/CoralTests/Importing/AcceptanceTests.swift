@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// Graphs that other libraries lose or repeat.
+/// Graphs that other libraries import incompletely or twice.
 struct AcceptanceTests {
     private func things(_ context: NSManagedObjectContext) throws -> [String: NSManagedObject] {
         let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing"))
@@ -10,8 +10,8 @@ struct AcceptanceTests {
 
     private func name(_ object: Any?) -> String? { (object as? NSManagedObject)?.value(forKey: "name") as? String }
 
-    /// A tree of four levels by one relationship, a diamond in it, two relationships between the same two entities, one without
-    /// an inverse, and an inherited entity on the way back.
+    /// A tree of four levels by one relationship, with a diamond; two relationships between the same two entities, one
+    /// of them without an inverse; and a subentity as destination of an inverse.
     private func makeWeb(_ context: NSManagedObjectContext) -> NSManagedObject {
         func thing(_ name: String, _ entity: String = "Thing") -> NSManagedObject {
             context.insert(entity, ["name": name])
@@ -42,7 +42,7 @@ struct AcceptanceTests {
             (GraphFormat.json, DocumentShape.flat), (.json, .nested), (.jsonLines, .lines), (.xml, .flat),
             (.xml, .nested), (.propertyList, .nested), (.xmlPropertyList, .flat),
         ])
-    func `trees, diamonds, parallel and one-way links, and inherited entities come back`(
+    func `trees, diamonds, parallel and one-way relationships, and subentities are imported`(
         _ format: GraphFormat, _ layout: DocumentShape
     ) throws {
         let context = try makeContext(WebModel.make())
@@ -74,7 +74,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func `tombstones inside other records delete, and the list is what is left`() throws {
+    @Test func `nested tombstones delete, and the list contains the remaining members`() throws {
         let shop = try Shop()
         try shop.take(
             #"{"Order": [{"number": 1, "lines": [{"position": 1}, {"position": 2}], "labels": [{"word": "a"}]}]}"#)
@@ -91,7 +91,7 @@ struct AcceptanceTests {
         #expect(try shop.objects("Label", sortedBy: "word").count == 1)
     }
 
-    @Test func `overlapping payloads change nothing the second time`() throws {
+    @Test func `importing overlapping documents again changes nothing`() throws {
         let shop = try Shop()
         let one = #"{"Order": [{"number": 1, "labels": [{"word": "a"}, {"word": "b"}]}]}"#
         let two =

@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// Stored objects with one key become one, with a plan.
+/// Stored objects with equal keys are merged by a plan.
 struct DeduplicationTests {
     private func orders(_ shop: Shop) -> (NSManagedObject, NSManagedObject) {
         shop.context.performAndWait {
@@ -20,7 +20,7 @@ struct DeduplicationTests {
         }
     }
 
-    @Test func `values and links of duplicates go to the one that stays`() throws {
+    @Test func `values and relationships of duplicates are moved to the survivor`() throws {
         let shop = try Shop()
         let (order, customer) = orders(shop)
         try shop.context.performAndWait {
@@ -45,7 +45,7 @@ struct DeduplicationTests {
         #expect(lines == [1, 2, 3], "The lines of both, and those with the same key in one order once.")
     }
 
-    @Test func `the one that stays is chosen, and entities are named`() throws {
+    @Test func `the survivor is chosen by a closure, and entities by name`() throws {
         let shop = try Shop()
         _ = orders(shop)
         try shop.context.performAndWait {

@@ -1,7 +1,8 @@
 import Coral
 import Testing
 
-/// Models annotated for other libraries, in small. The libraries' own models and documents are tried where they are at hand.
+/// Small models annotated for other libraries. The libraries' own models and documents are used where they are
+/// available.
 struct DialectTests {
     private static func relate(
         _ one: NSEntityDescription, _ name: String, isToMany: Bool, _ other: NSEntityDescription, _ back: String,
@@ -61,7 +62,7 @@ struct DialectTests {
         }
     }
 
-    @Test func `the words of this library, both ways`() throws {
+    @Test func `the directives of this library, read and written`() throws {
         let model = model(
             person: ["coral.identity": "remoteID", "coral.keys": "snake_case"], pet: ["coral.identity": "name"],
             properties: [
@@ -89,7 +90,7 @@ struct DialectTests {
         #expect(try take(written, "Person", options, context).isEmpty)
     }
 
-    @Test func `misspelt words are found`() throws {
+    @Test func `misspelt directives are found`() throws {
         let model = model(
             person: ["coral.identify": "remoteID"], pet: ["coral.keys": "snake"],
             properties: ["born": ["coral.date": "unix"], "name": ["coral.direction": "in"]])
@@ -105,7 +106,7 @@ struct DialectTests {
         #expect(Dialect.sync.mistakes(in: sync).map(\.property) == ["born"])
     }
 
-    @Test func `Groot: only what has a key path, keys alone make objects`() throws {
+    @Test func `Groot: only properties with a key path, and keys alone insert objects`() throws {
         let model = model(
             person: ["identityAttribute": "remoteID"], pet: ["identityAttributes": "name, petID"],
             properties: [
@@ -128,7 +129,7 @@ struct DialectTests {
                 """)
     }
 
-    @Test func `Sync: conventions, keys in lists, and what is missing goes`() throws {
+    @Test func `Sync: conventions, keys in lists, and deletion of absent objects`() throws {
         let model = model(properties: ["petID": ["sync.isPrimaryKey": "YES"], "born": ["sync.nonExportable": "YES"]])
         let context = try makeContext(model)
         let people = try Dialect.syncOptions("Person", in: model)
@@ -152,7 +153,7 @@ struct DialectTests {
                 """)
     }
 
-    @Test func `MagicalImport: fallback keys, date formats, objects found by an attribute`() throws {
+    @Test func `MagicalImport: fallback keys, date formats, and objects found by an attribute`() throws {
         let model = model(
             properties: [
                 "firstName": ["mappedKeyName": "given", "mappedKeyName.1": "names.first"],
@@ -163,7 +164,7 @@ struct DialectTests {
         let json = #"{"names": {"first": "Ann"}, "born": "3.1.2001", "pets": [{"name": "Rex"}]}"#
         #expect(try take(json, "Person", options, context).inserts.count == 2)
         let again = try take(#"{"given": "Bo", "pets": ["Rex", "Tom"]}"#, "Person", options, context)
-        #expect(again.inserts.count == 1, "Rex is found by name, Tom is nobody.")
+        #expect(again.inserts.count == 1, "Rex is found by name, Tom is not found.")
         let person = try context.performAndWait {
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first {
                 $0.value(forKey: "born") != nil

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// The calls that people ask for first: an object to a dictionary, and the line for the inverse.
+/// The simplest calls: an object to a dictionary, and back.
 struct DictionaryTests {
     private func note(_ context: NSManagedObjectContext) -> NSManagedObject {
         let ada = context.insert("Person", ["name": "Ada"])
@@ -25,7 +25,7 @@ struct DictionaryTests {
     }
 
     @Test(arguments: DictionaryStyle.allCases)
-    func `an object is put back as it was`(style: DictionaryStyle) throws {
+    func `an object is restored from its dictionary`(style: DictionaryStyle) throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = note(context)
@@ -50,7 +50,7 @@ struct DictionaryTests {
     }
 
     @Test(arguments: DictionaryStyle.allCases)
-    func `an object goes to another store as a dictionary`(style: DictionaryStyle) throws {
+    func `an object is imported into another store from its dictionary`(style: DictionaryStyle) throws {
         let context = try makeNotesContext()
         let dictionary = try context.performAndWait {
             try note(context).dictionary(style: style, shape: .everything)
@@ -66,7 +66,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test func `references to what another store does not have are told, or passed over`() throws {
+    @Test func `references to objects that another store does not have are reported or ignored`() throws {
         let context = try makeNotesContext()
         let dictionary = try context.performAndWait {
             let note = note(context)
@@ -85,7 +85,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test func `an object that is not saved yet is emptied too`() throws {
+    @Test func `relationships of an unsaved object are emptied too`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = note(context)
@@ -100,7 +100,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test func `many objects are dictionaries in their order`() throws {
+    @Test func `dictionaries of several objects are in their order`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let notes = (0..<3).map { context.insert("Note", ["title": "\($0)"]) }
@@ -115,7 +115,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test func `what cannot be filled is an error`() throws {
+    @Test func `invalid dictionaries are errors`() throws {
         let context = try makeNotesContext()
         context.performAndWait {
             let note = note(context)
@@ -129,7 +129,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test func `objects of several stores stand in one document`() throws {
+    @Test func `objects of several stores are exported to one document`() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
         let stores = try (0..<2).map { _ in
             try coordinator.addPersistentStore(
@@ -150,7 +150,7 @@ struct DictionaryTests {
             #expect(try notes.encoded(shape: .everything) == document)
             let found = try records(in: document, model: .notes())
             #expect(Set(found.map(\.id)).count == 4, "Keys of two stores may be the same; the ids are not.")
-            // The very objects are found again, each in its store.
+            // The same objects are found again, each in its store.
             let plan = try GraphImporter(into: context).plan(document)
             #expect(plan.isEmpty && plan.errors.isEmpty && plan.recordCount == 4)
             let elsewhere = try makeNotesContext()

@@ -4,7 +4,7 @@ import GraphDocuments
 import NotesModel
 import Testing
 
-/// What older libraries wrote is read.
+/// Documents of older libraries.
 @Suite struct ForeignDocumentTests {
     private func importNotes(
         _ json: String, entity: String? = nil
@@ -15,7 +15,7 @@ import Testing
         return (context, try plan.apply())
     }
 
-    @Test func extendedManagedObjectWithTheDatesOfItsForks() throws {
+    @Test func `ExtendedManagedObject with the dates of its forks`() throws {
         let (context, objects) = try importNotes(
             """
             {"class": "App.Note", "title": "Shopping", "dAtEaTtr:createdAt": 12.5, "unknown": 1,
@@ -31,7 +31,7 @@ import Testing
         #expect(context.insertedObjects.count == 4)
     }
 
-    @Test func cdSerializationWithCirclesAndEpochs() throws {
+    @Test func `CDSerialization with cycles and epochs`() throws {
         let (context, objects) = try importNotes(
             """
             {"CDSerializationTopReferences": ["A"],
@@ -46,7 +46,7 @@ import Testing
         #expect(context.insertedObjects.count == 2)
     }
 
-    @Test func kvcBaseObjectWithWhatItWritesForNil() throws {
+    @Test func `KVCBaseObject with its forms of nil`() throws {
         let (context, objects) = try importNotes(
             """
             [{"title": "Shopping", "createdAt": "/Date(978307200500+0100)/", "rank": "", "isPinned": 1, "unknown": {},
@@ -62,11 +62,11 @@ import Testing
         let items = (note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject]
         #expect(items?.map { $0.value(forKey: "name") as? String } == ["Milk", ""])
         #expect((note.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Ada")
-        #expect(objects.last?.value(forKey: "author") == nil, "An empty object is nobody.")
+        #expect(objects.last?.value(forKey: "author") == nil, "An empty object is nil.")
         #expect(context.insertedObjects.count == 5)
     }
 
-    @Test func classesThatCoreDataMakesAreKnown() throws {
+    @Test func `classes created by Core Data are recognised`() throws {
         let (context, _) = try importNotes(#"{"class": "Note_Note_", "items": [{"class": "App.Item_Item_"}]}"#)
         #expect(Set(context.insertedObjects.compactMap(\.entity.name)) == ["Note", "Item"])
     }

@@ -1,14 +1,14 @@
 import Coral
 import Testing
 
-/// Documents that mean harm, or are broken, end in an error with its place, and nothing of the user's has changed.
+/// Hostile or damaged documents give an error with its position, and the context is unchanged.
 struct HostileImportTests {
-    /// A document, and what is to be said of it.
+    /// A document, and its expected error.
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var data: Data
         var code: String
-        /// Whether the error is in the plan, with the others, instead of ending the reading.
+        /// Whether the error is part of the plan, instead of ending the reading.
         var isInPlan = false
         var testDescription: String { name }
 
@@ -61,7 +61,7 @@ struct HostileImportTests {
             Data(hex: "62706c6973743030a10008000000000000010100000000000000010000000000000000000000000000000a"),
             "syntax"),
         Case(
-            "a reference to nobody", order + #"{"number": 2, "customer": "ghost"}]}"#, "danglingReference",
+            "a dangling reference", order + #"{"number": 2, "customer": "ghost"}]}"#, "danglingReference",
             isInPlan: true),
         Case(
             "a reference to another entity", order + #"{"$id": "x", "number": 2, "customer": "x"}]}"#,
@@ -76,7 +76,7 @@ struct HostileImportTests {
     ]
 
     @Test(arguments: cases)
-    func `nothing has changed`(_ hostile: Case) throws {
+    func `the context is unchanged`(_ hostile: Case) throws {
         let shop = try Shop()
         try shop.take(
             #"{"Order": [{"number": 1, "total": 4, "lines": [{"position": 1, "text": "tea"}]}], "Label": [{"word": "x"}]}"#
@@ -111,7 +111,7 @@ struct HostileImportTests {
         #expect(after.data == before.data)
     }
 
-    @Test func `an archive makes no object of a class that nobody has allowed`() throws {
+    @Test func `an archive does not instantiate a class that is not allowed`() throws {
         let thing = WebModel.entity("Thing", [("value", .transformableAttributeType), ("name", .stringAttributeType)])
         let model = NSManagedObjectModel()
         model.entities = [thing]
@@ -134,7 +134,7 @@ struct HostileImportTests {
     }
 
     @Test(arguments: GraphFormat.allCases)
-    func `a file that is cut off anywhere changes nothing`(_ format: GraphFormat) throws {
+    func `a truncated document changes nothing`(_ format: GraphFormat) throws {
         let shop = try Shop()
         let document = try shop.context.performAndWait {
             let orders = (0..<3).map {
@@ -146,7 +146,7 @@ struct HostileImportTests {
         other.context.performAndWait {
             for length in stride(from: 0, to: document.count - 2, by: 41) {
                 let part = document.prefix(length)
-                // Lines may end anywhere between two of them.
+                // A document of lines may end after any line.
                 if format == .jsonLines, part.last == 0x0A || document[length] == 0x0A { continue }
                 #expect(throws: DocumentError.self, "\(length)") {
                     try GraphImporter(into: other.context).importObjects(from: Data(part))

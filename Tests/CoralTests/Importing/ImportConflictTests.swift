@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// Records whose id and key belong to two objects, and ids that two records have.
+/// Records whose id and key belong to two objects, and repeated ids.
 struct ImportConflictTests {
     /// A shop with two labels, and its document.
     private func makeShop() throws -> (shop: Shop, document: String) {
@@ -18,7 +18,7 @@ struct ImportConflictTests {
         }
     }
 
-    @Test func `a document that was not edited has no conflict`() throws {
+    @Test func `an unedited document has no conflict`() throws {
         let (shop, document) = try makeShop()
         #expect(try shop.take(document) == "0 inserts, 0 updates, 0 links, 0 errors")
         #expect(
@@ -26,7 +26,7 @@ struct ImportConflictTests {
                 == "0 inserts, 0 updates, 0 links, 0 errors")
     }
 
-    @Test func `a key that was edited makes a new object, and a conflict`() throws {
+    @Test func `an edited key inserts a new object, and is a conflict`() throws {
         let (shop, document) = try makeShop()
         let edited = document.replacingOccurrences(of: #""word":"b""#, with: #""word":"c""#)
         let plan = try shop.plan(edited)
@@ -41,7 +41,7 @@ struct ImportConflictTests {
         #expect(try labels(shop) == ["a red", "b blue", "c blue"])
     }
 
-    @Test func `a key that was edited is an update where ids decide`() throws {
+    @Test func `an edited key is an update where ids take precedence`() throws {
         let (shop, document) = try makeShop()
         let edited = document.replacingOccurrences(of: #""word":"b""#, with: #""word":"c""#)
         #expect(
@@ -49,9 +49,9 @@ struct ImportConflictTests {
         #expect(try labels(shop) == ["a red", "c blue"])
     }
 
-    @Test func `a key that became another object's changes that, and is a conflict`() throws {
+    @Test func `a key edited to that of another object updates that object, and is a conflict`() throws {
         let (shop, document) = try makeShop()
-        // Of the document only the record whose key was edited.
+        // Only the record whose key was edited.
         let edited = try #require(
             document.replacingOccurrences(of: #""word":"b""#, with: #""word":"a""#)
                 .replacingOccurrences(of: #"{"$id":"Label/p1","colour":"red","orders":[],"word":"a"},"#, with: "")
@@ -62,12 +62,12 @@ struct ImportConflictTests {
                 == [
                     "The record has the id of Label/p2 and the key of Label/p1. Keys take precedence: Label/p1 is updated."
                 ])
-        // Where ids decide, both would have the key, which is unique.
+        // Where ids take precedence, both objects would have the key, which is unique.
         let other = try shop.plan(edited) { $0.identity.prefersObjectURIs = true }
         #expect(other.conflicts.count == 1 || other.errors.count == 1)
     }
 
-    @Test func `two records that came to have one key are one object, and a conflict`() throws {
+    @Test func `two records with one edited key are one object, and a conflict`() throws {
         let (shop, document) = try makeShop()
         let edited = document.replacingOccurrences(of: #""word":"b""#, with: #""word":"a""#)
         let plan = try shop.plan(edited)
@@ -76,7 +76,7 @@ struct ImportConflictTests {
         #expect(other.errors.kept.map(\.code) == [.ambiguousIdentity])
     }
 
-    @Test func `keys that change places do so where ids decide`() throws {
+    @Test func `exchanged keys are exchanged where ids take precedence`() throws {
         let (shop, document) = try makeShop()
         let edited = document.replacingOccurrences(of: #""word":"b""#, with: #""word":"x""#)
             .replacingOccurrences(of: #""word":"a""#, with: #""word":"b""#)
@@ -84,19 +84,19 @@ struct ImportConflictTests {
         let summary = try shop.take(edited) { $0.identity.prefersObjectURIs = true }
         #expect(summary == "0 inserts, 2 updates, 0 links, 0 errors")
         #expect(try labels(shop) == ["a blue", "b red"])
-        // Where keys decide, the other values change places.
+        // Where keys take precedence, the other values are exchanged.
         let (second, _) = try makeShop()
         #expect(try second.plan(edited).conflicts.isEmpty, "The document is another store's.")
     }
 
-    @Test func `an id of another store is no conflict`() throws {
+    @Test func `an id of another store is not a conflict`() throws {
         let (_, document) = try makeShop()
         let (other, _) = try makeShop()
         let edited = document.replacingOccurrences(of: #""word":"b""#, with: #""word":"c""#)
         #expect(try other.take(edited) == "1 insert, 0 updates, 0 links, 0 errors")
     }
 
-    @Test func `an error about an object that no record is about says which object`() throws {
+    @Test func `an error of an object without a record names the object`() throws {
         let model = ShopModel.make()
         let order = try #require(model.entitiesByName["Line"]?.relationshipsByName["order"])
         order.isOptional = false
@@ -110,7 +110,7 @@ struct ImportConflictTests {
         #expect(lines.first == "Line.order is required and has no value. (Line/p1)")
     }
 
-    @Test func `each unknown member is told with its own place`() throws {
+    @Test func `each unknown member is reported with its own position`() throws {
         let names = (0..<3).map { String(repeating: "k", count: 200) + "\($0)" }
         let json = #"{"Remark": [{"text": "a", \#(names.map { "\"\($0)\": 1" }.joined(separator: ", "))}]}"#
         let plan = try Shop().plan(json) { $0.unknownKeys = .record }
@@ -125,7 +125,7 @@ struct ImportConflictTests {
         let error = try #require(plan.errors.kept.first)
         #expect(error.code == .repeatedID)
         #expect(error.place?.pointer == "/Remark/1")
-        // The same key twice is one object, as ever.
+        // Two records with the same key are merged.
         #expect(try shop.plan(#"{"Label": [{"word": "a"}, {"word": "a", "colour": "red"}]}"#).errors.isEmpty)
     }
 
@@ -137,7 +137,7 @@ struct ImportConflictTests {
         #expect(error?.code == .repeatedID)
     }
 
-    @Test func `documents with one id twice are not compared`() throws {
+    @Test func `documents with a repeated id are not compared`() throws {
         let json = #"{"Remark": [{"$id": "Remark/p1", "text": "a"}, {"$id": "Remark/p1", "text": "b"}]}"#
         let whole = #"{"Remark": [{"$id": "Remark/p1", "text": "a"}]}"#
         func state(_ json: String) -> GraphState { .document(.data(Data(json.utf8))) }

@@ -1,9 +1,9 @@
 import Coral
 import Testing
 
-/// What absent, null, empty and the policies mean.
+/// The meaning of absent, null and empty members, and of the policies.
 struct ImportContractTests {
-    @Test func `a graph is created, and the same document changes nothing the second time`() throws {
+    @Test func `a graph is created, and importing it again changes nothing`() throws {
         let shop = try Shop()
         let json = """
             {"Order": [{"number": 1, "total": "9.90", "customer": {"$entity": "Customer", "code": "a", "name": "Ann"},
@@ -24,7 +24,7 @@ struct ImportContractTests {
         #expect((orders[0].value(forKey: "total") as? NSDecimalNumber)?.stringValue == "9.9")
     }
 
-    @Test func `absent leaves, null clears, empty empties`() throws {
+    @Test func `absent keeps, null clears, empty empties`() throws {
         let shop = try Shop()
         try shop.take(
             """
@@ -67,7 +67,7 @@ struct ImportContractTests {
         #expect(try shop.objects("Line", sortedBy: "position").count == 2)
     }
 
-    @Test func `tombstones, scopes and switches`() throws {
+    @Test func `tombstones, deletion scopes and operations`() throws {
         let shop = try Shop()
         try shop.take(#"{"Order": [{"number": 1, "lines": [{"position": 1}]}, {"number": 2}, {"number": 3}]}"#)
         let tombstone = #"{"Order": [{"number": 1, "$deleted": true}, {"number": 9, "$deleted": true}]}"#
@@ -102,7 +102,7 @@ struct ImportContractTests {
         #expect(try shop.plan(json) { $0.danglingReferences = .record }.conflicts.count == 2)
         #expect(
             try shop.plan(json) { $0.danglingReferences = .skip }.summary == "2 inserts, 0 updates, 1 link, 0 errors")
-        // Party is abstract, so that a stub can only be made of the label.
+        // Party is abstract, so a stub can be inserted only for the label.
         let stubs = try shop.plan(json) { $0.danglingReferences = .stub }
         #expect(stubs.inserts.count == 4)
         #expect(stubs.errors.isEmpty)
@@ -120,7 +120,7 @@ struct ImportContractTests {
             })
     }
 
-    @Test func `one bad record in the middle changes nothing, or is left out`() throws {
+    @Test func `one invalid record stops the import or is omitted`() throws {
         let shop = try Shop()
         try shop.take(#"{"Order": [{"number": 2, "total": 7}]}"#)
         let json = #"{"Order": [{"number": 1}, {"number": 2, "total": "seven"}, {"number": 3}, {"total": 1}]}"#
@@ -162,7 +162,7 @@ struct ImportContractTests {
         #expect(imported == ["c1", "c3"])
     }
 
-    @Test func `hooks decide about relationships, and misspelt ones are refused`() throws {
+    @Test func `hooks set relationships, and misspelt names are refused`() throws {
         let shop = try Shop()
         let json =
             #"{"Order": [{"number": 1, "customer": {"$entity": "Customer", "code": "a"}, "lines": [{"position": 1}, {"position": 2}], "labels": [{"word": "x"}]}]}"#
@@ -198,7 +198,7 @@ struct ImportContractTests {
         }
     }
 
-    @Test func `a context of one's own may be worked in directly`() throws {
+    @Test func `an importer may work directly in a context`() throws {
         let shop = try Shop()
         try shop.context.performAndWait {
             var importer = GraphImporter(into: shop.context)
@@ -226,7 +226,7 @@ struct ImportContractTests {
         #expect(try shop.texts("Line", "text") == ["tea"])
     }
 
-    @Test func `a given object is updated from a document that is ordered by entity`() throws {
+    @Test func `a given object is updated from a document grouped by entity`() throws {
         let shop = try Shop()
         try shop.take(#"{"Order": [{"number": 1, "lines": [{"position": 1, "text": "tea"}]}]}"#)
         let order = try #require(try shop.objects("Order", sortedBy: "number").first)
@@ -238,7 +238,7 @@ struct ImportContractTests {
         #expect((order.value(forKey: "number") as? NSNumber)?.intValue == 1)
     }
 
-    @Test func `the map leads from records to objects`() throws {
+    @Test func `the plan maps record ids to objects`() throws {
         let shop = try Shop()
         let plan = try shop.plan(
             #"{"Label": [{"$id": "one", "word": "a"}, {"$id": "two", "word": "a"}, {"word": "b"}]}"#)
@@ -250,7 +250,7 @@ struct ImportContractTests {
         #expect(Set(plan.objectIDs.keys) == ["one", "two"])
     }
 
-    @Test func `cancelling stops the plan`() throws {
+    @Test func `cancelling stops planning`() throws {
         let shop = try Shop()
         let progress = Progress(totalUnitCount: 0)
         progress.cancel()
@@ -263,7 +263,7 @@ struct ImportContractTests {
         #expect(error?.code == .userCancelled)
     }
 
-    /// A progress that somebody cancels as soon as it is told that something is done.
+    /// A progress that is cancelled as soon as any unit is completed.
     private final class Impatient: Progress, @unchecked Sendable {  // because Progress is, and nothing is added
         override var completedUnitCount: Int64 {
             get { super.completedUnitCount }
@@ -274,7 +274,7 @@ struct ImportContractTests {
         }
     }
 
-    @Test func `every long path can be cancelled on the way, and has changed nothing`() throws {
+    @Test func `every long operation can be cancelled, and then has changed nothing`() throws {
         let shop = try Shop()
         let orders = (0..<600).map {
             #"{"number": \#($0), "labels": [{"word": "w\#($0)"}], "remarks": [{"text": "r\#($0)"}]}"#
@@ -342,7 +342,7 @@ struct ImportContractTests {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func `what has nothing in it has a progress too`() throws {
+    @Test func `operations without any work complete their progress`() throws {
         let shop = try Shop()
         let coordinator = try #require(shop.context.persistentStoreCoordinator)
         func progress() -> Progress {
@@ -369,7 +369,7 @@ struct ImportContractTests {
         #expect(part.fractionCompleted == 1 && !whole.isCancelled)
     }
 
-    @Test func `a broken document is an error with its place`() throws {
+    @Test func `a syntax error has its position`() throws {
         let shop = try Shop()
         for json in [
             #"{"Label": [{"word": "a"}"#, #"{"Lable": []}"#, #"{"Label": [{"word": "a", "word": "b"}]}"#, "", "no",

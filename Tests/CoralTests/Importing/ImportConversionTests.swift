@@ -32,7 +32,7 @@ struct ImportConversionTests {
         #"{"position": 4294967296}"#, #"{"position": 1.5}"#, #"{"position": "x"}"#, #"{"isGift": 2}"#,
         #"{"weight": "heavy"}"#, #"{"id": "none"}"#, #"{"picture": "???"}"#,
     ])
-    func `what cannot be converted is an error at its place`(_ json: String) throws {
+    func `a value that cannot be converted is an error with its position`(_ json: String) throws {
         let plan = try shop.plan(json, entity: "Line")
         let error = try #require(plan.errors.kept.first)
         #expect(error.code == .wrongValue)
@@ -61,7 +61,7 @@ struct ImportConversionTests {
         #expect(abs((date?.timeIntervalSince1970 ?? 0) - seconds) < 0.0001)
     }
 
-    @Test func `a date format of one's own`() throws {
+    @Test func `a custom date format`() throws {
         let plan = try shop.plan(#"{"number": 1, "changed": "8/5/2011 1-56-04"}"#, entity: "Order") {
             $0.dateFormats = ["M/d/yyyy H-mm-ss"]
         }

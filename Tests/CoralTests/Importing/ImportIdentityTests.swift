@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// Who is who: keys, constraints, URIs, content.
+/// The identity of records: keys, constraints, URIs, content.
 struct ImportIdentityTests {
     @Test func `the same key at the top and nested is one object`() throws {
         let shop = try Shop()
@@ -23,7 +23,7 @@ struct ImportIdentityTests {
             """
         try shop.take(json)
         #expect(try shop.texts("Line", "text") == ["a", "b"])
-        // Flat, the parent by its key, before and after the line itself.
+        // Flat: the parent by its key, before and after the line itself.
         let flat =
             #"{"Line": [{"order": 2, "position": 1, "text": "B"}, {"order": 3, "position": 1, "text": "c"}], "Order": [{"number": 3}]}"#
         #expect(try shop.take(flat) == "2 inserts, 1 update, 1 link, 0 errors")
@@ -53,7 +53,7 @@ struct ImportIdentityTests {
         #expect(throws: ImportError.self) { try shop.plan("{}") { $0.deletionScopes = [DeletionScope(entity: "X")] } }
     }
 
-    @Test func `a document of the very store finds its objects by their ids`() throws {
+    @Test func `a document of the same store finds its objects by their ids`() throws {
         let shop = try Shop()
         try shop.take(#"{"Remark": [{"text": "a"}, {"text": "b"}]}"#)
         let remarks = try shop.objects("Remark", sortedBy: "text")
@@ -74,7 +74,7 @@ struct ImportIdentityTests {
         #expect(try shop.take(json) == "3 inserts, 0 updates, 0 links, 0 errors")
     }
 
-    @Test func `what is not saved yet is found`() throws {
+    @Test func `unsaved objects are found`() throws {
         let shop = try Shop()
         shop.context.performAndWait { _ = shop.context.insert("Label", ["word": "new"]) }
         let plan = try shop.plan(#"{"Label": [{"word": "new", "colour": "red"}]}"#)
@@ -86,7 +86,7 @@ struct ImportIdentityTests {
         #expect(try shop.texts("Label", "colour") == ["red"])
     }
 
-    @Test func `a circle of keys is an error`() throws {
+    @Test func `a cycle of keys is an error`() throws {
         let shop = try Shop()
         let plan = try shop.plan(#"{"Remark": [{"$id": "r", "order": "o"}], "Order": [{"$id": "o", "number": 1}]}"#) {
             $0.identity.keys["Remark"] = ["order"]

@@ -1,6 +1,6 @@
 import Coral
 
-/// Models for tests of importing: orders with lines that are unique per order, customers, an inherited entity.
+/// Models for tests of importing: orders with lines that are unique per order, customers, a subentity.
 enum ShopModel {
     static func make() -> NSManagedObjectModel {
         let party = WebModel.entity("Party", [("code", .stringAttributeType), ("name", .stringAttributeType)])
@@ -59,7 +59,7 @@ enum ShopModel {
     }
 }
 
-/// A shop in a store in memory, and what tests ask of it.
+/// A shop in a store in memory, with helpers for tests.
 struct Shop {
     let context: NSManagedObjectContext
 

@@ -4,13 +4,13 @@
     import Synchronization
     import Testing
 
-    /// How often the store is asked.
+    /// The number of statements of an import.
     struct ImportStatementTests {
         private final class Log: Sendable {
             let statements = Mutex<[String]>([])
         }
 
-        /// The SELECT statements that planning takes.
+        /// The number of SELECT statements of planning.
         private func selects(_ count: Int, stored: Bool) throws -> Int {
             let log = Log()
             let context = try SQLiteConnection.$statementObserver.withValue({ statement in
@@ -43,7 +43,7 @@
         @Test func `one fetch for each key and batch, whatever the size`() throws {
             #expect(try selects(20, stored: false) == 3)
             #expect(try selects(400, stored: false) == 3)
-            // 1,100 labels are three batches. The key of orders has no index: they are one.
+            // 1,100 labels are three batches. The key of orders has no index: they are one batch.
             #expect(try selects(1100, stored: false) == 5)
             let few = try selects(20, stored: true)
             #expect(try selects(400, stored: true) <= few + 4)

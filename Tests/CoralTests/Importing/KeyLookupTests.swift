@@ -5,11 +5,11 @@
     import Synchronization
     import Testing
 
-    /// Objects that are looked up by a key without an index: the table is read a few times, not once for each batch.
+    /// Lookups by a key without an index: the table is read a few times, not once for each batch.
     struct KeyLookupTests {
         private final class Log: Sendable {
             let statements = Mutex<[String]>([])
-            /// The statements that look for values of a column, of all since the last time.
+            /// The number of statements since the last call that search for values of a column.
             func takeLookups(_ column: String) -> Int {
                 statements.withLock { all in
                     defer { all = [] }
@@ -56,7 +56,7 @@
             }
         }
 
-        @Test func `rows are looked up by keys that are read once`() throws {
+        @Test func `rows are looked up by keys that are loaded once`() throws {
             let context = try makeContext()
             var importer = BatchImporter(into: try #require(context.persistentStoreCoordinator))
             importer.options.reading.shape = .plain
@@ -76,7 +76,7 @@
             #expect(replies == 4100)
         }
 
-        @Test func `a key that several rows have is left to objects`() throws {
+        @Test func `a key of several rows falls back to objects`() throws {
             let context = try makeContext()
             try context.performAndWait {
                 for number in 0..<3000 { context.insert("Remark", ["text": "remark \(number)", "stars": 1]) }
@@ -92,7 +92,7 @@
             #expect(result.conflicts.contains { $0.message.contains("2 stored objects of Remark have this key") })
         }
 
-        @Test func `objects are looked up by as many keys at once as a statement takes`() throws {
+        @Test func `a lookup of objects uses as many keys as a statement permits`() throws {
             let context = try makeContext()
             try context.performAndWait {
                 var importer = GraphImporter(into: context)

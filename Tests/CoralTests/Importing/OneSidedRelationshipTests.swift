@@ -1,12 +1,12 @@
-// Rows can be made one-sided only where the engine is.
+// One-sided references can be created only with the package's own engine.
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Coral
     import GRDB
     import Testing
 
-    /// Stores of Apple's in which one object refers to another that does not refer back: they are exported, restored and checked as
-    /// they are.
+    /// Stores, as Apple's framework can write them, in which one object refers to another that does not refer back:
+    /// they are exported, restored and checked unchanged.
     @Suite final class OneSidedRelationshipTests {
         private let folder: URL
         private let url: URL
@@ -37,8 +37,8 @@
             }
             let database = try DatabaseQueue(path: url.path)
             try database.write { database in
-                // A master that does not know his dog; one that claims a dog of another's; two that like one man, who
-                // says that a third does.
+                // A master that does not refer to his dog; one that refers to another's dog; two that like one man, who
+                // refers to a third.
                 try database.execute(sql: "UPDATE ZMAN SET ZDOG = NULL WHERE Z_PK = 1")
                 try database.execute(sql: "UPDATE ZMAN SET ZDOG = 3 WHERE Z_PK = 2")
                 try database.execute(sql: "UPDATE ZMAN SET ZLIKES = 4 WHERE Z_PK IN (1, 2)")
@@ -64,7 +64,7 @@
             return sink.data
         }
 
-        @Test func `a restored store has each side as the document says it`() throws {
+        @Test func `a restored store has each side as in the document`() throws {
             let document = try export(url)
             let restored = folder.appendingPathComponent("Restored.sqlite")
             let plan = try StoreRestorer(model: model).restore(.data(document), to: restored)
@@ -73,7 +73,7 @@
             #expect(try export(restored) == document)
         }
 
-        @Test func `a store that is there gets each side as the document says it`() throws {
+        @Test func `an existing store gets each side as in the document`() throws {
             let document = try export(url)
             let whole = folder.appendingPathComponent("Whole.sqlite")
             _ = try StoreRestorer(model: model).restore(.data(document), to: whole)
@@ -85,7 +85,7 @@
             #expect(try rows(whole) == expected)
         }
 
-        @Test func `a check says which references do not lead back`() throws {
+        @Test func `a check finds the references whose inverse differs`() throws {
             let problems = try StoreCheck(url: url, model: model).problems()
             #expect(problems.allSatisfy { $0.code == .disagreeingInverse })
             let found = Set(problems.map { "\($0.entity).\($0.property ?? "") \($0.examples.joined(separator: " "))" })

@@ -3,7 +3,7 @@ import Testing
 
 /// Documents of another version of the model.
 struct OtherModelTests {
-    /// The document of a store with entities and properties that the newer model has not, or calls otherwise.
+    /// The document of a store with entities and properties that the newer model does not have, or has renamed.
     private func oldDocument() throws -> Data {
         let person = WebModel.entity("Person", [("name", .stringAttributeType), ("fax", .stringAttributeType)])
         let pager = WebModel.entity("Pager", [("number", .stringAttributeType)])
@@ -38,7 +38,7 @@ struct OtherModelTests {
         }
     }
 
-    @Test func `the plan tells how the models differ, and what is left out`() throws {
+    @Test func `the plan lists the model differences and the omissions`() throws {
         let plan = try plan(.skip)
         #expect(
             plan.modelDifferences.map(\.description) == [
@@ -51,7 +51,7 @@ struct OtherModelTests {
         #expect(plan.leftovers.isEmpty)
     }
 
-    @Test func `what has no place can be kept, or be an error`() throws {
+    @Test func `unknown members can be kept, or be errors`() throws {
         let kept = try plan(.keep)
         #expect(kept.leftovers.kept.map(\.member) == ["fax"] && kept.leftovers.kept.first?.value == .string("12"))
         #expect(throws: DocumentError.self) { try plan(.fail) }

@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// The plain shape: arrays by entity, relationships as keys, nothing of our own in it.
+/// The plain shape: arrays by entity, relationships as keys, no members of this library's own.
 struct PlainShapeTests {
     private let json = """
         {"Order": [
@@ -22,7 +22,8 @@ struct PlainShapeTests {
         return sink.data
     }
 
-    @Test func `each relationship is written once, keys for objects, and read back it changes nothing`() throws {
+    @Test func `each relationship is written once, references are keys, and importing it again changes nothing`() throws
+    {
         let shop = try Shop()
         try shop.take(json)
         let data = try plain(shop)
@@ -51,7 +52,7 @@ struct PlainShapeTests {
         #expect(try plain(other) == data)
     }
 
-    @Test func `dates are written to the last bit, and to the millisecond, which is recognised, where asked`() throws {
+    @Test func `dates are exact or rounded to milliseconds, and both are recognised`() throws {
         let shop = try Shop()
         shop.context.performAndWait {
             _ = shop.context.insert(
@@ -69,7 +70,7 @@ struct PlainShapeTests {
                 == Date(timeIntervalSinceReferenceDate: 730_902_600.1234567))
     }
 
-    @Test func `a side that is left out is written at the other`() throws {
+    @Test func `if the shape omits one side, the other is written`() throws {
         let shop = try Shop()
         try shop.take(json)
         let data = try plain(shop) {
@@ -79,14 +80,14 @@ struct PlainShapeTests {
         #expect(!data.text.contains("lines") && data.text.contains(#""labels":["new","gift"]"#))
     }
 
-    @Test func `what refers to an object without a key cannot be written`() throws {
+    @Test func `a reference to an object without a key cannot be written`() throws {
         let shop = try Shop()
         try shop.take(#"{"Order": [{"number": 1, "remarks": [{"text": "a"}]}]}"#)
         #expect(throws: DocumentError.self) { try plain(shop) { $0.shape.set("Remark.order", .omit) } }
         #expect(throws: ExportError.self) { try plain(shop) { $0.format = .jsonLines } }
     }
 
-    @Test func `ids of documents of our own are made of keys where asked`() throws {
+    @Test func `ids of this library's documents are natural keys on request`() throws {
         let shop = try Shop()
         try shop.take(json)
         for layout in [DocumentShape.flat, .nested] {
@@ -103,7 +104,7 @@ struct PlainShapeTests {
         }
     }
 
-    @Test func `in batches too, keys that lead to earlier records find their objects`() throws {
+    @Test func `in batches keys find objects of earlier records`() throws {
         let shop = try Shop()
         try shop.take(json)
         let data = try plain(shop)

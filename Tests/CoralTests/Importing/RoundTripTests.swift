@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// What was exported comes back.
+/// Exported documents are imported without loss.
 struct RoundTripTests {
     private func fill(_ context: NSManagedObjectContext) throws {
         try context.performAndWait {
@@ -39,7 +39,7 @@ struct RoundTripTests {
         (GraphFormat.json, DocumentShape.flat), (.json, .nested), (.jsonLines, .lines), (.propertyList, .flat),
         (.xmlPropertyList, .nested), (.xml, .flat),
     ])
-    func `a graph survives every format`(_ format: GraphFormat, _ layout: DocumentShape) throws {
+    func `a graph round-trips in every format`(_ format: GraphFormat, _ layout: DocumentShape) throws {
         let original = try makeContext(WebModel.make())
         try fill(original)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).\(format.rawValue)")
@@ -52,7 +52,7 @@ struct RoundTripTests {
             #expect(plan.inserts.count == 18)
             let copy = try makeContext(WebModel.make(), at: restored)
             #expect(try document(copy).text == (try document(original).text))
-            // A second time it is all there.
+            // A second import changes nothing.
             #expect(try StoreRestorer(model: WebModel.make()).restore(.file(file), to: restored).isEmpty)
         #endif
         let other = try makeContext(WebModel.make())
@@ -77,7 +77,7 @@ struct RoundTripTests {
                         let targets =
                             (value as? NSOrderedSet)?.array ?? (value as? NSSet)?.allObjects ?? value.map { [$0] } ?? []
                         let names = targets.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "" }
-                        // An ordered inverse of what has no order gets one in the order of import.
+                        // An ordered inverse of an unordered relationship has the order of the import.
                         let isGiven = relationship.isOrdered && key != "friendOf"
                         shape["\(entity) \(name).\(key)"] = isGiven ? names : names.sorted()
                     }

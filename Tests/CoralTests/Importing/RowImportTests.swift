@@ -8,9 +8,9 @@
     import Synchronization
     import Testing
 
-    /// Documents that are imported by rows give the very stores that objects give.
+    /// Importing documents by rows gives the same stores as importing them by objects.
     struct RowImportTests {
-        /// A library: entities that inherit, keys through relationships, every kind of relationship and attribute.
+        /// A library: subentities, keys through relationships, every kind of relationship and attribute.
         static func makeModel() -> NSManagedObjectModel {
             let holding = WebModel.entity("Holding", [("code", .stringAttributeType), ("name", .stringAttributeType)])
             holding.isAbstract = true
@@ -71,7 +71,7 @@
                 try #require(context.persistentStoreCoordinator)
             }
 
-            /// Imports by rows; nil where that is not possible.
+            /// Imports by rows; nil if that is not possible.
             func takeRows(
                 _ json: String, progress: Progress? = nil, _ change: (inout ImportOptions) -> Void = { _ in }
             ) throws -> BatchImporter.Result? {
@@ -97,7 +97,7 @@
                 }
             }
 
-            /// All rows of all tables but the metadata.
+            /// All rows of all tables except the metadata.
             func rows() throws -> [String: [String]] {
                 let queue = try DatabaseQueue(path: url.path)
                 return try queue.read { database in
@@ -120,7 +120,7 @@
             return options
         }
 
-        /// Imports documents one after the other by both roads, and compares what comes of each.
+        /// Imports documents one after the other by rows and by objects, and compares the results.
         private func requireSame(_ documents: String...) throws {
             let (rows, objects) = (try Library(), try Library())
             for (number, document) in documents.enumerated() {
@@ -131,7 +131,7 @@
                 #expect(result.linkCount == plan.links.count, "Document \(number)")
                 let (one, other) = (try rows.rows(), try objects.rows())
                 for name in other.keys.sorted() { #expect(one[name] == other[name], "Document \(number), \(name)") }
-                // A second time nothing changes.
+                // A second import changes nothing.
                 let again = try #require(try rows.takeRows(document))
                 #expect(again.insertCount == 0 && again.updateCount == 0 && again.linkCount == 0)
                 #expect(try rows.rows() == one)
@@ -162,7 +162,7 @@
                 """)
         }
 
-        @Test func `to-one relationships, forwards and back, to entities that inherit`() throws {
+        @Test func `to-one relationships, forward and backward, to subentities`() throws {
             try requireSame(
                 """
                 {"Remark": [{"text": "early", "about": "d1"}, {"text": "none", "about": null}],
@@ -176,7 +176,7 @@
                 """)
         }
 
-        @Test func `one to one, also stolen from another`() throws {
+        @Test func `one-to-one relationships, also replaced`() throws {
             try requireSame(
                 #"{"Person": [{"name": "Ann"}, {"name": "Bob"}], "Card": [{"number": 1, "person": "Ann"}, {"number": 2}]}"#,
                 #"{"Card": [{"number": 2, "person": "Ann"}]}"#,
@@ -184,7 +184,7 @@
                 #"{"Person": [{"name": "Ann", "card": [3]}]}"#)
         }
 
-        @Test func `many to many, replaced, from either side and forwards`() throws {
+        @Test func `many-to-many relationships, replaced, from either side and forward`() throws {
             try requireSame(
                 """
                 {"Tag": [{"word": "x"}, {"word": "y"}], "Book": [{"code": "b"}],
@@ -199,7 +199,7 @@
                 """)
         }
 
-        @Test func `members in order get their places, and owners new ones`() throws {
+        @Test func `ordered members get positions, also with new owners`() throws {
             try requireSame(
                 """
                 {"Book": [{"code": "a"}, {"code": "b"}],
@@ -209,7 +209,7 @@
                 #"{"Chapter": [{"book": "a", "position": 3, "title": "last"}, {"book": "b", "position": 3}]}"#)
         }
 
-        @Test func `objects without a key are new every time`() throws {
+        @Test func `objects without a key are always new`() throws {
             let (rows, objects) = (try Library(), try Library())
             for library in [rows, objects] { try library.takeObjects(#"{"Person": [{"name": "Ann"}]}"#) }
             for _ in 0..<2 {
@@ -246,7 +246,7 @@
             try requireSame(documents[0], documents[1])
         }
 
-        @Test func `many records, of more than one batch`() throws {
+        @Test func `more records than one batch`() throws {
             func document(_ change: Int) -> String {
                 let tags = (0..<700).map { #"{"word": "t\#($0)"}"# }
                 let books = (0..<60).map { #"{"code": "b\#($0)", "pages": \#($0 * change)}"# }
@@ -283,7 +283,7 @@
                 let other = try #require(expected as? ImportError)
                 #expect(error.code == other.code && error.property == other.property && error.record == other.record)
                 #expect(error.place == other.place && error.entity == other.entity && error.ruleCode == other.ruleCode)
-                // The stores differ, the objects do not.
+                // The stores differ, but the objects do not.
                 func name(_ uri: String?) -> [Substring]? { uri?.split(separator: "/").suffix(2) }
                 #expect(name(error.object) == name(other.object))
                 if error.code != .invalidObject { #expect(error.message == other.message) }
@@ -313,23 +313,23 @@
 
         @Test(
             arguments: [
-                // Values that are none of the type, also behind a batch of good ones.
+                // Values of a wrong type, also after a valid batch.
                 #"{"Book": [{"code": "c", "pages": 40000}]}"#,
                 #"{"Book": [{"code": "c"}], "Chapter": [{"book": "c", "position": 1}, {"book": "b", "position": 1, "id": "no"}]}"#,
                 #"{"Person": [{"name": "Ann", "born": "yesterday"}]}"#,
                 #"{"Chapter": [{"book": "b", "position": 1, "link": ""}]}"#,
-                // References to nobody.
+                // Dangling references.
                 #"{"Chapter": [{"book": "b", "position": 2, "tags": ["x", "nobody"]}]}"#,
                 #"{"Remark": [{"text": "a", "about": "nobody"}]}"#,
                 #"{"Person": [{"name": "Bob", "friend": "nobody"}, {"name": "Cy"}]}"#,
-                // What the model does not allow.
+                // Values that are invalid by the model.
                 #"{"Chapter": [{"book": "b", "position": 2, "title": "too long"}]}"#,
                 #"{"Chapter": [{"book": "b", "position": 1, "title": "UPPER", "words": 7}]}"#,
                 #"{"Chapter": [{"book": "b", "position": 3, "words": 101}]}"#,
                 #"{"Chapter": [{"book": "b", "position": 3, "words": null}]}"#,
                 #"{"Card": [{"number": 1}]}"#,
                 #"{"Card": [{"number": 1, "person": null}]}"#,
-                // What is no document.
+                // Invalid documents.
                 #"{"Book": [{"code": "c"}], "Tag": [{"word": "y"}"#,
                 #"{"Book": [{"code": "c"}], "Tag": [{"word": "y"}]} more"#,
                 #"{"Book": [{"code": "c"}], "Tag": {"word": "y"}}"#,
@@ -339,16 +339,16 @@
                 #"{"Book": [{"code": "c"}], "Chapter": [{"book": "b", "position": 1, "tags": [["x", "y"]]}]}"#,
                 #"{"Book": [{"code": "c", "name": "\ud800"}]}"#, "[", "", "{\"Book\": [{\"code\": \"a\u{1}b\"}]}",
             ] as [String])
-        func `mistakes are told as objects tell them, and nothing is written`(_ document: String) throws {
+        func `errors equal those of the object importer, and nothing is written`(_ document: String) throws {
             try requireSameError(document)
         }
 
-        @Test func `strict values, as in the road through objects`() throws {
+        @Test func `strict values are checked as by the object importer`() throws {
             try requireSameError(#"{"Book": [{"code": "c", "pages": "12"}]}"#) { $0.isStrict = true }
             try requireSameError(#"{"Book": [{"code": "c", "misspelt": 12}, 1]}"#) { $0.unknownKeys = .fail }
         }
 
-        @Test func `values that must be unique stay so, and nothing is written`() throws {
+        @Test func `a violated uniqueness constraint is an error, and nothing is written`() throws {
             let model = Self.makeModel()
             for tag in model.entities where tag.name == "Tag" { tag.uniquenessConstraints = [["word"], ["colour"]] }
             let library = try Library(model)
@@ -359,7 +359,7 @@
                     #"{"Tag": [{"word": "x", "colour": "red"}, {"word": "y"}, {"word": "z", "colour": "red"}]}"#, keys)
             }
             #expect(try library.rows() == before)
-            // What passes from one to another is in order when all is done.
+            // A value that moves to another object is valid at the end.
             #expect(try library.takeRows(#"{"Tag": [{"word": "x", "colour": "red"}]}"#, keys)?.insertCount == 1)
             var importer = BatchImporter(into: try library.coordinator(), options: Self.options(keys))
             importer.rowImporting = .automatic
@@ -368,7 +368,7 @@
             #expect(result.insertCount == 1 && result.updateCount == 1)
         }
 
-        @Test(arguments: 1...40) func `documents that end too early change nothing`(_ part: Int) throws {
+        @Test(arguments: 1...40) func `truncated documents change nothing`(_ part: Int) throws {
             let document =
                 #"{"Tag": [{"word": "t"}], "Book": [{"code": "c\u00e9", "pages": -1.0e1}], "Chapter": [{"book": "b", "position": 9, "tags": ["x", "t"], "isDone": true}]}"#
             let bytes = Array(document.utf8)
@@ -376,15 +376,15 @@
             try requireSameError(String(decoding: bytes[..<end], as: UTF8.self))
         }
 
-        @Test func `what rows cannot do is left to objects`() throws {
+        @Test func `documents that rows do not support fall back to objects`() throws {
             let library = try Library()
             for document in [
-                // One object twice, an object inside another, members in order, a header.
+                // Two records of one object, a nested object, ordered members, a header.
                 #"{"Tag": [{"word": "x"}, {"word": "x", "colour": "red"}]}"#,
                 #"{"Book": [{"code": "b", "owner": {"name": "Ann"}}]}"#,
                 #"{"Book": [{"code": "b", "chapters": []}]}"#,
                 #"{"Tag": [{"$id": "1", "word": "x"}]}"#,
-                // A key that leads to what comes later.
+                // A key with a forward reference.
                 #"{"Chapter": [{"book": "later", "position": 1}], "Book": [{"code": "later"}]}"#,
             ] {
                 let before = try library.rows()
@@ -409,7 +409,7 @@
 
         // MARK: - What others see
 
-        @Test func `an open context sees the outcome`() throws {
+        @Test func `an open context sees the result`() throws {
             let library = try Library()
             try library.takeObjects(#"{"Tag": [{"word": "x", "colour": "red"}]}"#)
             let context = library.context
@@ -438,7 +438,7 @@
             }
         }
 
-        @Test func `the history tells what has changed`() throws {
+        @Test func `the history contains the changes`() throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

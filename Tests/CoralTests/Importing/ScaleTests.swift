@@ -5,7 +5,8 @@
     import Synchronization
     import Testing
 
-    /// Sizes at which other libraries gave up. They take minutes, so they run where the environment asks: `CORAL_SCALE=1`.
+    /// Sizes that other libraries cannot import. These tests take minutes and run only with the environment variable
+    /// `CORAL_SCALE=1`.
     @Suite(
         .enabled(if: ProcessInfo.processInfo.environment["CORAL_SCALE"] != nil, "CORAL_SCALE is not set."), .serialized)
     struct ScaleTests {
@@ -50,7 +51,7 @@
         }
 
         @Test(arguments: [DocumentShape.flat, .nested])
-        func `a chain of a million links goes out and in`(_ layout: DocumentShape) throws {
+        func `a chain of a million objects is exported and imported`(_ layout: DocumentShape) throws {
             let link = WebModel.entity("Link", [])
             WebModel.relate(link, "next", .toOne, link, "previous", .toOne)
             let model = NSManagedObjectModel()

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// What a store holds on first launch.
+/// The initial content of a store.
 final class StoreSeedTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("seed-\(UUID().uuidString)")
 
@@ -35,7 +35,7 @@ final class StoreSeedTests {
         }
     }
 
-    @Test func `documents fill a new store once, and a store fills the next`() throws {
+    @Test func `documents fill a new store once, and that store fills another`() throws {
         let tags = try document("tags.json", #"{"Tag": [{"name": "home"}, {"name": "work"}]}"#)
         let notes = try document(
             "notes.json", #"{"Note": [{"title": "Groceries", "tags": ["home"]}, {"title": "Welcome"}]}"#)
@@ -53,7 +53,7 @@ final class StoreSeedTests {
         #expect(try Data(contentsOf: url) == before)
     }
 
-    @Test func `what cannot be imported leaves no store`() throws {
+    @Test func `an error leaves no store`() throws {
         let good = try document("good.json", #"{"Note": [{"title": "x"}]}"#)
         let bad = try document("bad.json", #"{"Note": [{"rank": "high"}]}"#)
         let url = folder.appendingPathComponent("Notes.sqlite")

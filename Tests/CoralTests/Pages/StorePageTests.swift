@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// A page of a store: what it shows, where its links lead, and that nothing in it runs.
+/// A page of a store: its content, the targets of its links, and that it executes nothing.
 @Suite struct StorePageTests {
     private func page(_ title: String, _ body: (NSManagedObjectContext) throws -> Void) throws -> String {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
@@ -27,7 +27,7 @@ import Testing
         return object
     }
 
-    @Test func `objects are called by their titles, and every link leads somewhere`() throws {
+    @Test func `objects are named by their titles, and every link has a target`() throws {
         let html = try page("Notes") { context in
             let tag = insert("Tag", ["name": "home"], context)
             for number in 1...20 {
@@ -44,7 +44,7 @@ import Testing
         #expect(links.allSatisfy(addresses.contains))
     }
 
-    @Test func `values are text, whatever they hold`() throws {
+    @Test func `values are escaped, whatever they contain`() throws {
         let html = try page("<b>&") { context in
             _ = insert("Note", ["title": "<script>alert(1)</script>", "body": "\u{0}\u{1B}\"'"], context)
             let site = try #require(URL(string: "javascript:alert(1)"))
@@ -57,7 +57,7 @@ import Testing
         #expect(!html.contains("\u{0}"))
     }
 
-    @Test func `long text is cut, and what is empty shares a line`() throws {
+    @Test func `long text is truncated, and empty properties share a row`() throws {
         let html = try page("Notes") { context in
             _ = insert("Note", ["title": "T", "body": String(repeating: "ä", count: 5000)], context)
         }

@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func `an array goes to defaults or a file in one line and comes back in order`() throws {
+    @Test func `an array is written to defaults or a file in one line and read back in order`() throws {
         try withThings { context, things in
             let wanted = [things[2], things[0], things[1], things[0]]
             let defaults = UserDefaults()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `objects anywhere in a graph`() throws {
+    @Test func `objects anywhere in an object graph`() throws {
         try withThings { context, things in
             let root: NSDictionary = [
                 "selection": things as NSArray, "first": things[0], "scroll": 12, "nested": ["deep": [things[1]]],
@@ -51,12 +51,12 @@ import Testing
         }
     }
 
-    @Test func `archives of the old recipe are read`() throws {
+    @Test func `archives of the older convention are read`() throws {
         try withThings { context, things in
             try context.save()
             let old = things.map { OldObject($0.objectID.uriRepresentation()) }
             let archiver = NSKeyedArchiver(requiringSecureCoding: false)
-            // A class that nobody has any more, and one that is no longer secure.
+            // A class that no longer exists, and one that is no longer secure.
             archiver.setClassName("SSNote", for: OldObject.self)
             archiver.encode(old as NSArray, forKey: NSKeyedArchiveRootObjectKey)
             archiver.finishEncoding()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `hostile and broken archives are errors`() throws {
+    @Test func `hostile and damaged archives are errors`() throws {
         try withThings { context, things in
             #expect(throws: ReferenceError.self) { try context.objects(fromReferences: Data()) }
             #expect(throws: ReferenceError.self) { try context.objects(fromReferences: Data("bplist00".utf8)) }
@@ -80,7 +80,7 @@ import Testing
             #expect(throws: ReferenceError.self) {
                 try ObjectArchiver.archivedData(["x": Unarchivable()] as NSDictionary)
             }
-            // Classes are instantiated only where they are allowed.
+            // Classes are instantiated only if they are allowed.
             let foreign = try NSKeyedArchiver.archivedData(
                 withRootObject: NSDateComponents(), requiringSecureCoding: true)
             #expect(throws: ReferenceError.self) { try ObjectUnarchiver(context: context).unarchive(foreign) }
@@ -106,13 +106,13 @@ import Testing
             let later = try decoder.decode(Selection.self, from: data)
             #expect(later.thing == nil)
             #expect(later.$thing?.code == .rowDeleted)
-            // What led nowhere is not lost.
+            // Unresolved references are kept.
             #expect(try decoder.decode(Selection.self, from: JSONEncoder().encode(later)).$thing?.code == .rowDeleted)
         }
     }
 }
 
-/// An object as the old recipe encoded it.
+/// An object as the older convention encoded it.
 final class OldObject: NSObject, NSCoding {
     let uri: URL
 

@@ -2,9 +2,9 @@ import Coral
 import CoralTesting
 import Testing
 
-/// A reference finds its object again, or says why not.
+/// A reference resolves to its object, or to a reason.
 @Suite struct ReferenceTests {
-    /// A key that is declared, one that is a constraint, and none at all.
+    /// Entities with a declared key, with a constraint, and without a key.
     private func model() -> NSManagedObjectModel {
         let note = WebModel.entity("Note", [("title", .stringAttributeType), ("code", .UUIDAttributeType)])
         note.uniquenessConstraints = [["code"]]
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `references survive every coder, and are equal when they are`() throws {
+    @Test func `references round-trip in every coder, and compare as equal`() throws {
         let context = try makeContext(model())
         try context.performAndWait {
             let note = notes(1, in: context)[0]
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `what is missing says why`() throws {
+    @Test func `an unresolved reference has a reason`() throws {
         let (context, other) = (try makeContext(model()), try makeContext(model()))
         try context.performAndWait {
             let plain = context.insert("Plain", ["name": "a"])
@@ -90,7 +90,7 @@ import Testing
             other.performAndWait {
                 let found = references.resolve(in: other).map(\.object)
                 #expect(found == [copies[note], copies[line]])
-                // A key that two objects have says so.
+                // The reason for a key that two objects have.
                 let key = NaturalKey(["title": .string("x")])
                 let ambiguous = ManagedObjectReference(entityName: "Note", uri: nil, naturalKey: key)
                 #expect(ambiguous.resolve(in: other).reason?.code == .rowDeleted)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<10) func `resolve of a reference is the object, on random graphs`(seed: Int) throws {
+    @Test(arguments: 0..<10) func `references to objects of random graphs resolve to them`(seed: Int) throws {
         let model = WebModel.make()
         let context = try makeContext(model)
         try context.performAndWait {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `a store that is copied or moved keeps its references`() throws {
+    @Test func `references resolve in a copied or moved store`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `in the next version of the model the natural key finds the object under its new name`() throws {
+    @Test func `in the next model version the natural key finds the object under its new name`() throws {
         let context = try makeContext(model())
         let memo = WebModel.entity("Memo", [("title", .stringAttributeType), ("token", .UUIDAttributeType)])
         memo.renamingIdentifier = "Note"
@@ -153,7 +153,7 @@ import Testing
             let references = try ManagedObjectReference.references(to: notes)
             let document = try GraphExporter(shape: .everything).data(notes.reversed())
             try other.performAndWait {
-                // Another row comes first, so that no primary key is what it was.
+                // Another row comes first, so that all primary keys differ.
                 other.insert("Memo", ["title": "before", "token": UUID()])
                 try other.save()
                 var options = ImportOptions()

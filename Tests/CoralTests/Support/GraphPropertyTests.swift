@@ -3,7 +3,7 @@ import CoralTesting
 import NotesModel
 import Testing
 
-/// What `CoralTesting` asks of users' models, asked of ours.
+/// Applies the checks of `CoralTesting` to this library.
 @Suite struct GraphPropertyTests {
     /// Mandatory relationships in both directions, and every type of attribute.
     private static func strictModel() -> NSManagedObjectModel {
@@ -29,7 +29,7 @@ import Testing
         WebModel.make, { .notes() }, GraphPropertyTests.strictModel,
     ]
 
-    @Test(arguments: 0..<30) func `copies and references of random graphs are as they must be`(seed: Int) throws {
+    @Test(arguments: 0..<30) func `copies and references of random graphs have no failures`(seed: Int) throws {
         let context = try makeContext(Self.models[seed % 3]())
         try context.performAndWait {
             var generator = GraphGenerator(seed: UInt64(seed))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<15) func `random graphs survive a document`(seed: Int) throws {
+    @Test(arguments: 0..<15) func `random graphs round-trip through a document`(seed: Int) throws {
         let make = Self.models[seed % 3]
         let (context, other) = (try makeContext(make()), try makeContext(make()))
         try context.performAndWait {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the same seed gives the same graph, and what is wrong is told`() throws {
+    @Test func `the same seed gives the same graph, and failures are reported`() throws {
         let graphs = try (0..<2).map { _ in
             let context = try makeContext(WebModel.make())
             return try context.performAndWait {

@@ -2,7 +2,7 @@ import Coral
 import CoralTesting
 import Testing
 
-/// Graphs are compared by what their objects hold, not by how that prints.
+/// Graphs are compared by their objects' values, not by descriptions.
 struct IsomorphismValueTests {
     private func model() -> NSManagedObjectModel {
         let entity = WebModel.entity("Thing", [("value", .transformableAttributeType)])
@@ -17,7 +17,7 @@ struct IsomorphismValueTests {
         return context.performAndWait { ObjectContents(context.insert("Thing", ["value": value])) }
     }
 
-    @Test func `dictionaries and sets are equal by what they hold`() throws {
+    @Test func `dictionaries and sets are equal if their elements are`() throws {
         let keys = (0..<40).map { "key \($0)" }
         var (one, two): ([String: Any], [String: Any]) = ([:], [:])
         for key in keys { one[key] = [key, 1] }
@@ -35,7 +35,7 @@ struct IsomorphismValueTests {
         #expect(try contents(NSSet(array: keys)) != contents(set))
     }
 
-    @Test func `texts are told from what looks like them`() throws {
+    @Test func `strings differ from values with the same description`() throws {
         #expect(try contents(["a, b"]) != contents(["a", "b"]))
         #expect(try contents(["1"]) != contents([1]))
         #expect(try contents([["a"], ["b"]]) != contents([["a", "b"]]))

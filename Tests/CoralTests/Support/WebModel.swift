@@ -1,6 +1,7 @@
 import Coral
 
-/// A model with every kind of relationship: a tree in order, many to many, one to one, one way, and inheritance.
+/// A model with every kind of relationship: an ordered tree, many-to-many, one-to-one, without inverse, and
+/// inheritance.
 enum WebModel {
     static func make() -> NSManagedObjectModel {
         let thing = entity("Thing", [("name", .stringAttributeType), ("number", .integer64AttributeType)])

@@ -6,14 +6,14 @@ struct AlbumSettings: Codable, Equatable {
     var title = ""
 }
 
-/// A class as an app has it.
+/// A class as in an app.
 final class Album: NSManagedObject {
     @Tracked("tags") var tags: [String] = []
     @Tracked("settings", coder: .json) var settings = AlbumSettings()
     @Tracked("nothing") var misspelt: [String] = ["initial"]
 }
 
-/// What was reported, from any queue.
+/// The reported conflicts, from any queue.
 private final class Reports: @unchecked Sendable {  // because of its lock
     private let lock = NSLock()
     private var names: [String] = []
@@ -22,7 +22,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
     var all: [String] { lock.withLock { names } }
 }
 
-/// Changes in place are noticed.
+/// In-place changes are detected.
 @Suite(.serialized) struct TrackedTests {
     private func model() -> NSManagedObjectModel {
         CodableTransformer<[String]>.register(as: "CoralTestsTags")
@@ -63,13 +63,13 @@ private final class Reports: @unchecked Sendable {  // because of its lock
             let request = NSFetchRequest<NSManagedObject>(entityName: "Album")
             let read = try #require(try context.fetch(request).first as? Album)
             #expect(read.tags == ["a", "b"])
-            // What is the same is no change.
+            // An equal value is not a change.
             read.tags = ["a", "b"]
             #expect(!context.hasChanges)
         }
     }
 
-    @Test func `undo, rollback and refresh take it back`() throws {
+    @Test func `undo, rollback and refresh revert an in-place change`() throws {
         try withAlbum { context, album in
             let undo = UndoManager()
             undo.groupsByEvent = false
@@ -90,7 +90,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         }
     }
 
-    @Test func `what is wrong is an error, never a trap`() throws {
+    @Test func `an invalid value is an error and does not trap`() throws {
         try withAlbum { context, album in
             #expect(album.misspelt == ["initial"])
             album.misspelt = ["x"]
@@ -112,7 +112,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         }
     }
 
-    @Test func `a save from another context is seen, and conflicts are settled and reported`() throws {
+    @Test func `a save from another context is merged, and conflicts are resolved and reported`() throws {
         let context = try makeContext(model())
         let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         other.persistentStoreCoordinator = context.persistentStoreCoordinator
@@ -151,7 +151,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         }
     }
 
-    @Test func `who saves without merging first gets the rules' value, and the conflict is reported`() throws {
+    @Test func `a save without merging resolves conflicts by the rules and reports them`() throws {
         let context = try makeContext(model())
         let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         other.persistentStoreCoordinator = context.persistentStoreCoordinator
@@ -192,7 +192,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         #expect(reports.all == ["tags", "tags", "tags"])
     }
 
-    @Test func `values of reference types are noticed by comparison`() throws {
+    @Test func `changes of reference types are detected by comparison`() throws {
         try withAlbum { context, album in
             let colours = try context.mutableValues.value(of: album, forKey: "colours", as: NSMutableArray.self)
             try context.mutableValues.notice()
@@ -204,13 +204,13 @@ private final class Reports: @unchecked Sendable {  // because of its lock
             try context.mutableValues.save()
             context.refresh(album, mergeChanges: false)
             #expect(album.value(forKey: "colours") as? NSArray == ["red", "blue", "green"])
-            // A save for another reason notices too.
+            // A save for another reason detects the change too.
             colours.add("white")
             album.setValue("x", forKey: "name")
             try context.save()
             context.refresh(album, mergeChanges: false)
             #expect((album.value(forKey: "colours") as? NSArray)?.count == 4)
-            // Changed here and there.
+            // Changed in both contexts.
             let later = try context.mutableValues.value(of: album, forKey: "colours", as: NSMutableArray.self)
             later.add("mine")
             album.setValue(["theirs"] as NSArray, forKey: "colours")
@@ -241,7 +241,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
     }
 
     #if !canImport(Darwin) && !CORAL_PUBLIC_API
-        @Test func `bytes that cannot be read are an error with their place, and stay what they are`() throws {
+        @Test func `bytes that cannot be read are an error with the attribute, and are kept`() throws {
             try withAlbum { context, album in
                 CodableTransformer<[Int]>.register(as: "CoralTestsTags")
                 defer { CodableTransformer<[String]>.register(as: "CoralTestsTags") }

@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// A class as an app has it, that can be changed.
+/// A mutable class as in an app.
 public final class Swatch: NSObject, NSSecureCoding {
     public static var supportsSecureCoding: Bool { true }
     var name: String
@@ -23,7 +23,7 @@ public final class Swatch: NSObject, NSSecureCoding {
     }
 }
 
-/// A palette that must not have more than three swatches.
+/// A palette that is valid with three swatches at most.
 final class Palette: NSManagedObject {
     override func validateForUpdate() throws {
         try super.validateForUpdate()
@@ -32,7 +32,7 @@ final class Palette: NSManagedObject {
     }
 }
 
-/// Gives what it should not.
+/// A transformer that returns values of a wrong class.
 private final class StrangeTransformer: ValueTransformer {
     override class func transformedValueClass() -> AnyClass { NSData.self }
     override class func allowsReverseTransformation() -> Bool { true }
@@ -40,7 +40,7 @@ private final class StrangeTransformer: ValueTransformer {
     override func reverseTransformedValue(_ value: Any?) -> Any? { nil }
 }
 
-/// Transformers that are registered in a line, are missing or fail; values of reference types.
+/// Transformers that are registered by one call, are missing or fail; values of reference types.
 @Suite(.serialized) struct TransformerTests {
     private func model() -> NSManagedObjectModel {
         ArchiveTransformer.register(as: "CoralTestsSwatch", classes: [Swatch.self, NSString.self])
@@ -54,7 +54,7 @@ private final class StrangeTransformer: ValueTransformer {
         ] {
             let attribute = WebModel.attribute(name, .transformableAttributeType)
             attribute.valueTransformerName = transformer
-            // Noticed by the toolkit alone, as on Apple's Core Data.
+            // Detected by the toolkit alone, as with Apple's Core Data.
             attribute.userInfo = ["coral.inPlaceChanges": "ignore"]
             palette.properties.append(attribute)
         }
@@ -78,7 +78,7 @@ private final class StrangeTransformer: ValueTransformer {
         (palette.value(forKey: "list") as? NSArray)?.compactMap { ($0 as? Swatch)?.shade } ?? []
     }
 
-    @Test func `an object of one's own class is changed in place`() throws {
+    @Test func `an object of a custom class is changed in place`() throws {
         try withPalette { context, palette in
             let values = context.mutableValues
             let swatch = try values.value(of: palette, forKey: "swatch", as: Swatch.self)
@@ -96,7 +96,7 @@ private final class StrangeTransformer: ValueTransformer {
         }
     }
 
-    @Test func `what lies inside of a list is changed in place, and undone`() throws {
+    @Test func `an element of a list is changed in place, and the change is undone`() throws {
         try withPalette { context, palette in
             let undo = UndoManager()
             undo.groupsByEvent = false
@@ -119,7 +119,7 @@ private final class StrangeTransformer: ValueTransformer {
         }
     }
 
-    @Test func `what was changed in place is validated before it is saved`() throws {
+    @Test func `an in-place change is validated before it is saved`() throws {
         try withPalette { context, palette in
             let list = try context.mutableValues.value(of: palette, forKey: "list", as: NSMutableArray.self)
             for shade in 3..<6 { list.add(Swatch("more", shade: shade)) }
@@ -133,7 +133,7 @@ private final class StrangeTransformer: ValueTransformer {
     }
 
     @Test(arguments: ["lost", "strange"])
-    func `a transformer that is missing or gives no data is an error with its place`(attribute: String) throws {
+    func `a transformer that is missing or returns no data is an error with the attribute`(attribute: String) throws {
         try withPalette { context, palette in
             palette.setValue(["x"] as NSArray, forKey: attribute)
             let error = #expect(throws: (any Error).self) { try context.save() }
@@ -153,14 +153,14 @@ private final class StrangeTransformer: ValueTransformer {
         }
     }
 
-    @Test func `an archive holds the allowed classes and no others, and bytes that are none are nil`() throws {
+    @Test func `an archive contains the allowed classes only, and invalid bytes give nil`() throws {
         let transformer = ArchiveTransformer.register(as: "CoralTestsOnly", classes: [Swatch.self, NSString.self])
         let archive = try #require(transformer.transformedValue(Swatch("red", shade: 4)) as? Data)
         #expect((transformer.reverseTransformedValue(archive) as? Swatch)?.shade == 4)
         #expect(transformer.transformedValue(nil) == nil && transformer.reverseTransformedValue(nil) == nil)
         let foreign = try NSKeyedArchiver.archivedData(withRootObject: NSDateComponents(), requiringSecureCoding: true)
         #expect(transformer.reverseTransformedValue(foreign) == nil)
-        // So it is with the transformer that comes with Core Data, and inside of collections.
+        // The same holds for Core Data's own transformer, and inside collections.
         let standard = NSSecureUnarchiveFromDataTransformer()
         for value in [NSDateComponents(), [NSDateComponents()] as NSArray, ["a": [NSOrderedSet()]] as NSDictionary] {
             let bytes = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
