@@ -75,7 +75,7 @@ struct BinaryPropertyListReader {
                     case .read: break
                     case .open:
                         throw ArchiveError(
-                            .cycle, "A container holds itself.", byteOffset: try offset(of: number))
+                            .cycle, "A container contains itself.", byteOffset: try offset(of: number))
                     }
                 }
             case .open:
@@ -167,7 +167,7 @@ extension BinaryPropertyListReader {
         var size = 1
         for child in children {
             guard case .read(let value, let childDepth, let childSize) = states[child] else {
-                throw ArchiveError(.cycle, "A container holds itself.", byteOffset: start)
+                throw ArchiveError(.cycle, "A container contains itself.", byteOffset: start)
             }
             values.append(value)
             depth = max(depth, childDepth)
@@ -227,7 +227,7 @@ extension BinaryPropertyListReader {
         let position = offsetTable + number * offsetSize
         let offset = Self.bigEndian(bytes[position..<position + offsetSize])
         guard offset >= UInt64(BinaryPropertyList.header.count), offset < UInt64(offsetTable) else {
-            throw ArchiveError(.outOfRange, "An object lies outside the file.", byteOffset: position)
+            throw ArchiveError(.outOfRange, "An object is outside the file.", byteOffset: position)
         }
         return Int(offset)
     }

@@ -23,7 +23,7 @@ extension ImportPerformer {
                 default:
                     refuse(
                         node, .wrongValue,
-                        "\(node.entity.name).\(relationship.name) leads to \(relationship.isToMany ? "many" : "one").",
+                        "\(node.entity.name).\(relationship.name) is \(relationship.isToMany ? "to-many" : "to-one").",
                         at: place(), property: relationship.name)
                 }
             }

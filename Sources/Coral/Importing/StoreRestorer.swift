@@ -38,7 +38,7 @@ public struct StoreRestorer {
             let header = try source.header(schema: GraphSchema(model), options: reading)
             guard let header, let uuid = header.storeUUID else {
                 throw ImportError(
-                    .misuse, "The document does not say which store it comes from; it can be imported, not restored.")
+                    .misuse, "The document does not state its store; it can be imported, but not restored.")
             }
             guard !FileManager.default.fileExists(atPath: url.path) else {
                 return try fill(url, uuid: uuid, from: source, isDraft: false, progress)
@@ -98,7 +98,7 @@ public struct StoreRestorer {
                 guard let id, let number = id.primaryKey, id.entity == entity.name else {
                     throw ImportError(
                         .misuse,
-                        "A record of \(entity.name ?? "") has no primary key; the document can be imported, not restored.",
+                        "A record of \(entity.name ?? "") has no primary key; the document can be imported, but not restored.",
                         record: id, entity: entity.name)
                 }
                 return try ChosenKeys.insertObject(of: entity, withPrimaryKey: number, in: store, context: context)

@@ -15,7 +15,7 @@ struct TransformableWriter {
     /// Throws `ImportError` if there is no transformer, or it cannot decode the archive.
     func value(fromArchive archive: Data) throws -> Any {
         if transformer.isInsecure, !TransformableReader.isPlain(archive) {
-            throw ImportError(.wrongValue, "The archive for \(transformer.place) holds more than plain values.")
+            throw ImportError(.wrongValue, "The archive for \(transformer.place) contains more than plain values.")
         }
         do {
             return try transformer.value(of: archive)

@@ -9,9 +9,9 @@
 /// A property without a declaration has the key that the mapping's `keys` gives. A mapping is plain data: its names are
 /// checked, all at once, when a `MappingPlan` is created.
 ///
-/// A key is a path: `a.b` leads into objects, `a[0]` and `a[-1]` into arrays, counted from the beginning or from the
-/// end. `@key` is the key of an object in a keyed relationship; `@value` is the value there, if it is not an object;
-/// `@index` its position. A backslash escapes `.`, `[` and `@`.
+/// A key is a path: `a.b` is the member `b` of the object `a`; `a[0]` and `a[-1]` are the first and the last element of
+/// the array `a`. `@key` is the key of an object in a keyed relationship; `@value` is the value there, if it is not an
+/// object; `@index` is its position. A backslash escapes `.`, `[` and `@`.
 public struct Mapping: Sendable {
     /// The mappings of single entities, by their names.
     public var entities: [String: EntityMapping] = [:]

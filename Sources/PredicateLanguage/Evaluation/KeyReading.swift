@@ -25,7 +25,7 @@ enum KeyReading {
     private static var tooManyValues: PredicateEvaluationError {
         PredicateEvaluationError(
             .tooLarge,
-            "The key path passes so many to-many relationships that it leads to more than \(valueLimit) values.")
+            "The key path passes so many to-many relationships that it has more than \(valueLimit) values.")
     }
 
     /// The value of one key.
