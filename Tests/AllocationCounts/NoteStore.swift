@@ -2,7 +2,7 @@ import Coral
 import CoreData
 import Synchronization
 
-/// A store of one folder and the notes in it, in a folder of its own that goes when the store does.
+/// A store of one folder with notes, in a temporary folder that is removed with the store.
 final class NoteStore {
     let context: NSManagedObjectContext
     private let container: NSPersistentContainer
@@ -10,7 +10,7 @@ final class NoteStore {
 
     var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
 
-    /// A store with so many notes, all saved; the context holds none of them.
+    /// Creates a store with a number of saved notes; the context holds none of them.
     init(notes: Int) throws {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         container = NSPersistentContainer(name: "Notes", managedObjectModel: Self.model)
@@ -31,7 +31,7 @@ final class NoteStore {
 
     deinit { try? FileManager.default.removeItem(at: place) }
 
-    /// A new note with a value for each of its attributes.
+    /// Inserts a note with a value for each of its attributes.
     @discardableResult
     func insertNote(_ number: Int) -> Note {
         let note = Note(context: context)
@@ -51,7 +51,7 @@ final class NoteStore {
         return try context.fetch(request)
     }
 
-    /// Lets the store copy notes, and waits for it.
+    /// Copies notes in the store, and waits for the end.
     func copy(_ ids: [NSManagedObjectID]) throws {
         var copier = GraphCopier()
         copier.rowCopying = .always
@@ -69,10 +69,10 @@ final class NoteStore {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// The folder; nil in a store without notes.
+    /// The folder object; nil in a store without notes.
     func fetchFolder() throws -> Folder? { try context.fetch(NSFetchRequest<Folder>(entityName: "Folder")).first }
 
-    /// Texts too long to be kept without an allocation, made beforehand.
+    /// Texts too long to be stored without an allocation, created in advance.
     private static let titles = (0..<16).map { "What is to be done on the day number \($0)" }
 
     private static let model: NSManagedObjectModel = {

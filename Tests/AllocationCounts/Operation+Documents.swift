@@ -1,7 +1,7 @@
 import Coral
 
 extension Operation {
-    /// What is done with documents, and with the graphs that go into them and come out of them.
+    /// Operations on documents, and on graphs that are exported and imported.
     static var ofDocuments: [Operation] {
         [
             Operation("read a record of JSON, token by token", startingWith: .empty) { _, count in
@@ -48,7 +48,7 @@ extension Operation {
 
     // MARK: - Documents by hand
 
-    /// Records of 15 tokens: five keys, four values, an array of two, and what begins and ends them.
+    /// Records of 15 tokens: five keys, four values, an array of two, and their beginnings and ends.
     private static func document(_ count: Int) throws -> Data {
         let sink = MemorySink()
         var writer = JSONWriter(to: ByteOutput(to: sink))
@@ -85,7 +85,7 @@ extension Operation {
         return options
     }
 
-    /// The store in the plain shape, where notes name their folder and folders not their notes.
+    /// The store in the plain shape, where notes refer to their folder, but folders do not refer to their notes.
     private static func export(_ store: NoteStore) throws -> Data {
         let sink = MemorySink()
         var exporter = GraphExporter(format: .json, layout: .plain, shape: .everything.excluding("Folder.notes"))

@@ -1,7 +1,7 @@
 import CoreData
 
 extension Operation {
-    /// What is done with objects in a context, and by saving them.
+    /// Operations on objects in a context, and saves.
     static var ofObjects: [Operation] { changes + saves + reads + predicates + relationships }
 
     private static var changes: [Operation] {

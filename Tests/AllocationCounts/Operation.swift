@@ -1,13 +1,13 @@
 import AllocationCounter
 
-/// One thing that a program does with many objects, and what doing it with one of them costs.
+/// An operation on many objects, and the number of allocations for one object.
 struct Operation {
     typealias Body = () throws -> Void
 
-    /// What the store holds before anything is prepared.
+    /// The content of the store before the operation is prepared.
     enum Start {
         case empty
-        /// As many notes as the operation is done with, saved and forgotten.
+        /// As many saved notes as the operation uses; the context holds none of them.
         case notes
     }
 
@@ -15,15 +15,15 @@ struct Operation {
     private let start: Start
     private let prepare: (NoteStore, Int) throws -> Body
 
-    /// - Parameter prepare: Makes all that is needed for so many objects, and gives what is to be counted.
+    /// - Parameter prepare: Prepares the operation for a number of objects, and returns the part that is counted.
     init(_ name: String, startingWith start: Start, prepare: @escaping (NoteStore, Int) throws -> Body) {
         self.name = name
         self.start = start
         self.prepare = prepare
     }
 
-    /// Something that is done with each of the notes of a store, which have been fetched with their rows, after something
-    /// else has been done with all of them.
+    /// An operation on each of the notes of a store, which have been fetched with their rows; `first` is called for all
+    /// of them before.
     init(_ name: String, after first: @escaping (Note) -> Void = { _ in }, forEach body: @escaping (Note) -> Void) {
         self.init(name, startingWith: .notes) { store, _ in
             let notes = try store.fetchNotes()
@@ -32,11 +32,11 @@ struct Operation {
         }
     }
 
-    /// How many allocations the operation takes each time. What it takes once, however many objects there are, is not in the
-    /// number: statements that are prepared, tables that are built.
+    /// The number of allocations for each object. One-time allocations, such as prepared statements and tables, are not
+    /// included.
     func allocations() throws -> Double {
         let count = 400
-        // What a process does once: the runtime's tables of types, Foundation's own.
+        // Allocations that a process makes once: the runtime's tables of types, Foundation's own.
         _ = try allocations(count / 10)
         let (fewer, more) = (try allocations(count), try allocations(2 * count))
         return (more - fewer) / Double(count)

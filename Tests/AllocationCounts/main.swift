@@ -2,8 +2,8 @@ import AllocationCounter
 import Foundation
 import GRDB
 
-// Prints how many blocks of memory each operation asks for, one operation a line, in the form in which the numbers are
-// committed: `swift run allocation-counts > Tests/AllocationTests/allocations.txt`.
+// Prints the number of allocations of each operation, one operation on each line, in the form of the committed numbers:
+// `swift run allocation-counts > Tests/AllocationTests/allocations.txt`.
 
 func fail(_ sentence: String) -> Never {
     FileHandle.standardError.write(Data((sentence + "\n").utf8))
@@ -12,7 +12,7 @@ func fail(_ sentence: String) -> Never {
 
 guard allocationsAreCounted() else { fail("Allocations are counted with glibc only, and without sanitizers.") }
 do {
-    // Its allocations are counted too.
+    // SQLite's allocations are counted too, so the numbers depend on its version.
     let version = try DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
     print("SQLite \(version ?? "")")
 } catch {

@@ -2,12 +2,12 @@ import ChildProcesses
 import Foundation
 import Testing
 
-/// How many allocations operations take, beside what is committed: what takes one more is seen.
+/// Compares the number of allocations of operations with the committed numbers: one more allocation is an error.
 ///
-/// The numbers are those of a debug build with one compiler on one kind of machine: Foundation's and SQLite's allocations are in
-/// them. `swift run allocation-counts > Tests/AllocationTests/allocations.txt` writes them anew.
+/// The numbers are those of a debug build with one compiler on one kind of machine, and include Foundation's and
+/// SQLite's allocations. `swift run allocation-counts > Tests/AllocationTests/allocations.txt` writes them again.
 struct AllocationTests {
-    /// Where the committed numbers are from.
+    /// The environment of the committed numbers.
     private static let isMeasuredHere: Bool = {
         #if DEBUG && !CORAL_PUBLIC_API && canImport(Glibc) && arch(x86_64) && compiler(>=6.3) && compiler(<6.4)
             true
@@ -16,11 +16,11 @@ struct AllocationTests {
         #endif
     }()
 
-    /// Less than one allocation. From run to run numbers differ by at most 0.2, as hashes do.
+    /// Less than one allocation. Numbers of several runs differ by at most 0.2, because of hashing.
     private static let tolerance = 0.5
 
     @Test(.enabled(if: isMeasuredHere, "counted in debug builds with Swift 6.3 and glibc on x86-64"))
-    func `operations take no more allocations than is committed`() throws {
+    func `operations make no more allocations than the committed numbers`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let committedLines = try String(contentsOf: folder.appendingPathComponent("allocations.txt"), encoding: .utf8)
         let lines = try run()
@@ -32,8 +32,8 @@ struct AllocationTests {
         var counted = Self.table(lines)
         #expect(counted.keys.sorted() == committed.keys.sorted())
         if counted.contains(where: { name, count in committed[name].map { count > $0 + Self.tolerance } ?? false }) {
-            // One run in some thirty has counted three or six more for importing rows; why is not known. What the code takes, it
-            // takes each time.
+            // About one run in thirty counts three or six more for importing rows, for an unknown reason. Allocations
+            // of the code itself occur in each run.
             counted.merge(Self.table(try run())) { min($0, $1) }
         }
         for (name, count) in counted.sorted(by: { $0.key < $1.key }) {
@@ -45,7 +45,7 @@ struct AllocationTests {
         }
     }
 
-    /// What the program prints, which is built beside the tests.
+    /// The output of the program, which is built beside the tests.
     private func run() throws -> String {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         let program = tests.deletingLastPathComponent().appendingPathComponent("allocation-counts")
@@ -55,7 +55,7 @@ struct AllocationTests {
         return try String(contentsOf: output, encoding: .utf8)
     }
 
-    /// Numbers by what they are of: one a line, before its name.
+    /// The numbers by their names: each line has a number and a name.
     private static func table(_ text: String) -> [String: Double] {
         var table: [String: Double] = [:]
         for line in text.split(separator: "\n") {

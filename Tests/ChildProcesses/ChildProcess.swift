@@ -2,11 +2,11 @@ import Foundation
 
 /// A process that a test starts and waits for.
 ///
-/// Not Foundation's `Process`, which on a busy machine may never hear of the end of a short-lived child.
+/// Foundation's `Process` is not used: on a busy machine it may never report the end of a short-lived child.
 package struct ChildProcess {
     private let id: pid_t
 
-    /// Starts a program. The streams are files; what is not given is the tests' own.
+    /// Starts a program. The streams are files; those not given are the test process's own.
     package init(_ program: URL, _ arguments: [String], input: URL? = nil, output: URL? = nil, errors: URL? = nil)
         throws
     {
@@ -27,7 +27,7 @@ package struct ChildProcess {
         for case (let number, let file?) in [(Int32(1), output), (2, errors)] {
             posix_spawn_file_actions_addopen(&actions, number, file.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         }
-        // The threads of tests block signals, which a shell's child does not.
+        // Test threads block signals; a child of a shell does not.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -42,13 +42,13 @@ package struct ChildProcess {
         id = started
     }
 
-    /// Ends the process at once, whatever it is doing.
+    /// Kills the process.
     package func kill() { send(SIGKILL) }
 
     /// Sends the process a signal.
     package func send(_ signal: Int32) { _ = Foundation.kill(id, signal) }
 
-    /// Waits for the end. Gives what the process has ended with, or the signal that has ended it.
+    /// Waits for the end. Returns the exit code, or the signal that has ended the process.
     @discardableResult
     package func wait() -> Int32 {
         var status: Int32 = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files that Apple's tools wrote. They are no part of the package; tests skip where they are absent.
+/// Files written by Apple's tools. They are not part of the package; tests that need them are skipped without them.
 enum Corpus {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../shared/corpus").standardizedFileURL
@@ -9,7 +9,7 @@ enum Corpus {
     static let stores: [URL] = files {
         ["sqlite", "moody", "graphdb"].contains($0.pathExtension) && !$0.path.contains("corrupted")
     }
-    /// A file that looks like a store and is none.
+    /// A damaged store.
     static let damaged: URL? = files { $0.lastPathComponent == "db_corrupted.sqlite" }.first
 
     private static func files(_ isWanted: (URL) -> Bool) -> [URL] {
@@ -20,7 +20,7 @@ enum Corpus {
     }
 }
 
-/// A copy of a store, with its log, in a folder of its own that is removed in the end.
+/// A copy of a store, with its write-ahead log, in a temporary folder that is removed at the end.
 final class StoreCopy {
     let folder: URL
     let url: URL
@@ -37,7 +37,7 @@ final class StoreCopy {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Every file of the folder and what it holds.
+    /// The files of the folder and their contents.
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {

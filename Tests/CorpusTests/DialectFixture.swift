@@ -1,7 +1,7 @@
 import Coral
 import Foundation
 
-/// The model and the documents that come with a library's own tests.
+/// The model and the documents of a library's own tests.
 final class DialectFixture {
     let model: NSManagedObjectModel
     let context: NSManagedObjectContext
@@ -9,7 +9,7 @@ final class DialectFixture {
 
     /// - Parameter model: The path of the model below the corpus.
     /// - Parameter documents: The path of the folder with the documents.
-    /// - Parameter change: Annotates the model otherwise, before anything uses it.
+    /// - Parameter change: Changes the model's annotations before the model is used.
     init(model: String, documents: String, change: (NSManagedObjectModel) -> Void = { _ in }) throws {
         let compiled = try NSManagedObjectModel.model(contentsOf: Corpus.root.appendingPathComponent(model))
         change(compiled)
@@ -30,7 +30,7 @@ final class DialectFixture {
         try Data(contentsOf: documents.appendingPathComponent(name))
     }
 
-    /// Imports a document; the objects at its top.
+    /// Imports a document; returns the objects at its top.
     @discardableResult
     func take(
         _ document: ImportSource, as entity: String, _ options: ImportOptions
@@ -38,7 +38,7 @@ final class DialectFixture {
         try context.performAndWait {
             var importer = GraphImporter(into: context, options: options)
             #if canImport(Darwin) || CORAL_PUBLIC_API
-                // Core Data checks what is saved into a parent, where objects that have nothing but a key would not pass.
+                // Core Data validates a save into a parent context, where objects with only a key are invalid.
                 importer.worksInPlace = true
             #endif
             let plan: ImportPlan<NSManagedObject> = try importer.plan(document, entity: entity)

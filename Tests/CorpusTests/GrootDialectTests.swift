@@ -4,7 +4,7 @@ import Testing
 
 private let fixtureFile = "gonzalezreal+Groot/GrootTests/Model.xcdatamodeld"
 
-/// Groot's model and documents give what its own tests expect.
+/// Groot's model and documents give the results of Groot's own tests.
 @Suite(
     .enabled(if: DialectFixture.exists(fixtureFile), "The files of the corpus are not here."), .serialized)
 struct GrootDialectTests {
@@ -45,7 +45,7 @@ struct GrootDialectTests {
         try fixture.save()
     }
 
-    @Test func `what the model does not allow changes nothing`() throws {
+    @Test func `invalid objects change nothing`() throws {
         let characters = try take("characters.json", "Character")
         #expect(characters.map { $0.int("identifier") } == [1699, 1700])
         try fixture.save()
@@ -56,7 +56,7 @@ struct GrootDialectTests {
         #expect(characters[0].text("realName") == "Guille Gonzalez")
     }
 
-    @Test func `the entity is chosen by content, and found through its ancestor`() throws {
+    @Test func `the entity is chosen by content, and objects are found by the key of an ancestor`() throws {
         let container = try #require(try take("container.json", "Container").first)
         let parts = container.many("abstracts").sorted { ($0.int("identifier") ?? 0) < ($1.int("identifier") ?? 0) }
         #expect(parts.map { $0.entity.name } == ["ConcreteA", "ConcreteB"])
@@ -67,10 +67,10 @@ struct GrootDialectTests {
         #expect(parts[0].text("foo") == "A has been updated")
     }
 
-    // With Core Data's public API alone, handing the plan's changes on to the context asks every object whether it is whole;
-    // who wants bare keys there sets `worksInPlace`.
+    // With Core Data's public API, saving the plan's changes into the context validates every object; importing bare
+    // keys then requires `worksInPlace`.
     #if !CORAL_PUBLIC_API
-        @Test func `objects are made of bare keys, and filled later`() throws {
+        @Test func `objects are created from bare keys and completed later`() throws {
             let stubs = try fixture.take(.data(Data(#"["1699", 1455]"#.utf8)), as: "Character", options)
             #expect(stubs.map { $0.int("identifier") } == [1699, 1455])
             #expect(stubs.allSatisfy { $0.entity.name == "Character" })
@@ -112,7 +112,7 @@ struct GrootDialectTests {
         #"{"id": "1", "name": "a", "real_name": "b", "publisher": ["DC"]}"#,
         #"{"id": "1", "name": "a", "real_name": "b", "powers": {"id": "4", "name": "Agility"}}"#,
     ])
-    func `what is no object or no array is refused`(json: String) throws {
+    func `a value that is neither an object nor an array is refused`(json: String) throws {
         let error = try #require(throws: ImportError.self) {
             try fixture.take(.data(Data(json.utf8)), as: "Character", options)
         }
@@ -130,7 +130,7 @@ struct GrootDialectTests {
         #expect(batman?.int("identifier") == 1699)
     }
 
-    @Test func `objects are written as they are read`() throws {
+    @Test func `objects are written as they were read`() throws {
         let dc = fixture.insert("Publisher", ["identifier": 10, "name": "DC Comics"])
         let agility = fixture.insert("Power", ["identifier": 4, "name": "Agility"])
         let wealth = fixture.insert("Power", ["identifier": 9, "name": "Insanely Rich"])
@@ -155,7 +155,7 @@ struct GrootDialectTests {
         #expect(try same(written, expected))
     }
 
-    @Test func `a key path is written as objects in objects`() throws {
+    @Test func `a key path is written as nested objects`() throws {
         let fixture = try Self.fixture {
             $0.attributesByName["realName"]?.userInfo = ["JSONKeyPath": "real_name.foo.bar.name"]
         }

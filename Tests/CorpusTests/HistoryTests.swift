@@ -2,7 +2,7 @@ import Coral
 import GRDB
 import Testing
 
-/// The histories of stores that Apple's Core Data wrote: every transaction and change, compared with plain SQL.
+/// The histories of stores written by Apple's Core Data: every transaction and change, compared with SQL queries.
 @Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
 struct HistoryTests {
     private struct Change: Hashable {
@@ -19,7 +19,7 @@ struct HistoryTests {
     }
 
     @Test(arguments: Corpus.stores)
-    func `every transaction and change is what SQL says`(_ original: URL) throws {
+    func `every transaction and change is equal to the rows`(_ original: URL) throws {
         let copy = try StoreCopy(original)
         guard let coordinator = try open(copy) else { return }
         guard try StoreInspection(url: copy.url).hasHistory else {
@@ -71,7 +71,7 @@ struct HistoryTests {
                     == Change(
                         number: row["Z_PK"], type: row["ZCHANGETYPE"], entity: row["ZENTITY"], key: row["ZENTITYPK"],
                         transaction: row["ZTRANSACTIONID"]))
-            // A mask fits its entity, and names at least as many bits as properties.
+            // A mask fits its entity, and contains at least as many bits as properties.
             if let mask = row["ZCOLUMNS"] as Data? {
                 let bits = mask.reduce(0) { $0 + $1.nonzeroBitCount }
                 let count = try #require(change.updatedProperties).count
@@ -88,7 +88,7 @@ struct HistoryTests {
     }
 
     @Test(arguments: Corpus.stores)
-    func `a fetch after any transaction gives the rest`(_ original: URL) throws {
+    func `a fetch after any transaction returns the remaining ones`(_ original: URL) throws {
         let copy = try StoreCopy(original)
         guard try StoreInspection(url: copy.url).hasHistory, let coordinator = try open(copy) else { return }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -108,7 +108,7 @@ struct HistoryTests {
     }
 
     @Test(arguments: Corpus.stores)
-    func `a history is continued as it was begun`(_ original: URL) throws {
+    func `a save continues an existing history`(_ original: URL) throws {
         let copy = try StoreCopy(original)
         let inspection = try StoreInspection(url: copy.url)
         guard inspection.hasHistory, let model = inspection.cachedModel else { return }
@@ -121,7 +121,7 @@ struct HistoryTests {
         context.persistentStoreCoordinator = coordinator
         context.transactionAuthor = "test"
         try context.performAndWait {
-            // The first object of an entity that can be saved as it is.
+            // The first object of an entity that can be saved without changes.
             for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) where !entity.isAbstract {
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
                 request.fetchLimit = 1

@@ -4,7 +4,7 @@ import Testing
 
 private let fixtureFile = "magicalpanda+MagicalRecord/Tests/Fixtures/TestModel.xcdatamodeld"
 
-/// MagicalRecord's model and documents give what its own tests of importing expect.
+/// MagicalRecord's model and documents give the results of its own tests of importing.
 @Suite(.enabled(if: DialectFixture.exists(fixtureFile), "The files of the corpus are not here."))
 struct MagicalImportDialectTests {
     private let fixture: DialectFixture
@@ -21,7 +21,7 @@ struct MagicalImportDialectTests {
         return try #require(try fixture.take(document, as: entity ?? name, options).first)
     }
 
-    @Test func `a key that the model does not have is told, and hinders nothing`() {
+    @Test func `a key that the model does not have is a warning`() {
         let mistakes = Dialect.magicalImport.mistakes(in: fixture.model)
         #expect(mistakes.filter { !$0.isWarning }.isEmpty)
         #expect(mistakes.contains { $0.entity == "MappedEntity" && $0.message.contains("\"mapped\"") })
@@ -64,7 +64,7 @@ struct MagicalImportDialectTests {
         #expect((object.value(forKey: "booleanTestAttribute") as? NSNumber)?.boolValue == true)
     }
 
-    @Test func `objects without a key are all made`() throws {
+    @Test func `objects without a key are always inserted`() throws {
         try take("MultipleEntitiesWithNoPrimaryKey", as: "SingleEntityWithNoRelationships")
         #expect(try fixture.objects("SingleEntityWithNoRelationships").count == 4)
     }
@@ -102,7 +102,7 @@ struct MagicalImportDialectTests {
         #expect(try fixture.objects("MappedEntity").count == 1)
     }
 
-    @Test func `a related object, by a mapped key and under another name`() throws {
+    @Test func `a related object, by a mapped key under another name`() throws {
         _ = fixture.insert("MappedEntity", ["testMappedEntityID": 42])
         try fixture.save()
         let object = try take("SingleEntityRelatedToMappedEntityUsingMappedPrimaryKey")
@@ -111,7 +111,7 @@ struct MagicalImportDialectTests {
         #expect(try fixture.objects("MappedEntity").count == 1)
     }
 
-    @Test func `a value further in, and keys that stand in for others`() throws {
+    @Test func `a nested value, and alternative keys`() throws {
         let nested = try take("SingleEntityRelatedToMappedEntityWithNestedMappedAttributes")
         #expect(nested.one("mappedEntity")?.text("nestedAttribute") == "This is a nested value")
         let other = try take("SingleEntityRelatedToMappedEntityWithSecondaryMappings")
@@ -119,7 +119,7 @@ struct MagicalImportDialectTests {
         #expect(other.one("mappedRelationship")?.text("sampleAttribute")?.hasPrefix("actualMapped") == true)
     }
 
-    @Test func `related objects are of the relationship's entity`() throws {
+    @Test func `related objects have the relationship's entity`() throws {
         let object = try take("SingleRelatedEntity")
         let one = try #require(object.one("testAbstractToOneRelationship"))
         #expect(one.entity.name == "AbstractRelatedEntity")
@@ -131,12 +131,12 @@ struct MagicalImportDialectTests {
         #expect(object.many("testConcreteToManyRelationship").count == 3)
     }
 
-    @Test func `an empty document makes an empty object`() throws {
+    @Test func `an empty document gives an empty object`() throws {
         let object = try take("SampleJSONDataForImport", as: "SingleEntityWithNoRelationships")
         #expect(object.text("stringTestAttribute") == nil)
     }
 
-    @Test func `the same values stand in a property list`() throws {
+    @Test func `the same values in a property list`() throws {
         let name = "SingleEntityWithNoRelationships"
         var mended = options
         mended.mapping?.entities[name]?.properties["dateWithCustomFormat"]?.dates = .format("M/d/yyyy h-mm-ss a")

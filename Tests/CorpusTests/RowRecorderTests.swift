@@ -3,10 +3,10 @@ import Testing
 
 #if !CORAL_PUBLIC_API
 
-    /// Stores that Apple's Core Data wrote give the same document from rows and from objects.
+    /// Stores written by Apple's Core Data give the same document from rows and from objects.
     @Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
     struct RowRecorderTests {
-        @Test(arguments: Corpus.stores) func `rows tell what objects tell`(_ original: URL) throws {
+        @Test(arguments: Corpus.stores) func `records from rows and from objects are equal`(_ original: URL) throws {
             let copy = try StoreCopy(original)
             guard let model = try StoreInspection(url: copy.url).cachedModel?.keepingStoredArchives() else { return }
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

@@ -5,11 +5,11 @@ import Testing
     import FoundationXML
 #endif
 
-/// Stores that Apple's Core Data wrote: nothing is wrong with them, and their models and objects can be shown.
+/// Stores written by Apple's Core Data have no problems, and diagrams and pages of them are valid.
 @Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
 struct StoreCheckTests {
     @Test(arguments: Corpus.stores)
-    func `nothing is found wrong, and looking changes nothing`(_ original: URL) throws {
+    func `no problems are found, and checking changes nothing`(_ original: URL) throws {
         let copy = try StoreCopy(original)
         guard let model = try StoreInspection(url: copy.url).cachedModel else { return }
         let before = try copy.contents()
@@ -27,7 +27,7 @@ struct StoreCheckTests {
     }
 
     @Test(arguments: Corpus.stores)
-    func `every link of a page leads to an object of it`(_ original: URL) throws {
+    func `every link of a page refers to an object of the page`(_ original: URL) throws {
         let copy = try StoreCopy(original)
         guard let model = try StoreInspection(url: copy.url).cachedModel else { return }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())

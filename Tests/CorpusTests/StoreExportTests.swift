@@ -2,7 +2,7 @@ import Coral
 import GRDB
 import Testing
 
-/// Stores that Apple's Core Data wrote are exported whole, and left as they are.
+/// Stores written by Apple's Core Data are exported completely and not changed.
 @Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
 struct StoreExportTests {
     /// The exported document's records, by id.
@@ -33,7 +33,7 @@ struct StoreExportTests {
         #expect(counts.values.reduce(0, +) == (try rowCount(copy)))
     }
 
-    /// What SQLite counts in the tables of root entities.
+    /// The number of rows in the tables of root entities, by SQL.
     private func rowCount(_ copy: StoreCopy) throws -> Int {
         try DatabaseQueue(path: copy.url.path).read { database in
             let roots = try String.fetchAll(
@@ -45,7 +45,7 @@ struct StoreExportTests {
     }
 
     @Test(arguments: Corpus.stores)
-    func `every relationship agrees with its inverse`(_ original: URL) throws {
+    func `every relationship is consistent with its inverse`(_ original: URL) throws {
         guard let (model, records) = try export(StoreCopy(original)) else { return }
         let schema = GraphSchema(model)
         for record in records.values {

@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// Stores that Apple's Core Data wrote are exported, restored and imported.
+/// Stores written by Apple's Core Data are exported, restored and imported.
 @Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
 struct StoreRestoreTests {
     private func export(_ url: URL, _ model: NSManagedObjectModel) throws -> Data {
@@ -32,7 +32,7 @@ struct StoreRestoreTests {
     #endif
 
     @Test(arguments: Corpus.stores)
-    func `an imported store is the same graph`(_ original: URL) throws {
+    func `an imported store has an isomorphic graph`(_ original: URL) throws {
         let copy = try StoreCopy(original)
         guard let model = try StoreInspection(url: copy.url).cachedModel?.keepingStoredArchives() else { return }
         let document = try export(copy.url, model)
@@ -59,7 +59,7 @@ struct StoreRestoreTests {
         #expect(before == after)
     }
 
-    /// The records by their first names, unordered relationships sorted.
+    /// The records by their original ids, with unordered relationships sorted.
     private func records(
         _ document: Data, _ model: NSManagedObjectModel, renaming: [Substring: RecordID]?
     ) throws -> [RecordID: GraphRecord] {

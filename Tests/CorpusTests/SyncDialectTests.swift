@@ -4,7 +4,7 @@ import Testing
 
 private let fixtureFile = "3lvis+Sync/EXPECTED.json"
 
-/// Sync's models and documents give what its own tests expect, as `EXPECTED.json` lists it, and what that list leaves out.
+/// Sync's models and documents give the results of its own tests, as `EXPECTED.json` lists them, with additions.
 @Suite(.enabled(if: DialectFixture.exists(fixtureFile), "The files of the corpus are not here."))
 struct SyncDialectTests {
 
@@ -16,7 +16,7 @@ struct SyncDialectTests {
         var testDescription: String { test }
     }
 
-    /// A synchronisation, or what is to be found after it.
+    /// A synchronisation, or an expected result.
     struct Step: Decodable {
         var sync: String?
         var entity: String?
@@ -61,7 +61,7 @@ struct SyncDialectTests {
     }
 
     @Test(arguments: cases)
-    func `the list`(test: Case) throws {
+    func `the listed tests`(test: Case) throws {
         let fixture = try Self.fixture(test.model)
         if ["test327OrderedToMany", "testUpdateManytoManyRelationship"].contains(test.test) { return }
         #expect(Dialect.sync.mistakes(in: fixture.model).isEmpty)
@@ -71,7 +71,7 @@ struct SyncDialectTests {
             } else if let entity = step.expectCount {
                 #expect(try fixture.objects(entity).count == step.n, "\(test.test): \(entity)")
             } else if let key = step.key, let value = step.value {
-                // The list names the variable, not the entity: an object of any has the value.
+                // The list contains the variable, not the entity: an object of any entity has the value.
                 let found = try fixture.model.entities.filter { $0.attributesByName[key] != nil }.contains { entity in
                     try fixture.objects(entity.name ?? "").contains { "\($0.value(forKey: key) ?? "")" == value }
                 }
@@ -145,7 +145,7 @@ struct SyncDialectTests {
         #expect(try [notes(10), notes(11), notes(12)] == [[], [2], [0, 1]])
     }
 
-    @Test func `objects in relationships are linked, once`() throws {
+    @Test func `objects in relationships are linked once`() throws {
         let staff = try Self.fixture("84")
         try Self.sync(staff, "bug-number-84.json", "MSStaff", nil)
         #expect(try staff.objects("MSStaff").first?.many("fulfillers").count == 2)

@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// Transformable columns that apps wrote, of classes that nobody here has: shown, and kept bit for bit.
+/// Transformable columns written by apps, of classes that are not available: displayed, and preserved bit for bit.
 @Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
 struct TransformableTests {
     private func context(
@@ -39,7 +39,7 @@ struct TransformableTests {
     }
 
     @Test(arguments: Corpus.stores)
-    func `the bytes survive a document, a subset and a copy`(_ original: URL) throws {
+    func `the bytes are preserved by a document, a subset and a copy`(_ original: URL) throws {
         let copy = try StoreCopy(original)
         guard let model = try StoreInspection(url: copy.url).cachedModel?.keepingStoredArchives() else { return }
         let source = try context(copy.url, model)
@@ -70,7 +70,7 @@ struct TransformableTests {
         #expect(try archives(target).mapValues(Set.init) == before.mapValues(Set.init))
     }
 
-    /// What the document shows of an attribute's archives.
+    /// The readable values of an attribute's archives in the document.
     private func shown(_ name: String, of entity: String, in store: String) throws -> [ReadableValue?] {
         let original = try #require(Corpus.stores.first { $0.lastPathComponent == store })
         let copy = try StoreCopy(original)
@@ -88,7 +88,7 @@ struct TransformableTests {
         return shown
     }
 
-    @Test func `objects of unknown classes are shown with their classes and fields`() throws {
+    @Test func `objects of unknown classes are displayed with their classes and fields`() throws {
         let covers = try shown("cover", of: "Book", in: "SampleModel2_V1.sqlite")
         #expect(covers.count == 51)
         let cover = ReadableValue.dictionary([
@@ -101,7 +101,7 @@ struct TransformableTests {
         #expect(pages.allSatisfy { $0?.showsObjects == true })
     }
 
-    @Test func `collections of plain values are shown as they are`() throws {
+    @Test func `collections of plain values are displayed unchanged`() throws {
         let phones = try shown("phoneNumbersDictionary", of: "OCKCDContact", in: "SampleStore2.0.sqlite")
         #expect(!phones.isEmpty)
         for phone in phones {
