@@ -1,17 +1,17 @@
-// Below the level of objects there is something to see only where the engine is.
+// Rows can be damaged only with the package's own engine.
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Foundation
     import GRDB
     import Testing
 
-    /// `coral check` and `coral verify`: what is wrong with stores.
+    /// `coral check` and `coral verify`.
     @Suite struct CheckCommandTests {
         private let store: NotesStore
 
         init() throws { store = try NotesStore() }
 
-        /// Does to the store what no context would.
+        /// Executes statements that no context would.
         private func spoil(_ statements: String...) throws {
             let database = try DatabaseQueue(path: store.path)
             try database.write { database in
@@ -20,7 +20,7 @@
             try database.close()
         }
 
-        @Test func `nothing is wrong with a store that was saved`() throws {
+        @Test func `an undamaged store has no problems`() throws {
             let run = try CommandRun("check", store.path)
             #expect(run.status == 0)
             #expect(run.output == "Nothing is wrong with \(store.path).\n")
@@ -31,7 +31,7 @@
             )
         }
 
-        @Test func `what rows tell is found, and put right in a copy`() throws {
+        @Test func `problems of rows are found and repaired in a copy`() throws {
             try spoil(
                 "UPDATE ZITEM SET ZNOTE = 99 WHERE Z_PK = 2", "DELETE FROM ZTAG",
                 "UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Note'")
@@ -51,7 +51,7 @@
             #expect(try CommandRun("verify", copy).status == 0)
         }
 
-        @Test func `what needs a decision is only told`() throws {
+        @Test func `problems that need a decision are only reported`() throws {
             try spoil(
                 "DROP INDEX Z_Tag_UNIQUE_name",
                 "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT 2, Z_ENT, 1, ZNAME FROM ZTAG",
@@ -83,7 +83,7 @@
             #expect(!run.output.contains("***"))
         }
 
-        @Test func `a store is never repaired in its place`() throws {
+        @Test func `a store is never repaired in place`() throws {
             let run = try CommandRun("check", store.path, "--repair", store.path, "--force")
             #expect(run.status == 1)
             #expect(run.errors.contains("wants the place of a copy"))

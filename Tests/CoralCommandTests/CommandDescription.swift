@@ -1,6 +1,6 @@
 import Foundation
 
-/// A command as it describes itself to machines: its options, its help, and the commands below it.
+/// The machine-readable description of a command: its options, its help, and its subcommands.
 struct CommandDescription: Decodable {
     struct Argument: Decodable {
         struct Name: Decodable {
@@ -30,14 +30,14 @@ struct CommandDescription: Decodable {
     let arguments: [Argument]?
     let subcommands: [CommandDescription]?
 
-    /// What the shell is asked for: the options but those that every command has, and the arguments.
+    /// The own options and the arguments, without the options that every command has.
     var ownArguments: [Argument] {
         (arguments ?? []).filter { $0.longName != "help" && !($0.longName == "version" && $0.kind == "flag") }
     }
 
     var longNames: [String] { ownArguments.compactMap(\.longName) }
 
-    /// The lines of the help that show how the command is used.
+    /// The example lines of the help.
     var examples: [String] {
         let lines =
             (discussion ?? "").components(separatedBy: "EXAMPLES:").dropFirst().first?.split(separator: "\n") ?? []
@@ -50,7 +50,7 @@ struct CommandDescription: Decodable {
         return try JSONDecoder().decode(Root.self, from: Data(run.output.utf8)).command
     }
 
-    /// All commands that do something, with the words by which they are called.
+    /// All commands without subcommands, with the words of their names.
     static func all() throws -> [(words: [String], command: CommandDescription)] {
         var found: [(words: [String], command: CommandDescription)] = []
         var pending: [(words: [String], command: CommandDescription)] = [([], try coral())]
@@ -62,8 +62,8 @@ struct CommandDescription: Decodable {
         return found.sorted { $0.words.joined(separator: " ") < $1.words.joined(separator: " ") }
     }
 
-    /// What is wrong with the words behind the command's name: an option that it has not, one without its value, too few or
-    /// too many arguments. Nil where nothing is.
+    /// The error in the arguments of a command: an unknown option, an option without its value, too few or too many
+    /// arguments. Nil for valid arguments.
     func mistake(in words: [String]) -> String? {
         if let first = words.first, let next = subcommands?.first(where: { $0.commandName == first }) {
             return next.mistake(in: Array(words.dropFirst()))

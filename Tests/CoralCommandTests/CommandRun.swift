@@ -1,13 +1,13 @@
 import ChildProcesses
 import Foundation
 
-/// One run of the command, as a shell has it.
+/// One run of the command.
 struct CommandRun {
     let output: String
     let errors: String
     let status: Int32
 
-    /// The command, built beside the tests.
+    /// The command, which is built beside the tests.
     static let tool: URL = {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return tests.deletingLastPathComponent().appendingPathComponent("coral")
@@ -15,7 +15,7 @@ struct CommandRun {
 
     init(_ arguments: String...) throws { try self.init(arguments) }
 
-    /// A line of a shell in which `coral` is the command, and `$CORAL_FOLDER` where it is: for shells in the shell.
+    /// Runs a shell line in which `coral` is the command, and `$CORAL_FOLDER` its folder, for nested shells.
     init(shell line: String) throws {
         let folder = "CORAL_FOLDER=\"\(Self.tool.deletingLastPathComponent().path)\"; "
         try self.init(
@@ -28,7 +28,7 @@ struct CommandRun {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // Files, since a pipe that nobody empties stops the command.
+        // Files, because the command would wait for a full pipe to be read.
         let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
         let file = input.map { _ in folder.appendingPathComponent("input") }
         if let input, let file { try input.write(to: file) }

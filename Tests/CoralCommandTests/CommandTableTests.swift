@@ -1,14 +1,15 @@
 import Foundation
 import Testing
 
-/// All commands beside each other: the same name means the same everywhere, and what help and pages show can be typed.
+/// Compares all commands: a name has the same meaning in every command, and the examples in help and articles are
+/// valid.
 @Suite struct CommandTableTests {
-    /// Commands whose answer is a document or a file, and not a table.
+    /// Commands whose result is a document or a file, not a table.
     private let writers: Set = [
         "export", "model convert", "model diagram", "model schema", "model compile", "model generate",
     ]
 
-    @Test func `every command has an example, and help for each word`() throws {
+    @Test func `every command has an example, and help for each argument`() throws {
         let commands = try CommandDescription.all()
         #expect(commands.count > 15)
         for (words, command) in commands {
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `what prints a table prints JSON too, and what writes a file asks before it replaces one`() throws {
+    @Test func `commands that print a table also print JSON, and commands that write a file have --force`() throws {
         for (words, command) in try CommandDescription.all() {
             let name = words.joined(separator: " ")
             #expect(command.longNames.contains("json") != writers.contains(name), "coral \(name)")
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a name means the same in every command`() throws {
+    @Test func `a name has the same meaning in every command`() throws {
         var values: [String: Set<String>] = [:]
         for (_, command) in try CommandDescription.all() {
             for argument in command.ownArguments {
@@ -51,7 +52,7 @@ import Testing
         for (name, kinds) in values { #expect(kinds.count <= 1, "--\(name) takes \(kinds.sorted())") }
     }
 
-    @Test func `examples in help can be typed`() throws {
+    @Test func `examples in help are valid`() throws {
         for (_, command) in try CommandDescription.all() {
             for line in command.examples { try parse(line) }
         }
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `commands in the README and the articles can be typed`() throws {
+    @Test func `commands in the README and the articles are valid`() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         var pages = [root.appendingPathComponent("README.md")]
@@ -82,7 +83,7 @@ import Testing
         #expect(count > 10)
     }
 
-    /// Holds the commands of a line against what the command says of itself, without running any.
+    /// Checks the commands of a line against their descriptions, without running them.
     private func parse(_ line: String) throws {
         let coral = try CommandDescription.coral()
         for part in Self.commands(in: line) where part.first == "coral" {
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    /// The words of each command in a pipe; quotes hold words together, and what is redirected or remarked is left out.
+    /// The words of each command in a pipe; quoted words are kept together, and redirections and comments are omitted.
     private static func commands(in line: String) -> [[String]] {
         var commands: [[String]] = [[]]
         var word: String?

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// What somebody sees who uses the command: answers on standard output, one clear line where something is wrong.
+/// The command's results on standard output, and its errors as one line.
 @Suite struct CommandTests {
     private let notes: NotesStore
     private var store: String { notes.path }
@@ -19,13 +19,13 @@ import Testing
         #expect(report["objectCount"] as? Int == 4)
     }
 
-    @Test func `model show prints what the store keeps of its model`() throws {
+    @Test func `model show prints the model of the store`() throws {
         let run = try CommandRun("model", "show", store, "--entity", "Item")
         #expect(run.output.hasPrefix("Item\n"))
         #expect(run.output.contains("price     decimal"))
     }
 
-    @Test func `export writes what a predicate finds, and what it owns`() throws {
+    @Test func `export writes the objects that match a predicate, and those that they own`() throws {
         let run = try CommandRun("export", store, "--entity", "Note", "--where", "title BEGINSWITH 'Gr'")
         #expect(run.status == 0)
         let records = try records(in: run.output)
@@ -33,7 +33,7 @@ import Testing
         #expect(run.errors.isEmpty)
     }
 
-    @Test func `a file is written whole, and not over another without being told`() throws {
+    @Test func `a file is written completely, and only replaced on request`() throws {
         let document = notes.file("notes.jsonl")
         #expect(try CommandRun("export", store, "-o", document).status == 0)
         let again = try CommandRun("export", store, "-o", document)
@@ -44,7 +44,7 @@ import Testing
         #expect(lines.count == 5)
     }
 
-    @Test func `a mistake in a predicate is shown with a caret`() throws {
+    @Test func `an error in a predicate is shown with a caret`() throws {
         let run = try CommandRun("export", store, "--entity", "Note", "--where", "title = 'x' AN rank = 1")
         #expect(run.status == 1)
         #expect(run.errors.hasSuffix("title = 'x' AN rank = 1\n            ^\n"))
@@ -58,14 +58,14 @@ import Testing
         ),
         (["export", "--exclude", "Note.bodi"], #"Note has no property "bodi". Did you mean "body"?"#),
     ])
-    func `a misspelt name is answered with what may have been meant`(_ arguments: [String], _ answer: String) throws {
+    func `a misspelt name is an error with a suggestion`(_ arguments: [String], _ answer: String) throws {
         let run = try CommandRun(arguments + [store])
         #expect(run.status == 1)
         #expect(run.output.isEmpty)
         #expect(run.errors.hasPrefix("coral: \(answer)"))
     }
 
-    @Test func `what is no store is one line and exit code 1`() throws {
+    @Test func `a file that is not a store is an error of one line with exit code 1`() throws {
         let text = notes.file("text.sqlite")
         try Data("This is no database, only text.".utf8).write(to: URL(fileURLWithPath: text))
         for path in [notes.file("absent.sqlite"), text, notes.folder.path] {

@@ -2,9 +2,9 @@ import Coral
 import NotesModel
 import Testing
 
-/// `coral copy`: the map of copies on standard output, the copies in the store.
+/// `coral copy`: the map of copies on standard output, and the copies in the store.
 @Suite struct CopyCommandTests {
-    @Test func `objects are copied with what they own, and saved`() throws {
+    @Test func `objects are copied with those that they own, and saved`() throws {
         let notes = try NotesStore(titles: ["Groceries", "Garden"])
         let store = notes.path
         let arguments = ["copy", store, "--entity", "Note", "--where", "title == 'Garden'"]
@@ -18,13 +18,13 @@ import Testing
         #expect(run.output.hasSuffix("2 objects copied\n"))
         let json = try CommandRun(arguments + ["--json"])
         let report = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
-        // The copy is called Garden too.
+        // The copy has the title Garden too.
         #expect((report["copies"] as? [Any])?.count == 4)
         let counts = try CommandRun("info", store)
         #expect(counts.output.contains("Objects    10"))
     }
 
-    @Test func `what cannot be copied is one clear line`() throws {
+    @Test func `an error of copying is one line`() throws {
         let notes = try NotesStore(titles: ["Groceries", "Garden"])
         let store = notes.path
         let run = try CommandRun("copy", store, "--entity", "Notes")
@@ -36,9 +36,9 @@ import Testing
     }
 }
 
-/// `coral subset`: a part of a store, with values replaced.
+/// `coral subset`: part of a store as a new store, with values replaced.
 @Suite struct SubsetCommandTests {
-    @Test func `a subset is a store of its own, and values are replaced alike in every run`() throws {
+    @Test func `a subset is a new store, and the substitutes are the same in every run`() throws {
         let notes = try NotesStore(titles: ["Groceries", "Garden", "Garden"])
         let part = notes.file("Part.sqlite")
         let arguments = [

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// `coral diff`: what differs, a line for each thing.
+/// `coral diff`: the differences, one on each line.
 @Suite struct DiffCommandTests {
     private let store: NotesStore
 
     init() throws { store = try NotesStore() }
 
-    /// The store as it was, as a document; then the store changes.
+    /// Exports the store to a document, and then changes the store.
     private func change() throws -> String {
         let before = store.file("before.json")
         #expect(try CommandRun("export", store.path, "-o", before).status == 0)
@@ -19,7 +19,7 @@ import Testing
         return before
     }
 
-    @Test func `a store is the same as its document`() throws {
+    @Test func `a store equals its document`() throws {
         let document = store.file("notes.xml")
         #expect(try CommandRun("export", store.path, "-o", document).status == 0)
         for sides in [[store.path, document], [document, store.path], [store.path, store.path]] {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `what was added is told, and written as a document`() throws {
+    @Test func `insertions are listed, and written as a document`() throws {
         let before = try change()
         let run = try CommandRun("diff", before, store.path)
         #expect(run.status == 2)
@@ -41,7 +41,7 @@ import Testing
         #expect(try String(contentsOfFile: file, encoding: .utf8).contains(#""format":"coral-delta""#))
     }
 
-    @Test func `what is excluded is in neither side`() throws {
+    @Test func `excluded entities are ignored on both sides`() throws {
         let before = try change()
         let run = try CommandRun("diff", before, store.path, "--exclude", "Note", "--exclude", "Tag")
         #expect(run.output == "The two sides hold the same.\n")
@@ -49,7 +49,7 @@ import Testing
         #expect(wrong.errors.contains(#"Did you mean "title"?"#))
     }
 
-    @Test func `documents alone want a model`() throws {
+    @Test func `comparing two documents requires a model`() throws {
         let before = try change()
         let run = try CommandRun("diff", before, before)
         #expect(run.status == 1)

@@ -2,7 +2,8 @@ import Coral
 import Foundation
 import Testing
 
-/// What people expect of any command: answers to --help, exit codes, nothing replaced unasked, nothing written by reading.
+/// Conventions of all commands: --help, exit codes, no file replaced without --force, nothing written by reading
+/// commands.
 @Suite struct HabitTests {
     private let store: NotesStore
 
@@ -17,7 +18,7 @@ import Testing
         #expect(try CommandRun("model", "diff", store.path, store.path).status == 0)
     }
 
-    @Test func `reading writes nothing`() throws {
+    @Test func `reading commands write nothing`() throws {
         let before = try store.contents()
         for arguments in [
             ["info", store.path], ["query", store.path, "--entity", "Note"], ["export", store.path],
@@ -30,13 +31,13 @@ import Testing
         #expect(try store.contents() == before)
     }
 
-    @Test func `no colour and no progress bar goes into a file`() throws {
+    @Test func `output to a file has no colours and no progress bar`() throws {
         let run = try CommandRun("check", store.path)
         #expect(!run.output.contains("\u{1B}"))
         #expect(run.errors.isEmpty)
     }
 
-    @Test func `a store that is changed is kept as it was`() throws {
+    @Test func `a store is backed up before it is changed`() throws {
         let run = try CommandRun("copy", store.path, "--entity", "Note", "--where", "rank == 0")
         #expect(run.status == 0)
         let line = try #require(run.errors.split(separator: "\n").first)
@@ -47,7 +48,7 @@ import Testing
         #expect(quiet.errors.isEmpty)
     }
 
-    @Test func `an import that fails leaves no backup`() throws {
+    @Test func `a failed import leaves no backup`() throws {
         let before = try store.contents().keys.sorted()
         let document = store.file("bad.json")
         try Data(#"{"Note":[{"title":{"x":1}}]}"#.utf8).write(to: URL(fileURLWithPath: document))
@@ -56,7 +57,7 @@ import Testing
         #expect(try store.contents().keys.filter { $0 != "bad.json" }.sorted() == before)
     }
 
-    @Test func `files are replaced only where somebody says so`() throws {
+    @Test func `files are replaced only with --force`() throws {
         let picture = store.file("notes.svg")
         #expect(try CommandRun("model", "diagram", store.path, "-o", picture).status == 0)
         let again = try CommandRun("model", "diagram", store.path, "-o", picture)
@@ -66,7 +67,7 @@ import Testing
         #expect(try CommandRun("export", store.path, "-o", store.path, "--force").status == 1)
     }
 
-    @Test func `what is read is not replaced, by whatever name it is called`() throws {
+    @Test func `a file that is read is not replaced, whatever its path`() throws {
         let link = store.file("Link.sqlite")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: store.path)
         let before = try store.contents()
@@ -82,7 +83,7 @@ import Testing
         #expect(try store.contents() == before)
     }
 
-    @Test func `a folder is never replaced, whatever is forced`() throws {
+    @Test func `a folder is never replaced, even with --force`() throws {
         let folder = store.folder.appendingPathComponent("Kept")
         let model = store.file("Model.xcdatamodeld")
         #expect(try CommandRun("model", "convert", store.path, "-o", model).status == 0)
@@ -98,13 +99,13 @@ import Testing
             #expect(run.status == 1, "\(arguments)")
             #expect(FileManager.default.contents(atPath: file.path) == Data("mine".utf8), "\(arguments)")
         }
-        // A source is a folder too.
+        // A source model is a folder too.
         let run = try CommandRun("model", "compile", model, "-o", model, "--force")
         #expect(run.status == 1)
         #expect(try CommandRun("model", "show", model).output.hasPrefix("Item\n"))
     }
 
-    @Test func `streams that are closed or full are an error, and no crash`() throws {
+    @Test func `closed or full streams are an error, not a crash`() throws {
         let path = "\"\(store.path)\""
         for (line, status) in [
             ("coral info \(path) >&-", 1), ("coral export \(path) >&-", 1), ("coral info \(path).absent 2>&-", 1),
@@ -117,13 +118,13 @@ import Testing
         }
     }
 
-    @Test func `a device is written to, and stays one`() throws {
+    @Test func `a device is written to and not replaced`() throws {
         let run = try CommandRun(shell: "coral export \"\(store.path)\" -o /dev/fd/3 3>&1 | cat")
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output == (try CommandRun("export", store.path).output))
     }
 
-    @Test func `a document may come through a pipe of any name`() throws {
+    @Test func `a document may be read from a pipe`() throws {
         let document = store.file("notes.json")
         #expect(try CommandRun("export", store.path, "-o", document).status == 0)
         let run = try CommandRun(shell: "cat \"\(document)\" | coral diff /dev/stdin \"\(store.path)\"")
@@ -131,14 +132,14 @@ import Testing
         #expect(run.output == "The two sides hold the same.\n")
     }
 
-    @Test func `a mistake in the rules costs no backup`() throws {
+    @Test func `an error in the rules leaves no backup`() throws {
         let before = try store.contents().keys.sorted()
         let run = try CommandRun("copy", store.path, "--entity", "Note", "--copy", "Note.tgas")
         #expect(run.errors == "coral: Note has no property \"tgas\". Did you mean \"tags\"?\n")
         #expect(try store.contents().keys.sorted() == before)
     }
 
-    @Test func `a misspelt name in a document is told`() throws {
+    @Test func `a misspelt name in a document is reported`() throws {
         let document = Data(#"{"Tag":[{"nmae":"garden"}]}"#.utf8)
         let run = try CommandRun(["import", "-", "--into", store.path, "--no-backup"], input: document)
         #expect(run.status == 0)
@@ -147,7 +148,7 @@ import Testing
         #expect(plan.output.contains("? ") && plan.output.contains("nmae"))
     }
 
-    @Test func `standard input is a document too`() throws {
+    @Test func `standard input may be a document`() throws {
         let document = Data(#"{"Tag":[{"name":"garden"}]}"#.utf8)
         let run = try CommandRun(["import", "-", "--into", store.path, "--no-backup", "--json"], input: document)
         #expect(run.status == 0)

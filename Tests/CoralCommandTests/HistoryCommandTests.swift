@@ -8,7 +8,7 @@ import Testing
     private let url: URL
     private let uuid: String
 
-    /// Three transactions: a note and a tag by Ada, an update by Bob, a deletion by nobody.
+    /// Three transactions: a note and a tag by Ada, an update by Bob, a deletion without author.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -42,7 +42,7 @@ import Testing
         return run.output.split(separator: "\n").map(String.init)
     }
 
-    @Test func `a history is shown as text`() throws {
+    @Test func `a history is printed as text`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let lines = try lines("history", url.path)
         #expect(lines.filter { !$0.hasPrefix(" ") }.map { $0.prefix { $0 != " " } } == ["1", "2", "3"])
@@ -60,7 +60,7 @@ import Testing
         #expect(try self.lines("history", url.path, "--since", "2999-01-01") == ["There are no such transactions."])
     }
 
-    @Test func `a history is shown as JSON and as a page`() throws {
+    @Test func `a history is printed as JSON and as a page`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let run = try CommandRun("history", url.path, "--json")
         let json = try #require(
@@ -76,7 +76,7 @@ import Testing
         #expect(empty.output == "[]\n")
     }
 
-    @Test func `history is purged, and old points are refused then`() throws {
+    @Test func `a history is purged, and deleted points are then refused`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(try CommandRun("history", "purge", url.path).status == 64)
         #expect(try CommandRun("history", "purge", url.path, "--before", "3").status == 1)
@@ -93,7 +93,7 @@ import Testing
         #expect(try lines("history", url.path) == ["There are no such transactions."])
     }
 
-    @Test func `a store without a history says so, and gets none`() throws {
+    @Test func `a store without a history is an error, and gets none`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try NotesStore()
         for arguments in [["history", store.path], ["history", "purge", store.path, "--keep", "0", "--force"]] {
@@ -103,7 +103,7 @@ import Testing
         #expect(try StoreInspection(url: store.url).hasHistory == false)
     }
 
-    @Test func `differences since a point come from the history`() throws {
+    @Test func `differences since a point are computed from the history`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let run = try CommandRun("diff", url.path, "--since", "1")
         #expect(run.status == 2)

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// `coral import` and `coral export`: what becomes of that which does not fit, and of what is large.
+/// `coral import` and `coral export`: policies for documents, and large values.
 @Suite struct ImportCommandTests {
     private func plan(_ json: String, _ arguments: String...) throws -> CommandRun {
         let store = try NotesStore()
@@ -14,12 +14,12 @@ import Testing
         return run
     }
 
-    @Test func `nothing in a document is nothing to do`() throws {
+    @Test func `an empty document changes nothing`() throws {
         let run = try plan(#"{"Note": []}"#)
         #expect(run.status == 0 && run.output == "0 inserts, 0 updates, 0 links, 0 errors\n")
     }
 
-    @Test func `what the document does not have is deleted where that is asked for`() throws {
+    @Test func `objects that are not in the document are deleted on request`() throws {
         let run = try plan(#"{"Note": [{"title": "New"}]}"#, "--delete-missing", "Note")
         #expect(run.output.contains("- Note/p1 (not in the document)\n- Note/p2 (not in the document)\n"))
         #expect(run.output.hasSuffix("4 deletions, 0 errors\n"), "With each note its item: \(run.output)")
@@ -44,7 +44,7 @@ import Testing
         #expect(try plan(item).output.hasSuffix("1 insert, 0 updates, 0 links, 0 errors\n"))
     }
 
-    @Test func `a document of another model version says so in the plan`() throws {
+    @Test func `the plan lists the differences of another model version`() throws {
         let json = """
             {"$header": {"format": "coral-graph", "version": 1, "shape": "flat", "ids": "stored",
              "entityHashes": {"Note": "AAAA", "Pager": "AAAA"}}, "Note": [{"title": "x"}], "Pager": [{"number": 1}]}
@@ -56,7 +56,7 @@ import Testing
         #expect(try plan(json, "--other-model", "fail").status == 1)
     }
 
-    @Test func `large values stand beside the document, and come back from there`() throws {
+    @Test func `large values are written to files beside the document, and imported from there`() throws {
         let store = try NotesStore()
         let run = try CommandRun("export", store.path, "-o", store.file("n.json"), "--files-from", "1000000")
         #expect(run.status == 0, "\(run.errors)")

@@ -3,12 +3,12 @@ import Coral
 import NotesModel
 import Testing
 
-/// A process that is killed in the middle of a save leaves the store as it was before that save, or after it.
+/// A process that is killed during a save leaves the store in the state before or after that save.
 @Suite struct KilledSaveTests {
-    /// Objects that each save of `MakeExampleStore` adds: people, notes and items. The four tags are unique.
+    /// The objects that each save of `MakeExampleStore` adds: people, notes and items. The four tags are unique.
     private static let objectsInASave = 3 + 40 + (1...40).reduce(0) { $0 + $1 % 4 }
 
-    @Test func `a hundred kills never leave half a save`() throws {
+    @Test func `a hundred kills never leave a partial save`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -19,16 +19,16 @@ import Testing
             try run(until: random.next(), on: url)
             let count = try countObjects(of: url)
             #expect(count == 0 || (count - 4) % Self.objectsInASave == 0, "after kill \(kill): \(count) objects")
-            #expect(count >= previous, "after kill \(kill): what was saved is gone")
+            #expect(count >= previous, "after kill \(kill): saved objects are missing")
             previous = count
         }
         #expect(previous > 0)
         let report = try CommandRun("export", url.path, "-o", folder.appendingPathComponent("all.json").path)
         #expect(report.status == 0)
-        #expect(!report.errors.contains("warning"), "a relationship leads nowhere")
+        #expect(!report.errors.contains("warning"), "a relationship is dangling")
     }
 
-    /// Runs a process that saves again and again, and kills it.
+    /// Runs a process that saves repeatedly, and kills it.
     private func run(until milliseconds: UInt64, on url: URL) throws {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         let program = tests.deletingLastPathComponent().appendingPathComponent("MakeExampleStore")
@@ -54,7 +54,7 @@ import Testing
     }
 }
 
-/// Times between starting and killing, the same every run.
+/// Times between starting and killing, the same in every run.
 private struct KillTimes {
     var state: UInt64
 

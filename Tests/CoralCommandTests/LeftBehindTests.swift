@@ -4,13 +4,13 @@ import Foundation
 import NotesModel
 import Testing
 
-/// What commands leave behind where they cannot finish: the files that were there, and nothing else.
+/// The files after a command that cannot finish: those that existed before, and no others.
 @Suite(.serialized) struct LeftBehindTests {
     private let store: NotesStore
 
     init() throws { store = try NotesStore() }
 
-    /// Every command that makes a file, with the name of the file.
+    /// Every command that creates a file, with the name of the file.
     private func writers(to folder: (String) -> String, document: String) -> [[String]] {
         [
             ["export", store.path, "-o", folder("out.json"), "--force"],
@@ -26,7 +26,7 @@ import Testing
         ]
     }
 
-    /// A document of the store that differs from it.
+    /// A document that differs from the store.
     private func makeDocument() throws -> String {
         let document = store.file("notes.json")
         let export = try CommandRun("export", store.path, "-o", document)
@@ -37,12 +37,12 @@ import Testing
         return document
     }
 
-    @Test func `a full disk costs nothing that was there`() throws {
+    @Test func `a full disk leaves existing files unchanged`() throws {
         let document = try makeDocument()
         for kilobytes in [0, 8, 24] {
             guard let folder = try MountedFolder(kilobytes: 2048) else { return }
             for arguments in writers(to: folder.file, document: document) where arguments.contains("--force") {
-                // The old files, by an undisturbed run.
+                // The existing files, created by an undisturbed run.
                 let status = try CommandRun(arguments).status
                 #expect(status == 0 || status == 2, "\(arguments)")
             }
@@ -52,7 +52,7 @@ import Testing
                 let run = try CommandRun(arguments)
                 let after = try folder.contents()
                 #expect(!after.keys.contains { $0.hasSuffix(".partial") }, "\(arguments): \(after.keys.sorted())")
-                // What fits is written; what does not has left everything as it was.
+                // A file that fits is written; otherwise everything is unchanged.
                 if run.status == 1 { #expect(after == before, "\(arguments): \(run.errors)") }
                 if kilobytes == 0 { #expect(run.status == 1, "\(arguments): \(run.output)") }
                 if after != before { break }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `on a full disk a store that is changed stays as it was`() throws {
+    @Test func `a change on a full disk leaves the store unchanged`() throws {
         guard let folder = try MountedFolder(kilobytes: 1024) else { return }
         let path = folder.file("Notes.sqlite")
         try FileManager.default.copyItem(atPath: store.path, toPath: path)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `in a folder for reading only nothing is made`() throws {
+    @Test func `nothing is created in a read-only folder`() throws {
         let document = try makeDocument()
         guard let folder = try MountedFolder(kilobytes: 2048) else { return }
         try Data("old".utf8).write(to: URL(fileURLWithPath: folder.file("out.json")))
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    @Test func `without permission nothing is made, and nothing is read`() throws {
-        // The superuser may do everything.
+    @Test func `nothing is created or read without permission`() throws {
+        // The superuser has all permissions.
         let user = getuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : ""
         let folder = store.folder.appendingPathComponent("closed")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -119,7 +119,7 @@ import Testing
         #expect(run.status == 1)
     }
 
-    @Test func `a change whose report cannot be written is made once, and the exit code says so`() throws {
+    @Test func `a change whose report cannot be written is made once, with its own exit code`() throws {
         try #require(FileManager.default.fileExists(atPath: "/dev/full"))
         let document = store.file("more.json")
         try Data(#"{"Tag": [{"name": "new"}]}"#.utf8).write(to: URL(fileURLWithPath: document))
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is changed where the report has no reader from the beginning`() throws {
+    @Test func `nothing is changed if the output is closed from the beginning`() throws {
         let before = try store.contents()
         let path = "'\(store.path)'"
         for line in [
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `what a closed stream would say goes into no file`() throws {
+    @Test func `messages for a closed stream are not written to another file`() throws {
         let output = store.file("out.json")
         let run = try CommandRun(shell: "coral export '\(store.path)' -o '\(output)' 2>&- 0>&-")
         #expect(run.status == 0)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `interrupted or terminated, a command leaves what was there`(signal: Int32) throws {
+    func `a command that is interrupted or terminated leaves existing files unchanged`(signal: Int32) throws {
         let status = 128 + signal
         // Large enough to be interrupted.
         let notes = (0..<20_000).map { #"{"title": "Note \#($0)", "items": []}"# }.joined(separator: ",")
@@ -193,11 +193,11 @@ import Testing
                 #expect(after.keys.sorted() == before.keys.sorted(), "\(arguments)")
                 #expect(try CommandRun("info", store.path).output.contains("Objects    6\n"))
             }
-            #expect(wasInterrupted, "\(arguments) was over before the signal came.")
+            #expect(wasInterrupted, "\(arguments) ended before the signal.")
         }
     }
 
-    @Test func `an import that fails leaves no new store`() throws {
+    @Test func `a failed import leaves no new store`() throws {
         let document = store.file("bad.json")
         try Data(#"{"Note": [{"title": "good"}, {"rank": "high"}]}"#.utf8).write(to: URL(fileURLWithPath: document))
         let before = try store.contents().keys.sorted()
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `a link to a store stands for the store, with its log and its backup`() throws {
+    @Test func `a link to a store is resolved, also for its log and its backup`() throws {
         let link = store.file("links/Link.sqlite")
         try FileManager.default.createDirectory(atPath: store.file("links"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../Notes.sqlite")
@@ -219,7 +219,7 @@ import Testing
         #expect(try CommandRun("info", store.file(backup)).output.contains("Objects    6\n"))
         #expect(try CommandRun("info", store.path).output.contains("Objects    8\n"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.file("links")) == ["Link.sqlite"])
-        // What is written through a link is in the file that it leads to.
+        // A file written through a link replaces the link's target.
         for (name, arguments) in [
             ("Part.sqlite", ["subset", store.path, "--entity", "Note", "--force", "-o"]),
             ("Copy.sqlite", ["check", store.path, "--force", "--repair"]),
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func `what is read is not replaced: logs, models, hard links, links, parts of a bundle`() throws {
+    @Test func `files that are read are not replaced: logs, models, hard links, links, parts of a bundle`() throws {
         let (hard, link) = (store.file("Hard.sqlite"), store.file("Link.sqlite"))
         try FileManager.default.linkItem(atPath: store.path, toPath: hard)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "Notes.sqlite")
@@ -271,7 +271,7 @@ import Testing
         #expect(try store.contents().filter { $0.key != "notes" } == before)
     }
 
-    @Test func `a pipe is written to where it stands for a document, and refused where it stands for a store`() throws {
+    @Test func `a pipe is accepted for a document, and refused for a store`() throws {
         let pipe = store.file("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         let run = try CommandRun(shell: "cat '\(pipe)' & coral export '\(store.path)' -o '\(pipe)' --force; wait")

@@ -2,9 +2,9 @@ import Coral
 import NotesModel
 import Testing
 
-/// A store that another process is writing while the command reads it: this test writes, the command is the other process.
+/// The command reads a store while another process, the test, writes to it.
 @Suite struct LiveWriterTests {
-    @Test func `beside a live writer the view is consistent, and no byte is changed`() throws {
+    @Test func `beside a writer the view is consistent, and no byte is changed`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -26,7 +26,7 @@ import Testing
                 }
                 try context.save()
             }
-            // Not yet saved: nobody else may see it.
+            // Not saved yet, so not visible to other processes.
             context.performAndWait {
                 NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue("x", forKey: "title")
             }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Every file but the writer's shared memory, which readers take part in.
+    /// Every file except the writer's shared memory, which readers use too.
     private func contents(of folder: URL) throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !name.hasSuffix("-shm") {

@@ -4,7 +4,7 @@
     import GRDB
     import Testing
 
-    /// What the command says of values that it cannot keep.
+    /// Reports about values that a command cannot preserve.
     @Suite final class LossCommandTests {
         private let folder: URL
         private var store: String { file("Films.sqlite") }
@@ -46,10 +46,10 @@
 
         private func file(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-        @Test func `missing files are told, and decide the exit code`() throws {
+        @Test func `missing files are reported, and determine the exit code`() throws {
             #expect(try CommandRun("export", store).status == 0)
             #expect(try CommandRun("verify", store).status == 0)
-            // As whoever copies the store without its hidden folder has it.
+            // As after copying the store without its hidden folder.
             try FileManager.default.removeItem(atPath: file(".Films_SUPPORT"))
             let kept = try CommandRun("export", store, "-o", file("films.json"))
             #expect(kept.status == 2)
@@ -69,14 +69,14 @@
             #expect(verified.output.contains("but for 2 values whose files do not exist"))
         }
 
-        @Test func `a source says what it has no place for`() throws {
+        @Test func `a conversion lists the properties that a source cannot represent`() throws {
             let run = try CommandRun("model", "convert", store, "-o", file("Films.xcdatamodel"))
             #expect(run.status == 2)
             #expect(run.errors.contains("Left out: Film.title: validations"))
             #expect(try CommandRun("model", "convert", store, "-o", file("Films.mom")).status == 0)
         }
 
-        @Test func `a key that was edited is an update where ids decide`() throws {
+        @Test func `an edited key is an update where ids take precedence`() throws {
             #expect(try CommandRun("export", store, "-o", file("films.json")).status == 0)
             let text = try String(contentsOfFile: file("films.json"), encoding: .utf8)
             try Data(text.replacingOccurrences(of: "film 2", with: "film 3").utf8)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `coral model compile`, `generate` and `port`, as a shell has them.
+/// `coral model compile`, `generate` and `port`.
 @Suite struct ModelClassesCommandTests {
     private let folder: URL
     private let model: URL
@@ -27,7 +27,7 @@ import Testing
 
     private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    @Test("A model is compiled, shown from its compiled form, and not overwritten unasked")
+    @Test("A model is compiled, shown from its compiled form, and replaced only with --force")
     func compile() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let target = path("Notes.momd")
@@ -41,7 +41,7 @@ import Testing
         #expect(try CommandRun("model", "compile", model.path, "-o", target, "--force").status == 0)
     }
 
-    @Test("The words of a model's user info are checked where a dialect is named")
+    @Test("The directives in a model's user info are checked with a dialect")
     func dialect() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let contents = model.appendingPathComponent("Notes.xcdatamodel/contents")
@@ -58,7 +58,7 @@ import Testing
         #expect(unknown.errors == "coral: There is no dialect \"coal\". Did you mean \"coral\"?\n")
     }
 
-    @Test("Classes are written as files; what is the user's stays")
+    @Test("Classes are written as files; files for the user to edit are kept")
     func generate() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let target = path("Classes")
@@ -87,7 +87,7 @@ import Testing
         #expect(unknown.errors.contains("\"Note\""))
     }
 
-    @Test("A model whose entities have no classes is told apart from one that is done")
+    @Test("A model without entity classes is an error")
     func noClasses() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let contents = model.appendingPathComponent("Notes.xcdatamodel/contents")
@@ -98,7 +98,7 @@ import Testing
         #expect(run.errors.contains("No entity of the model has a class of its own"))
     }
 
-    @Test("What does not compile elsewhere is listed, and the exit code tells")
+    @Test("Constructs that do not compile elsewhere are listed, with their own exit code")
     func port() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(try CommandRun("model", "port", folder.path).output == "Nothing stands in the way.\n")
@@ -110,7 +110,7 @@ import Testing
         #expect(run.output.hasSuffix("1 line in 1 file.\n"))
     }
 
-    @Test("A mistake in a model is a line as a compiler writes it")
+    @Test("An error in a model has the format of compilers")
     func mistake() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let contents = model.appendingPathComponent("Notes.xcdatamodel/contents")

@@ -5,7 +5,7 @@ import Testing
     import FoundationXML
 #endif
 
-/// `coral model`: models checked, compared, converted, drawn and described.
+/// `coral model`: checks, differences, conversions, diagrams and schemas.
 @Suite struct ModelCommandTests {
     private let store: NotesStore
 
@@ -28,7 +28,7 @@ import Testing
         """
     }
 
-    @Test func `check answers like a compiler`() throws {
+    @Test func `check reports errors in the format of compilers`() throws {
         #expect(try CommandRun("model", "check", store.path).output == "4 entities: 0 errors, 0 warnings\n")
         let path = try write(
             model(
@@ -45,7 +45,7 @@ import Testing
         #expect(try CommandRun("model", "check", path, "--json").output.contains(#""code" : "unknownEntity""#))
     }
 
-    @Test func `diff tells what came and went, and whether a store must be migrated`() throws {
+    @Test func `diff lists additions and removals, and whether a store must be migrated`() throws {
         let old = try write(
             model(#"<entity name="Note"><attribute name="title" optional="YES" attributeType="String"/></entity>"#),
             to: "Old.xcdatamodel")
@@ -75,7 +75,7 @@ import Testing
                 """)
     }
 
-    @Test func `a store's model becomes a source, a bundle, and the same model again`() throws {
+    @Test func `a store's model is converted to a source, a bundle, and back to an equal model`() throws {
         for name in ["Notes.xcdatamodeld", "Notes.momd", "Notes.mom", "Notes.xcdatamodel"] {
             let path = store.file(name)
             #expect(try CommandRun("model", "convert", store.path, "-o", path).status == 0)
@@ -87,7 +87,7 @@ import Testing
         #expect(try CommandRun("model", "convert", store.path).output.hasPrefix("<?xml"))
     }
 
-    @Test func `a diagram is a picture, or text for others to draw`() throws {
+    @Test func `a diagram is a picture, or text for other tools`() throws {
         let svg = try CommandRun("model", "diagram", store.path).output
         #expect(svg.hasPrefix("<svg"))
         #expect(XMLParser(data: Data(svg.utf8)).parse())
@@ -100,7 +100,7 @@ import Testing
         #expect(!part.contains(">Tag</text>"))
     }
 
-    @Test func `a sample is a document that can be imported`() throws {
+    @Test func `a sample document can be imported`() throws {
         for format in ["json", "jsonl", "xml", "plist"] {
             let sample = store.file("sample.\(format)")
             #expect(

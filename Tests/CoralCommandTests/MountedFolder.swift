@@ -1,11 +1,11 @@
 import ChildProcesses
 import Foundation
 
-/// A folder on a file system of its own, in memory: small, or for reading only.
+/// A folder on a mounted file system in memory: small, or read-only.
 final class MountedFolder {
     let url: URL
 
-    /// Nil where this process may not mount anything, which is said.
+    /// Nil, with a message, if this process may not mount file systems.
     init?(kilobytes: Int) throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("mounted-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -24,12 +24,12 @@ final class MountedFolder {
 
     func makeReadOnly() throws { _ = try Self.run("mount -o remount,ro '\(url.path)'") }
 
-    /// Fills the file system, but for some kilobytes.
+    /// Fills the file system except some kilobytes.
     func fill(leaving kilobytes: Int) throws {
         _ = try Self.run("cat /dev/zero > '\(file("filler"))'; truncate -s -\(kilobytes)K '\(file("filler"))'")
     }
 
-    /// The bytes of all files but the filler, by name.
+    /// The bytes of all files except the filler, by name.
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: url.path) where name != "filler" {

@@ -7,7 +7,7 @@ final class NotesStore {
     let url: URL
     var path: String { url.path }
 
-    /// Two notes with an item each, a tag that both have, and who wrote the first.
+    /// Two notes with an item each, a tag that both have, and an author of the first.
     convenience init() throws {
         try self.init { context in
             let tag = Self.make("Tag", ["name": "home"], in: context)
@@ -19,13 +19,13 @@ final class NotesStore {
                 if rank == 0 { note.setValue(author, forKey: "author") }
                 let item: [String: Any] = ["name": "Item <\(rank)>", "quantity": Int64(rank), "note": note]
                 _ = Self.make("Item", item, in: context)
-                // Saved one after the other, so that keys follow the order.
+                // Saved one after the other, so that primary keys have the same order.
                 try context.save()
             }
         }
     }
 
-    /// A note with an item for each title, and nothing else.
+    /// Creates a note with an item for each title.
     convenience init(titles: [String]) throws {
         try self.init { context in
             for title in titles {

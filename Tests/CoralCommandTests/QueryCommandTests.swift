@@ -11,7 +11,7 @@ import Testing
         try CommandRun(["query", store.path, "--entity", "Note"] + arguments)
     }
 
-    @Test func `a table shows what a predicate finds, in the order that was asked for`() throws {
+    @Test func `a table shows the objects that match a predicate, in the requested order`() throws {
         let run = try query("--columns", "title,author.name,items.@count", "--sort", "rank:descending")
         #expect(run.status == 0)
         #expect(
@@ -26,12 +26,12 @@ import Testing
         #expect(try query("--where", "rank > 9").output == "No Note found.\n")
     }
 
-    @Test func `CSV quotes what would be taken for its own`() throws {
+    @Test func `CSV quotes special characters`() throws {
         let run = try query("--columns", "title,tags.name", "--format", "csv")
         #expect(run.output == "title,tags.name\r\nGroceries,home\r\n\"Garden, \"\"big\"\"\",home\r\n")
     }
 
-    @Test func `JSON has numbers, nulls and lists as such`() throws {
+    @Test func `JSON has numbers, nulls and arrays`() throws {
         let run = try query("--columns", "title,rank,author.name,tags", "--limit", "1", "--offset", "1", "--json")
         let rows = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]])
         #expect(rows.count == 1)
@@ -54,14 +54,14 @@ import Testing
         (["--sort", "items.name"], "items.name\n^\n"),
         (["--sort", "title:up"], "title:up\n      ^\n"),
     ])
-    func `a caret stands under the mistake`(_ arguments: [String], _ end: String) throws {
+    func `a caret marks the error`(_ arguments: [String], _ end: String) throws {
         let run = try CommandRun(["query", store.path, "--entity", "Note"] + arguments)
         #expect(run.status == 1)
         #expect(run.output.isEmpty)
         #expect(run.errors.hasSuffix(end), "\(run.errors)")
     }
 
-    @Test func `text stands for dates, UUIDs and URLs`() throws {
+    @Test func `dates, UUIDs and URLs are given as text`() throws {
         #expect(
             try query("--where", "author.site = 'https://example.com/a?b&c'", "--columns", "title").output
                 == "title\nGroceries\n")
@@ -71,7 +71,7 @@ import Testing
         #expect(try query("--where", "identifier IN {'x'}").errors.hasSuffix("\n               ^\n"))
     }
 
-    @Test func `the shell is offered entities and key paths`() throws {
+    @Test func `the shell completes entities and key paths`() throws {
         let words = ["coral", "query", store.path, "--entity"]
         func offered(_ option: String, _ typed: [String]) throws -> [Substring] {
             let all = words + typed

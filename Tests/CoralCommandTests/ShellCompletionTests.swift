@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoralCommand
 
-/// Completion in real shells, of a model whose names are code for them.
+/// Completion in real shells, with a model whose names contain shell code.
 @Suite struct ShellCompletionTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "Completion-\(UUID().uuidString)")
@@ -30,7 +30,7 @@ import Testing
         try Data(source.utf8).write(to: version.appendingPathComponent("contents"))
     }
 
-    /// What a shell prints; nil where it is not installed.
+    /// The output of a shell; nil if it is not installed.
     private func shell(_ name: String, _ script: String) throws -> [String]? {
         guard try CommandRun(shell: "command -v \(name) && command -v script").status == 0 else {
             print("\(name) or script is not installed: completion is not tested there")
@@ -64,7 +64,7 @@ import Testing
         expectNoTrap()
         #expect(names == ["Größe", "Note"])
         #expect(try offered(["coral", "model", "show", model, "--entity", "No"]) == ["Note"])
-        // What was typed is not evaluated either, and stays as it is. (Of a word with quotes inside, bash finds nothing.)
+        // The typed word is not evaluated either, and is kept. (For a word with quotes inside, bash finds nothing.)
         let typed = "'rank > $(touch X) AND ti"
         let query = ["coral", "query", model, "--entity", "Note", "--where", typed]
         #expect(try offered(query) == ["rank > $(touch X) AND title"])
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `fish`() throws {
-        // Fish completes at a terminal only: TAB lists the words, with a description behind each.
+        // Fish completes in a terminal only: TAB lists the words, each with a description.
         let answer = try shell(
             "fish",
             """
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `zsh`() throws {
-        // A shell at a terminal of its own, which is where zsh completes: TAB lists the words.
+        // Zsh completes in a terminal only, which is created here: TAB lists the words.
         let answer = try shell(
             "zsh",
             """

@@ -1,4 +1,4 @@
-// Rows are written behind the store's back only where the engine is.
+// Rows can be changed behind a coordinator only with the package's own engine.
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Foundation
@@ -6,7 +6,7 @@
     import Synchronization
     import Testing
 
-    /// Stores that other processes write, or left in the middle of something: what the command says of them.
+    /// Stores that other processes write, or left in the middle of a transaction.
     @Suite struct StoresInMotionTests {
         private let store: NotesStore
 
@@ -22,7 +22,7 @@
             try DatabaseQueue(path: store.path).read { try String.fetchOne($0, sql: "PRAGMA journal_mode") ?? "" }
         }
 
-        /// Changes all notes in one transaction after another, for as long as some work takes.
+        /// Changes all notes in repeated transactions while some work is done.
         private func whileWriting(_ work: () throws -> Void) throws {
             let ended = DispatchSemaphore(value: 0)
             let path = store.path
@@ -57,7 +57,7 @@
         }
 
         @Test(arguments: ["wal", "delete"])
-        func `beside a writer every answer is of one state, or an error that says why`(
+        func `beside a writer every result is of one state, or an error with its reason`(
             _ mode: String
         ) throws {
             try setJournalMode(mode)
@@ -71,7 +71,7 @@
                 for command in commands + commands {
                     let run = try CommandRun(command)
                     #expect(!run.output.contains("damaged") && !run.errors.contains("damaged"), "\(command)")
-                    // Two sides of a comparison may be two states.
+                    // The two sides of a comparison may be of two states.
                     guard run.status == 0 || command[0] == "diff" && run.status == 2 else {
                         #expect(
                             run.errors.contains("nother process") || run.errors.contains("another connection"),
@@ -87,7 +87,7 @@
             #expect(answers > 0)
         }
 
-        @Test func `an empty log, and one of a header, stay beside the store`() throws {
+        @Test func `an empty log, and one with only a header, are not removed`() throws {
             let log = URL(fileURLWithPath: store.path + "-wal")
             for content in [Data(), Data([0x37, 0x7F, 0x06, 0x82]) + Data(count: 28)] {
                 try content.write(to: log)
@@ -100,7 +100,7 @@
             }
         }
 
-        @Test func `an unfinished transaction is told with what to do, and what it left is read`() throws {
+        @Test func `an unfinished transaction is reported with a remedy, and its store is read`() throws {
             try setJournalMode("delete")
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
@@ -123,7 +123,7 @@
             #expect(try CommandRun("check", store.path).status == 0)
         }
 
-        @Test func `an import leaves the journal mode as it is, done or refused`() throws {
+        @Test func `an import does not change the journal mode, whether it succeeds or not`() throws {
             try setJournalMode("delete")
             let document = store.file("notes.json")
             #expect(try CommandRun("export", store.path, "-o", document).status == 0)
@@ -136,7 +136,7 @@
             #expect(try journalMode() == "delete")
         }
 
-        @Test(arguments: ["wal", "delete"]) func `imports at the same time wait for each other`(_ mode: String) throws {
+        @Test(arguments: ["wal", "delete"]) func `concurrent imports wait for each other`(_ mode: String) throws {
             try setJournalMode(mode)
             for number in 0..<4 {
                 let notes = (0..<20).map { #"{"title": "\#(number).\#($0)"}"# }.joined(separator: ",")

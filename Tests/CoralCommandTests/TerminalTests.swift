@@ -5,14 +5,14 @@ import Testing
 
 @testable import CoralCommand
 
-/// Values that would move a cursor, hide text or change its direction: shown, not obeyed.
+/// Values that contain control characters are escaped in a terminal.
 @Suite struct TerminalTests {
-    /// Escape sequences of seven and of eight bits, a delete, a carriage return, marks and overrides of direction.
+    /// Escape sequences of seven and of eight bits, a delete, a carriage return, bidirectional marks and overrides.
     private static let hostile = "a\u{1B}[2Jb\u{9B}31mc\u{7F}d\u{202E}e\u{2066}f\u{8}g\rh\u{200F}"
     private static let shown =
         "a\\u001B[2Jb\\u009B31mc\\u007Fd\\u202Ee\\u2066f\\u0008g\\u000Dh\\u200F"
 
-    @Test func `controls become escapes, and everything else stays`() {
+    @Test func `control characters are escaped, and everything else is unchanged`() {
         #expect(TerminalEscaping.escaped(Self.hostile) == Self.shown)
         for text in ["", "plain", "tab\tand\nbreak", "CSV\r\nlines\r\n", "é 中 👩‍👩‍👧 ⏎ ━"] {
             #expect(TerminalEscaping.escaped(text) == text)
@@ -20,7 +20,7 @@ import Testing
         #expect(TerminalEscaping.escaped("\r") == "\\u000D")
     }
 
-    @Test func `a sink escapes the same, however its text is divided`() throws {
+    @Test func `a sink escapes the same characters, however its text is divided`() throws {
         let text = Self.hostile + "é 中 👩‍👩‍👧\r\n" + Self.hostile + "\r"
         let bytes = Array(text.utf8)
         for size in [1, 2, 3, 5, 7, bytes.count] {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// What a terminal of its own receives from a command; nil where there is no program that makes one.
+    /// The output of a command in a terminal of its own; nil if there is no program to create one.
     private func terminal(_ arguments: String, in store: NotesStore) throws -> String? {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/script") else { return nil }
         let run = try CommandRun(
@@ -42,7 +42,7 @@ import Testing
         return run.output
     }
 
-    @Test func `a terminal gets no control from a store`() throws {
+    @Test func `a terminal receives no control characters from a store`() throws {
         let store = try NotesStore(titles: [Self.hostile])
         let path = store.path
         let document = store.file("changed.json")
@@ -58,7 +58,7 @@ import Testing
                 return
             }
             #expect(output.contains("\\u00"), "\(arguments): \(output.debugDescription)")
-            // Our own styles are left, and what clears the line of a progress bar.
+            // Removes the command's own styles, and the sequence that clears the progress bar.
             let rest = output.replacingOccurrences(of: "\u{1B}\\[([0-9]+m|K)", with: "", options: .regularExpression)
             for scalar in ["\u{1B}", "\u{9B}", "\u{202E}", "\u{2066}", "\u{7}", "\u{8}", "\u{7F}"] {
                 #expect(!rest.contains(scalar), "\(arguments): \(output.debugDescription)")
@@ -66,19 +66,19 @@ import Testing
         }
     }
 
-    @Test func `a file gets the values as they are`() throws {
+    @Test func `a file receives the values unchanged`() throws {
         let store = try NotesStore(titles: [Self.hostile])
         let run = try CommandRun("query", store.path, "--entity", "Note", "--columns", "title", "--format", "csv")
         #expect(run.output == "title\r\n\"\(Self.hostile)\"\r\n")
     }
 
-    @Test func `no text in CSV is a formula, where that is asked for`() throws {
+    @Test func `no text in CSV is a formula with --csv-safe`() throws {
         let store = try NotesStore(titles: ["=1+1", "-1", "+1", "@SUM(A1)", "\t=1", "＝1", "a=1", ""])
         let arguments = ["query", store.path, "--entity", "Note", "--columns", "title,rank", "--format", "csv"]
         let plain = try CommandRun(arguments).output.components(separatedBy: "\r\n")
         #expect(plain.contains("=1+1,"))
         let safe = try CommandRun(arguments + ["--csv-safe"]).output.components(separatedBy: "\r\n")
-        // Keys, and so the order, are those of one save.
+        // The order depends on the primary keys of one save.
         #expect(
             safe.dropFirst().dropLast().sorted()
                 == ["'=1+1,", "'-1,", "'+1,", "'@SUM(A1),", "'\t=1,", "'＝1,", "a=1,", ","].sorted())

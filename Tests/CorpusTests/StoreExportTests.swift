@@ -52,7 +52,7 @@ struct StoreExportTests {
             for relationship in record.relationships {
                 let inverse = schema.entity(record.entity)?.relationship(relationship.name)?.inverse
                 for id in relationship.target.ids {
-                    let target = try #require(records[id], "\(record.id).\(relationship.name) leads nowhere.")
+                    let target = try #require(records[id], "\(record.id).\(relationship.name) is dangling.")
                     guard let inverse else { continue }
                     #expect(target.target(of: inverse)?.ids.contains(record.id) == true)
                 }

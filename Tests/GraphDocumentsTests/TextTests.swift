@@ -26,7 +26,7 @@ import Testing
             if case .double(let back)? = TextValue.anyValue(written, as: .double) {
                 #expect(back.bitPattern == number.bitPattern)
             } else {
-                Issue.record("\(written) is no number")
+                Issue.record("\(written) is not a number")
             }
         }
     }

@@ -39,7 +39,7 @@ struct HostileImportTests {
         Case("a number beyond a small type", #"{"Remark": [{"stars": 32768}]}"#, "wrongValue", isInPlan: true),
         Case("a number beyond all numbers", order + #"{"number": 2, "total": 1e400}]}"#, "wrongValue", isInPlan: true),
         Case(
-            "bytes that are no text",
+            "bytes that are not text",
             Data((order + "{\"number\": 2, \"x\": \"").utf8) + [0xC3, 0x28] + Data("\"}]}".utf8), "invalidText"),
         Case("half a surrogate pair", order + #"{"number": 2, "x": "\ud800"}]}"#, "invalidText"),
         Case("a key twice", order + #"{"number": 2, "number": 3}]}"#, "duplicateKey"),
@@ -57,7 +57,7 @@ struct HostileImportTests {
             "XML cut off", "<?xml version=\"1.0\"?>\n<graph><object entity=\"Order\"><attribute name=\"number\"",
             "syntax"),
         Case(
-            "a property list that holds itself",
+            "a property list that contains itself",
             Data(hex: "62706c6973743030a10008000000000000010100000000000000010000000000000000000000000000000a"),
             "syntax"),
         Case(

@@ -43,7 +43,7 @@ final class StoreSeedTests {
         let seed = StoreSeed.documents([tags, notes])
         #expect(try seed.prepareStore(at: url, model: .notes()))
         #expect(try titles(url) == ["Groceries home", "Welcome "])
-        #expect(try !seed.prepareStore(at: url, model: .notes()), "At the second launch it is there.")
+        #expect(try !seed.prepareStore(at: url, model: .notes()), "At the second launch it exists.")
         #expect(try titles(url).count == 2)
 
         let copy = folder.appendingPathComponent("Copy.sqlite")
