@@ -27,8 +27,8 @@ public struct GraphImporter {
     /// An importer into a context.
     ///
     /// - Parameters:
-    ///   - context: The context that gets the changes. It sees them when a plan is applied, all at once, unsaved.
-    /// - context: The context to import into. It receives all changes at once, unsaved, when a plan is applied.
+    ///   - context: The context to import into. It receives all changes at once, unsaved, when a plan is applied.
+    ///   - options: How documents are imported.
     public init(into context: NSManagedObjectContext, options: ImportOptions = ImportOptions()) {
         self.context = context
         self.options = options

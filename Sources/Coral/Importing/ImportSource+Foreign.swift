@@ -8,8 +8,8 @@ extension ImportSource {
     ///
     /// - Parameters:
     ///   - data: The document.
-    /// - model: The model of its objects.
-    /// - entity: The entity of objects at the top that do not state their class, as in documents of KVCBaseObject.
+    ///   - model: The model of its objects.
+    ///   - entity: The entity of objects at the top that do not state their class, as in documents of KVCBaseObject.
     public static func foreign(
         _ data: Data, model: NSManagedObjectModel, entity: String? = nil
     ) throws -> ImportSource {

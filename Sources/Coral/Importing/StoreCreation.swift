@@ -30,10 +30,10 @@ public enum StoreCreation {
     /// unchanged.
     ///
     /// - Parameters:
-    /// - place: The final location of the store. A symbolic link is kept, and its target is replaced.
+    ///   - place: The final location of the store. A symbolic link is kept, and its target is replaced.
     ///   - model: The model of the store.
     ///   - occupant: What may be replaced.
-    /// - fill: Creates a store at the given location and closes it.
+    ///   - fill: Creates a store at the given location and closes it.
     /// - Returns: What `fill` returns.
     @discardableResult
     public static func makeStore<Result>(
