@@ -40,19 +40,19 @@ public struct BatchImporter {
 
     /// The counts and first entries of an import.
     public struct Result {
-        /// The records read.
+        /// The number of records read.
         public internal(set) var recordCount = 0
-        /// The objects made.
+        /// The number of objects inserted.
         public internal(set) var insertCount = 0
-        /// The objects whose values were changed.
+        /// The number of objects whose values were changed.
         public internal(set) var updateCount = 0
-        /// The relationships that were changed.
+        /// The number of relationships changed.
         public internal(set) var linkCount = 0
-        /// The objects deleted.
+        /// The number of objects deleted.
         public internal(set) var deletionCount = 0
-        /// The conflicts resolved by policies.
+        /// The number of conflicts resolved by policies.
         public internal(set) var conflictCount = 0
-        /// Values whose files did not exist when the document was written.
+        /// The number of values whose files did not exist when the document was written.
         public internal(set) var missingFileCount = 0
         /// The first values whose files did not exist.
         public internal(set) var missingFiles: [ImportMissingFile] = []
@@ -62,7 +62,7 @@ public struct BatchImporter {
         public internal(set) var errors: [ImportError] = []
         /// The number of omitted records.
         public internal(set) var errorCount = 0
-        /// The batches that were saved, both passes together; 1 for an import by rows.
+        /// The number of batches saved in both passes; 1 for an import by rows.
         public internal(set) var savedBatchCount = 0
     }
 

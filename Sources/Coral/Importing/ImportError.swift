@@ -2,9 +2,9 @@ import GraphDocuments
 
 /// Why a record cannot be imported, or an import cannot be carried out.
 public struct ImportError: Error, Sendable, Hashable {
-    /// The kind of reason.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence.
+    /// A description of the error, in one sentence.
     public var message: String
     /// The position in the document.
     public var place: DocumentPlace?
@@ -12,7 +12,7 @@ public struct ImportError: Error, Sendable, Hashable {
     public var record: RecordID?
     /// The record's entity.
     public var entity: String?
-    /// The property at fault.
+    /// The property with the error.
     public var property: String?
     /// The URI of the stored object, where the record was matched with one.
     public var object: String?
@@ -35,7 +35,7 @@ public struct ImportError: Error, Sendable, Hashable {
         self.object = object
     }
 
-    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }

@@ -38,7 +38,7 @@ final class ImportModel {
 
     func entity(_ entity: NSEntityDescription) -> EntityImport? { entities[entity.name ?? ""] }
 
-    // MARK: - Options against the model
+    // MARK: - Validating options
 
     private static func newerAttribute(of entity: NSEntityDescription, _ options: ImportOptions) throws -> String? {
         for ancestor in sequence(first: entity, next: \.superentity) {

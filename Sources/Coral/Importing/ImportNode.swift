@@ -130,7 +130,7 @@ final class ImportNode {
             object: matchedID?.uriRepresentation().absoluteString, place: place, label: label)
     }
 
-    /// The node, for messages about one place in its record.
+    /// The node, for messages about one position in its record.
     func subject(at place: DocumentPlace) -> ImportSubject {
         var subject = self.subject
         subject.place = place

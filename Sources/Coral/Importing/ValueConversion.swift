@@ -115,7 +115,7 @@ struct ValueConversion {
         return .decimal(decimal)
     }
 
-    // MARK: - Text and its like
+    // MARK: - Text
 
     private func string(_ value: GraphValue) -> GraphValue? {
         switch value {

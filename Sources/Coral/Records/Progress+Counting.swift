@@ -1,8 +1,8 @@
 import Foundation
 
 extension Progress {
-    /// Sets the number of units. With none, the progress is one unit, which is completed: the Foundation of other
-    /// platforms than Apple's crashes if a total becomes zero.
+    /// Sets the number of units. With none, the progress is one unit, which is completed: outside Apple's
+    /// platforms Foundation crashes if a total becomes zero.
     func begin(_ count: Int) {
         totalUnitCount = Int64(max(count, 1))
         completedUnitCount = count == 0 ? 1 : 0

@@ -1,6 +1,6 @@
 /// Why objects cannot be written to a document.
 public struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of reasons. A struct, so that a new kind breaks no `switch`.
+    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -19,7 +19,7 @@ public struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of error.
     public var code: Code
-    /// What is wrong, as a sentence that names the entity and property.
+    /// A description of the error, in one sentence with the entity and property.
     public var message: String
 
     /// An error of a kind, with a sentence.

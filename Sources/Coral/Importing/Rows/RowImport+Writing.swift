@@ -255,7 +255,7 @@
             }
         }
 
-        // MARK: - The end
+        // MARK: - Forward references
 
         /// Resolves the forward references, and checks that required relationships are set.
         mutating func settle() throws {
