@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A stream with an element after each commit to the stores of a coordinator, and after stores were added or removed.
-/// Signals that nobody has waited for are one.
+/// Elements that have not been consumed yet are coalesced into one.
 final class CommitSignals: @unchecked Sendable {  // because the observer of notifications is set once
     let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -29,7 +29,7 @@ final class CommitSignals: @unchecked Sendable {  // because the observer of not
         continuation.finish()
     }
 
-    /// Observes the stores that the coordinator has now, and no others.
+    /// Observes the stores that the coordinator has at the time of the call, and stops observing all others.
     func observeStores() {
         let stores = coordinator?.historyStores(nil) ?? []
         observations.withLock { observations in

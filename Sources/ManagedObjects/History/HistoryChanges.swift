@@ -3,13 +3,13 @@ import Foundation
 /// The transactions of a coordinator's stores as they are committed, by this process or any other: an addition to Core
 /// Data's API.
 ///
-/// Every transaction comes once, those of one store in the order of their commits, and each after its changes can be read.
-/// Save the `token` of the last one that you have dealt with, and begin after it the next time. The sequence does not end
-/// by itself, but where the coordinator's last store is removed; cancel the task to end it.
+/// Every transaction is returned once. The transactions of one store are returned in the order of their commits, each
+/// after its changes have become readable. Save the `token` of the last transaction that you have processed, and pass
+/// it the next time. The sequence ends only when the coordinator's last store is removed or the task is cancelled.
 ///
-/// Transactions are read some thousand changes at a time, and nothing is held open between two batches, so a slow reader
-/// costs the store nothing. A fetch of a batch costs some ten statements. Iteration throws code 134301 where history has
-/// been deleted that was not read yet, and code 134091 where no store has a history.
+/// Transactions are read in batches of some thousand changes, and no statement or transaction stays open between two
+/// batches, so a slow reader does not block the store. A fetch of a batch costs some ten statements. Iteration throws
+/// code 134301 if history that has not been read yet has been deleted, and code 134091 if no store has a history.
 public struct HistoryChanges: AsyncSequence, Sendable {
     public typealias Element = NSPersistentHistoryTransaction
 
@@ -28,7 +28,7 @@ public struct HistoryChanges: AsyncSequence, Sendable {
         Iterator(coordinator, HistoryCursor(coordinator, after: token, excluding: excludedAuthor))
     }
 
-    /// Reads batch after batch, and waits for commits in between.
+    /// Reads batches, and waits for a commit when there are no more transactions.
     public struct Iterator: AsyncIteratorProtocol {
         private let coordinator: NSPersistentStoreCoordinator
         private var cursor: HistoryCursor
@@ -43,11 +43,11 @@ public struct HistoryChanges: AsyncSequence, Sendable {
             signal = signals.stream.makeAsyncIterator()
         }
 
-        /// The next transaction; nil where the task is cancelled or the last store has been removed.
+        /// The next transaction; nil after the task has been cancelled or the last store has been removed.
         public mutating func next() async throws -> NSPersistentHistoryTransaction? {
             while batch.isEmpty {
                 if Task.isCancelled || coordinator.entries.isEmpty { return nil }
-                // Before reading: what is committed from now on gives a signal.
+                // Observe before reading: every later commit sends a signal.
                 signals.observeStores()
                 batch = try await nextBatch()[...]
                 if batch.isEmpty, await signal.next() == nil { return nil }
@@ -55,7 +55,7 @@ public struct HistoryChanges: AsyncSequence, Sendable {
             return batch.popFirst()
         }
 
-        /// Reads on a thread that may wait for the file.
+        /// Reads on a thread that may block while the file is locked.
         private mutating func nextBatch() async throws -> [NSPersistentHistoryTransaction] {
             let start = cursor
             let (moved, batch) = try await withCheckedThrowingContinuation { continuation in
@@ -78,8 +78,8 @@ extension NSPersistentContainer {
     /// The transactions of the container's stores after a token, and those to come. See ``HistoryChanges``.
     ///
     /// - Parameters:
-    ///   - token: Where to begin; nil is the beginning of the history.
-    ///   - author: The author whose transactions are left out; nil for none.
+    /// The point to begin at; nil is the beginning of the history.
+    /// The author whose transactions are excluded; nil excludes none.
     public final func historyChanges(
         after token: NSPersistentHistoryToken? = nil, excluding author: String? = nil
     ) -> HistoryChanges {

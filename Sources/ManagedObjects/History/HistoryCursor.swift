@@ -1,14 +1,14 @@
 import Foundation
 
-/// A place in the histories of a coordinator's stores that moves forward batch by batch. Between two batches nothing is
-/// held open.
+/// A position in the histories of a coordinator's stores that advances batch by batch. No statement or transaction
+/// stays open between two batches.
 struct HistoryCursor: Sendable {
     private let coordinator: NSPersistentStoreCoordinator
     private let excludedAuthor: String?
-    /// The last transaction that was read of each store, by its UUID.
+    /// The number of the last transaction that was read, by the UUID of its store.
     private(set) var numbers: [String: Int64]
 
-    /// A batch ends with the transaction that brings it to so many changes.
+    /// A batch ends with the transaction that brings the number of its changes to this size.
     private static let batchSize = 5000
 
     init(_ coordinator: NSPersistentStoreCoordinator, after token: NSPersistentHistoryToken?, excluding author: String?)
@@ -18,9 +18,9 @@ struct HistoryCursor: Sendable {
         numbers = token?.numbers ?? [:]
     }
 
-    /// The next transactions, store by store, with tokens that name all stores; none where everything has been read.
+    /// The next transactions, store by store, with tokens that contain all stores; empty when everything has been read.
     ///
-    /// - Throws: Code 134091 where no store has a history, 134301 where the token has expired.
+    /// - Throws: Code 134091 if no store has a history, 134301 if the token has expired.
     mutating func nextBatch() throws -> [NSPersistentHistoryTransaction] {
         var transactions: [NSPersistentHistoryTransaction] = []
         var hasHistory = false

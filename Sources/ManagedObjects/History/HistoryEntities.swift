@@ -1,7 +1,7 @@
 import Foundation
 
-/// The entities by which fetch requests know transactions and changes. They belong to a model of their own: no store has
-/// objects of them.
+/// The entities of fetch requests for transactions and changes. They belong to a model of their own; no store contains
+/// objects of these entities.
 struct HistoryEntities: @unchecked Sendable {  // because the entities are never changed
     static let shared = HistoryEntities()
 
@@ -10,7 +10,7 @@ struct HistoryEntities: @unchecked Sendable {  // because the entities are never
 
     let transaction: NSEntityDescription
     let change: NSEntityDescription
-    // Entities do not keep their model.
+    // Entities do not retain their model.
     private let model: NSManagedObjectModel
 
     private init() {

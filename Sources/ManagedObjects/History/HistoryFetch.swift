@@ -1,11 +1,11 @@
 import Foundation
 
-/// Carries out the fetch of a history request.
+/// Executes the fetch of a history request.
 struct HistoryFetch {
     private let request: NSPersistentHistoryChangeRequest
     private let coordinator: NSPersistentStoreCoordinator
     private let specification: FetchSpecification?
-    /// Whether the request's fetch request is for changes; else it is for transactions.
+    /// Whether the request's fetch request is for changes; otherwise it is for transactions.
     private let isForChanges: Bool
     private let filter: HistoryFilter
 
@@ -62,7 +62,7 @@ struct HistoryFetch {
         var transactions: [NSPersistentHistoryTransaction] = []
         let keepsChanges = request.resultType == .transactionsAndChanges
         if isForChanges, narrowsChanges {
-            // The transactions of the changes that were asked for, in the order in which those come.
+            // The transactions of the matching changes, in the order of their first matching change.
             var order: [NSPersistentHistoryTransaction] = []
             var members: [NSPersistentHistoryTransaction: [NSPersistentHistoryChange]] = [:]
             for change in try changes(from: stores) {
@@ -83,7 +83,7 @@ struct HistoryFetch {
         return isForChanges ? transactions : arranged(transactions)
     }
 
-    /// The changes that were asked for, or those of the transactions that were.
+    /// The matching changes, or all changes of the matching transactions.
     private func changes(
         from stores: [(store: NSPersistentStore, history: any HistoryStore)]
     ) throws -> [NSPersistentHistoryChange] {
@@ -108,8 +108,8 @@ struct HistoryFetch {
         return arranged(transactions).flatMap { $0.changes ?? [] }
     }
 
-    /// Reads store after store, until the body returns false. Tokens name, of the stores read before, where their histories
-    /// end, and of those read after, where reading them begins.
+    /// Reads one store after the other until the body returns false. In tokens, a store that was read before has the
+    /// number of its last transaction, and a store that is read later has the number at which its reading begins.
     private func read(
         from stores: [(store: NSPersistentStore, history: any HistoryStore)],
         _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>, HistoryOrigin) throws -> Bool
@@ -131,7 +131,7 @@ struct HistoryFetch {
                 goesOn = try body(row, changes, origin)
                 return goesOn
             }
-            // Where nothing was found, there is nothing to come back to.
+            // If nothing was found, the token names the last transaction of the store.
             begins[identifier] = try begins[identifier] ?? first.map { $0 - 1 } ?? history.historyExtent()?.last
             ends[identifier] = last ?? begins[identifier]
         }
@@ -144,7 +144,7 @@ struct HistoryFetch {
 
     // MARK: - Narrowing
 
-    /// The number of results after which nothing more has to be read: what is sorted must be read whole.
+    /// The number of results at which reading can stop. Results that are sorted must all be read.
     private var sufficientCount: Int {
         guard let specification, specification.fetchLimit > 0, specification.sortDescriptors?.isEmpty != false else {
             return .max
@@ -176,7 +176,7 @@ struct HistoryFetch {
         guard let specification else { return found }
         var found = found
         if let descriptors = specification.sortDescriptors, !descriptors.isEmpty {
-            // Equal ones stay in the order of their numbers.
+            // Results that compare equal stay in the order of their numbers.
             found = found.enumerated().sorted { one, other in
                 for descriptor in descriptors {
                     switch descriptor.compare(one.element, to: other.element) {

@@ -1,10 +1,10 @@
 import Foundation
 
 extension HistoryFilter {
-    /// What a predicate implies, as far as a store can check it. The predicate itself is evaluated afterwards: only
-    /// conditions that every match meets are taken.
+    /// The conditions that a predicate implies and that a store can check. Only conditions that every match satisfies
+    /// are used; the predicate itself is evaluated afterwards.
     ///
-    /// - Parameter ofChanges: Whether the predicate is about changes; else it is about transactions.
+    /// - Parameter ofChanges: Whether the predicate applies to changes; otherwise it applies to transactions.
     init(implying predicate: NSPredicate?, ofChanges: Bool, coordinator: NSPersistentStoreCoordinator) {
         var pending = [predicate].compactMap { $0 }
         while let next = pending.popLast() {
@@ -67,14 +67,14 @@ extension HistoryFilter {
         }
     }
 
-    /// An author among constants, which may be none; nil for something else.
+    /// The author that a constant names: an inner nil for `NSNull`; nil if the constant is neither text nor `NSNull`.
     private static func author(_ value: Any) -> String?? {
         if value is NSNull { return .some(nil) }
         guard let text = value as? String else { return nil }
         return .some(text)
     }
 
-    /// Takes a set of values into a condition, unless one of them is not understood.
+    /// Intersects a condition with a set of values, unless one of the values cannot be converted.
     private mutating func narrow<Value: Hashable>(
         _ condition: WritableKeyPath<HistoryFilter, Set<Value>?>, to values: [Any], _ convert: (Any) -> Value?
     ) {

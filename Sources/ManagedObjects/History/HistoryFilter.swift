@@ -1,13 +1,13 @@
-/// What a reader of a history is interested in: conditions that a store checks before rows are read. An empty set
-/// admits nothing, nil everything.
+/// The conditions by which a history is filtered; a store checks them before rows are read. An empty set matches
+/// nothing, nil matches everything.
 struct HistoryFilter: Sendable {
-    /// Authors, nil among them for transactions without one.
+    /// Authors; nil among them stands for transactions without an author.
     var authors: Set<String?>?
-    /// Authors whose transactions are left out.
+    /// Authors whose transactions are excluded.
     var excludedAuthors: Set<String> = []
-    /// Positions of entities in the model.
+    /// Indexes of entities in the model.
     var entities: Set<Int>?
-    /// Changed objects, of this store.
+    /// Changed objects of this store.
     var objects: Set<ObjectKey>?
     /// Types of changes, as stored.
     var types: Set<Int>?

@@ -14,13 +14,13 @@ public final class HistoryFollowing: Sendable {
 
     fileprivate init(after token: NSPersistentHistoryToken?) { state = Mutex(State(token: token)) }
 
-    /// Why the following has ended by itself; nil as long as it goes on.
+    /// The error that ended the merging; nil while it continues.
     public var error: (any Error)? { state.withLock { $0.error } }
 
     /// The point up to which the history has been merged.
     public var token: NSPersistentHistoryToken? { state.withLock { $0.token } }
 
-    /// Ends the following. It also ends with the container.
+    /// Stops the merging. It also stops when the container is deallocated.
     public func cancel() { state.withLock { $0.task }?.cancel() }
 
     fileprivate func begin(_ container: NSPersistentContainer, excluding author: String?, _ contexts: [WeakContext]) {
@@ -44,7 +44,7 @@ public final class HistoryFollowing: Sendable {
                 }
                 return
             } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
-                // What was deleted cannot be merged: everything is read again instead.
+                // Deleted history cannot be merged: all objects are refreshed instead.
                 let present = coordinator.currentPersistentHistoryToken(fromStores: nil)
                 for context in contexts.compactMap(\.context) { await context.perform { context.refreshAllObjects() } }
                 state.withLock { $0.token = present }
@@ -56,22 +56,23 @@ public final class HistoryFollowing: Sendable {
     }
 }
 
-/// A context that a following does not keep.
+/// A weak reference to a context.
 private struct WeakContext: @unchecked Sendable {  // because contexts order their own access
     weak var context: NSManagedObjectContext?
 }
 
 extension NSPersistentContainer {
-    /// Merges what other contexts, coordinators and processes commit to the container's stores from now on: an addition to
-    /// Core Data's API. Each transaction is merged as by `mergeChanges(fromContextDidSave:)`, on the context's queue.
+    /// Merges what other contexts, coordinators and processes commit to the container's stores after the call: an
+    /// addition to Core Data's API. Each transaction is merged as by `mergeChanges(fromContextDidSave:)`, on the
+    /// context's queue.
     ///
-    /// Call it when the stores have been loaded; one of them must have a history. Where history is deleted before it has
-    /// been merged, all objects of the contexts are refreshed instead.
+    /// Call it after the stores have been loaded; at least one of them must have a history. If history is deleted
+    /// before it has been merged, all objects of the contexts are refreshed instead.
     ///
     /// - Parameters:
-    ///   - author: The author whose transactions are left out, usually that of the contexts' own saves; nil for none.
-    ///   - contexts: The contexts; nil is the ``viewContext``. They are not kept.
-    /// - Returns: What ends the following, and tells how far it is. The container keeps it.
+    /// The author whose transactions are excluded, usually that of the contexts' own saves; nil excludes none.
+    /// The contexts; nil is the ``viewContext``. They are not retained.
+    /// - Returns: An object that stops the merging and reports its progress. The container retains it.
     @discardableResult
     public final func followsHistory(
         excluding author: String? = nil, mergingInto contexts: [NSManagedObjectContext]? = nil

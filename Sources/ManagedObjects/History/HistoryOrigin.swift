@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What the transactions and changes of one store have in common.
+/// The properties that the transactions and changes of one store have in common.
 final class HistoryOrigin: @unchecked Sendable {  // because `others` is set before the transactions are handed out
     let storeIdentifier: String
     let storeNumber: UInt16
@@ -19,7 +19,7 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
         masks = try store.propertyMasks()
     }
 
-    /// Sets the points of other stores' histories that tokens name beside the one of this store.
+    /// Sets the positions in other stores' histories that tokens contain besides the one of this store.
     func setOthers(_ numbers: [String: Int64]) { others = numbers }
 
     func token(_ number: Int64) -> NSPersistentHistoryToken {
@@ -32,14 +32,14 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
             entity: entities[Int(row.entity)], storeIdentifier: storeIdentifier, coordinator: coordinator)
     }
 
-    /// The ID of a change itself.
+    /// The ID of a change itself, not of the changed object.
     func changeID(_ number: Int64) -> NSManagedObjectID {
         NSManagedObjectID(
             key: ObjectKey(store: storeNumber, entity: .max, number: number), entity: HistoryEntities.shared.change,
             storeIdentifier: storeIdentifier, coordinator: coordinator)
     }
 
-    /// Reads the changes of a transaction; none where the store is not there any more or cannot be read.
+    /// Reads the changes of a transaction; empty if the store has been removed or cannot be read.
     func changes(of number: Int64) -> [NSPersistentHistoryChange] {
         guard let store = coordinator.coordinator?.store(number: storeNumber) as? any HistoryStore else { return [] }
         var changes: [NSPersistentHistoryChange] = []

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Which part of a history is deleted by ``NSPersistentStoreCoordinator/purgeHistory(_:)``. It is always the oldest part.
+/// The part of a history that ``NSPersistentStoreCoordinator/purgeHistory(_:)`` deletes. It is always the oldest part.
 public enum HistoryPurge: Sendable {
-    /// The transactions before the first that is not earlier than a date.
+    /// The transactions before the first one that is not earlier than a date.
     case before(Date)
-    /// The transactions before those that a token names, which stay.
+    /// The transactions before those that a token names; the named ones are kept.
     case beforeToken(NSPersistentHistoryToken)
-    /// As many of the oldest transactions as leave at most a number of changes in each store. A change takes some 30 to
-    /// 80 bytes of the file.
+    /// The oldest transactions, as many as are needed so that each store keeps at most a number of changes. A change
+    /// takes some 30 to 80 bytes of the file.
     case keepingChanges(Int)
     /// The transactions that every named follower has read: see
     /// ``NSPersistentStoreCoordinator/setHistoryToken(_:ofFollower:)``. Without a follower nothing is deleted.
@@ -15,12 +15,13 @@ public enum HistoryPurge: Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Deletes a part of the history of all stores: an addition to Core Data's API. Tokens from before it expire.
+    /// Deletes a part of the history of all stores: an addition to Core Data's API. Tokens of deleted transactions
+    /// expire.
     ///
-    /// Cost: some ten statements a store, which delete all rows in one transaction.
+    /// Cost: some ten statements for each store, in one transaction that deletes all rows.
     ///
     /// - Returns: The number of changes that were deleted.
-    /// - Throws: Code 134091 where no store has a history, and errors of the stores.
+    /// - Throws: Code 134091 if no store has a history, and errors of the stores.
     @discardableResult
     public final func purgeHistory(_ purge: HistoryPurge) throws -> Int {
         let stores = try historyStores(nil).filter { try $0.history.historyExtent() != nil }
@@ -47,7 +48,7 @@ extension NSPersistentStoreCoordinator {
     // MARK: - Followers
 
     /// The named followers of the stores' histories, and the point up to which each has read them: an addition to Core
-    /// Data's API. They are kept in the metadata of the stores. Cost: one statement a store.
+    /// Data's API. They are kept in the metadata of the stores. Cost: one statement for each store.
     public final func historyFollowers() throws -> [String: NSPersistentHistoryToken] {
         var numbers: [String: [String: Int64]] = [:]
         for (store, history) in historyStores(nil) {
@@ -58,12 +59,12 @@ extension NSPersistentStoreCoordinator {
         return numbers.mapValues(NSPersistentHistoryToken.init)
     }
 
-    /// Notes in the stores' metadata, at once, up to which point a follower has read their histories, so that
-    /// ``HistoryPurge/readByAllFollowers`` keeps what it has not: an addition to Core Data's API.
+    /// Records in the stores' metadata, immediately, up to which point a follower has read their histories.
+    /// ``HistoryPurge/readByAllFollowers`` keeps the transactions after that point. An addition to Core Data's API.
     ///
     /// - Parameters:
-    ///   - token: The point; stores that it does not name are left as they are. Nil ends the following.
-    ///   - name: Names the follower: a device or program, for example.
+    /// The point; stores that it does not name are not changed. Nil removes the follower.
+    /// The name of the follower: a device or program, for example.
     public final func setHistoryToken(_ token: NSPersistentHistoryToken?, ofFollower name: String) throws {
         for (store, history) in historyStores(nil) {
             let number = token?.number(ofStore: store.identifier)

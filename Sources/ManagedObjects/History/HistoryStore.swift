@@ -1,17 +1,18 @@
 import Foundation
 
-/// A store that keeps a history of its changes: transactions in, rows out. Knows no objects.
+/// A store that keeps a history of its changes. Takes and returns rows, not objects.
 protocol HistoryStore: RowStore {
-    /// How far the history goes; nil where the store keeps none.
+    /// The extent of the history; nil if the store keeps none.
     func historyExtent() throws -> HistoryExtent?
 
     /// Calls a closure with each transaction that a query selects and its changes, in the order of their numbers, which
-    /// is the order of commits. All are read from one state of the store. The closure returns false to stop.
+    /// is the order of commits. All rows are read from one state of the store. Reading stops when the closure returns
+    /// false.
     ///
-    /// Changes of entities that the store's model or configuration does not have are left out.
+    /// Changes of entities that the store's model or configuration does not have are omitted.
     ///
-    /// - Throws: Code 134301 where the query begins after a transaction that is older than the history that is left, or
-    ///   that the store does not have.
+    /// - Throws: Code 134301 if the query begins after a transaction that is older than the remaining history, or that
+    ///   the store does not have.
     func readHistory(
         _ query: HistoryQuery, _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
     ) throws
@@ -24,36 +25,36 @@ protocol HistoryStore: RowStore {
     /// - Returns: The number of changes that were deleted.
     func deleteHistory(_ bound: HistoryDeletion) throws -> Int
 
-    /// The followers that the store's metadata name, with the number of the last transaction that each has read.
+    /// The followers in the store's metadata, with the number of the last transaction that each has read.
     func historyFollowers() throws -> [String: Int64]
 
-    /// Notes how far a follower has read, or with nil that it does not follow any more.
+    /// Records the last transaction that a follower has read; nil removes the follower.
     func setHistoryFollower(_ name: String, number: Int64?) throws
 
-    /// What tells which properties a change's mask names.
+    /// The decoder of the masks that name changed properties.
     func propertyMasks() throws -> any PropertyMasks
 
-    /// Calls a closure after each commit to the store, by this or another process, for as long as the observation lives.
-    /// It is called on a queue of the store's.
+    /// Calls a closure on a private queue after each commit to the store, by this or another process, until the
+    /// returned observation is deallocated.
     func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject
 }
 
 /// Decodes the masks in which a history keeps the updated properties.
 protocol PropertyMasks: Sendable {
-    /// The properties of a mask; nil where it is not a mask of the entity as the model has it.
+    /// The properties of a mask; nil if it is not a valid mask of the entity in this model.
     func properties(in mask: Data, entityIndex: Int) -> Set<NSPropertyDescription>?
-    /// False where the framework that wrote the store left random bits in its masks.
+    /// False if the framework that wrote the store left random bits in its masks.
     var areReliable: Bool { get }
 }
 
-/// How far a store's history goes.
+/// The extent of a store's history.
 struct HistoryExtent: Sendable {
-    /// The number of the oldest transaction that is left; nil where none is.
+    /// The number of the oldest remaining transaction; nil if there is none.
     var first: Int64?
-    /// The last number that was given to a transaction, whether it is left or not; 0 where there was none.
+    /// The last number that was assigned to a transaction, which may have been deleted since; 0 if none was assigned.
     var last: Int64
 
-    /// Whether everything that came after a transaction is still there.
+    /// Whether all transactions after the given one still exist.
     func holdsEverything(after number: Int64) -> Bool {
         guard number >= 0, number <= last else { return false }
         guard let first else { return number == last }
@@ -61,33 +62,33 @@ struct HistoryExtent: Sendable {
     }
 }
 
-/// Which part of a store's history to read.
+/// The part of a store's history to read.
 struct HistoryQuery: Sendable {
     enum Start: Sendable {
         case beginning
-        /// After the transaction of a number.
+        /// After the transaction with a number.
         case after(Int64)
-        /// What is later than a date.
+        /// The transactions that are later than a date.
         case later(Date)
-        /// The one transaction of a number.
+        /// Only the transaction with a number.
         case only(Int64)
     }
 
     var start: Start
-    /// Without them, transactions come with an empty list of changes.
+    /// If false, transactions have an empty list of changes.
     var includesChanges = true
-    /// What must hold for a change or transaction to be of interest. A transaction whose changes are all left out comes
-    /// with an empty list.
+    /// The conditions for changes and transactions. A transaction whose changes are all excluded is returned with an
+    /// empty list.
     var filter = HistoryFilter()
 }
 
-/// Which part of a store's history to delete. Always the oldest part, so that no gap arises.
+/// The part of a store's history to delete. It is always the oldest part, so that no gap arises.
 enum HistoryDeletion: Sendable {
-    /// The transactions before the one of a number.
+    /// The transactions before the one with a number.
     case before(Int64)
-    /// The transactions before the first that is not earlier than a date.
+    /// The transactions before the first one that is not earlier than a date.
     case earlier(Date)
-    /// As many of the oldest transactions as leave at most a number of changes.
+    /// The oldest transactions, as many as are needed so that at most a number of changes remains.
     case leavingChanges(Int)
 }
 
@@ -105,12 +106,12 @@ struct HistoryTransactionRow: Sendable {
 struct HistoryChangeRow: @unchecked Sendable {  // because the values of a tombstone are never changed
     var number: Int64
     var type: NSPersistentHistoryChangeType
-    /// The position of the changed object's entity in the model.
+    /// The index of the changed object's entity in the model.
     var entity: UInt16
     /// The primary key of the changed object.
     var key: Int64
-    /// Which properties an update has changed; see `PropertyMasks`.
+    /// The properties that an update has changed; see `PropertyMasks`.
     var mask: Data?
-    /// What is kept of a deleted object: names of attributes and their values.
+    /// The preserved values of a deleted object, with the slots of their attributes.
     var tombstone: [(slot: EntityLayout.Slot, value: Value)] = []
 }

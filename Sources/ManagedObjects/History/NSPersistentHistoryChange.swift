@@ -1,7 +1,7 @@
 import Foundation
 import PredicateLanguage
 
-/// What a change has done to an object.
+/// The kind of a change.
 public enum NSPersistentHistoryChangeType: Int, Sendable {
     /// The object was inserted.
     case insert = 0
@@ -11,7 +11,7 @@ public enum NSPersistentHistoryChangeType: Int, Sendable {
     case delete = 2
 }
 
-/// What a transaction has done to one object.
+/// The change of one object in a transaction.
 open class NSPersistentHistoryChange: NSObject, NSCopying,
     @unchecked Sendable  // because nothing changes once the transaction has been made
 {
@@ -28,20 +28,20 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
 
     final func didEnter(_ transaction: NSPersistentHistoryTransaction) { owner = transaction }
 
-    // MARK: - What it tells
+    // MARK: - Properties
 
-    /// Its number in the store: later changes have higher ones.
+    /// The number of the change in the store: later changes have higher numbers.
     open var changeID: Int64 { row.number }
 
-    /// The ID of the object that has changed. It may have been deleted since.
+    /// The ID of the changed object, which may have been deleted since.
     open var changedObjectID: NSManagedObjectID { origin.objectID(of: row) }
 
-    /// What was done to the object.
+    /// The kind of the change.
     open var changeType: NSPersistentHistoryChangeType { row.type }
 
-    /// What is kept of a deleted object: the attributes with `preservesValueInHistoryOnDeletion`, by their names,
-    /// `NSNull` for those without a value. Nil unless the object was deleted and its entity has such attributes. Values
-    /// that may be kept in external files are never preserved.
+    /// The preserved values of a deleted object: the attributes with `preservesValueInHistoryOnDeletion` by their
+    /// names, with `NSNull` for those without a value. Nil unless the object was deleted and its entity has such
+    /// attributes. Values that may be kept in external files are never preserved.
     open var tombstone: [AnyHashable: Any]? {
         guard row.type == .delete, !row.tombstone.isEmpty else { return nil }
         var values: [AnyHashable: Any] = [:]
@@ -56,28 +56,30 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
         return values
     }
 
-    /// The transaction. Where nobody keeps it, or the request asked for changes only, it comes without its changes.
+    /// The transaction. It has no changes if the original transaction is not retained or the request asked for changes
+    /// only.
     open var transaction: NSPersistentHistoryTransaction? {
         owner ?? NSPersistentHistoryTransaction(transactionRow, changes: nil, origin: origin)
     }
 
-    /// The properties that an update has changed; nil unless it is an update, and where the store keeps them in the form
-    /// of another version of the entity. An attribute whose value was set to the one that it had may be among them.
+    /// The properties that an update has changed; nil if the change is not an update, or if the store keeps them in the
+    /// form of another version of the entity. An attribute that was set to the value that it already had may be
+    /// included.
     open var updatedProperties: Set<NSPropertyDescription>? {
         guard row.type == .update, let mask = row.mask else { return nil }
         return origin.masks.properties(in: mask, entityIndex: Int(row.entity))
     }
 
-    /// False where ``updatedProperties`` may name properties that were not changed: stores of macOS 10.13 and iOS 11 have
-    /// random bits there. An addition to Core Data's API.
+    /// False if ``updatedProperties`` may contain properties that were not changed: stores of macOS 10.13 and iOS 11
+    /// have random bits there. An addition to Core Data's API.
     public final var updatedPropertiesAreReliable: Bool { origin.masks.areReliable }
 
     // MARK: - Fetching
 
-    /// An entity with the keys by which fetch requests know changes.
+    /// The entity of fetch requests for changes, with the keys that predicates and sort descriptors may use.
     open class var entityDescription: NSEntityDescription? { HistoryEntities.shared.change }
 
-    /// An entity with the keys by which fetch requests know changes.
+    /// The entity of fetch requests for changes, with the keys that predicates and sort descriptors may use.
     open class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? {
         entityDescription
     }
@@ -93,7 +95,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
 
     // MARK: - As an object
 
-    /// Itself: a change never changes.
+    /// Returns the change itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Two changes are equal when they have the same number in the same store.
@@ -128,7 +130,7 @@ extension NSPersistentHistoryChange: PredicateSubject {
     }
 }
 
-/// A tombstone as predicates see it: an attribute without a value, or that is not kept, is nil.
+/// A tombstone as predicates read it: an attribute without a value, or whose value is not preserved, is nil.
 private struct HistoryTombstone: PredicateSubject {
     let values: [AnyHashable: Any]
 

@@ -2,30 +2,30 @@ import Foundation
 
 /// Fetches a part of the history of a coordinator's stores, or deletes one.
 ///
-/// Execute it by `NSManagedObjectContext.execute(_:)`; the result is an ``NSPersistentHistoryResult``. A fetch costs five
-/// statements in each store that has a history. It fails with code 134301 where its token is older than the history that
-/// is left, or names a transaction that the store does not have; with code 134091 where no store has a history.
+/// Execute it with `NSManagedObjectContext.execute(_:)`; the result is an ``NSPersistentHistoryResult``. A fetch costs
+/// five statements in each store that has a history. It fails with code 134301 if its token is older than the remaining
+/// history, or names a transaction that the store does not have; with code 134091 if no store has a history.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
-    /// Which part of the history the request is for.
+    /// The part of the history that the request applies to.
     enum Bound {
         case token(NSPersistentHistoryToken?)
         case date(Date)
-        /// All of it.
+        /// The whole history.
         case none
     }
 
     final let bound: Bound
-    /// Whether the request deletes what lies before its bound; else it fetches what lies after it.
+    /// Whether the request deletes what is before its bound; otherwise it fetches what is after it.
     final let isDeletion: Bool
 
-    /// What the result holds: ``NSPersistentHistoryResultType/transactionsAndChanges`` for a fetch unless changed, the
+    /// The kind of result. The default is ``NSPersistentHistoryResultType/transactionsAndChanges`` for a fetch and the
     /// status for a deletion.
     open var resultType: NSPersistentHistoryResultType
 
-    /// Narrows a fetch, by predicate, sort descriptors, offset and limit: a request made from
-    /// ``NSPersistentHistoryTransaction/fetchRequest`` or ``NSPersistentHistoryChange/fetchRequest``. Where it is for
-    /// changes, transactions come with those of their changes that match, and without any they do not come. Offset and
-    /// limit count what the request is for.
+    /// Filters and orders a fetch, by predicate, sort descriptors, offset and limit: a request made from
+    /// ``NSPersistentHistoryTransaction/fetchRequest`` or ``NSPersistentHistoryChange/fetchRequest``. With a request
+    /// for changes, transactions contain only their matching changes, and transactions without a matching change are
+    /// omitted. Offset and limit count transactions or changes, according to the entity of the request.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
     /// The token that the request was made with.
@@ -39,7 +39,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         resultType = isDeletion ? .statusOnly : .transactionsAndChanges
     }
 
-    // A factory has to give `Self`; a subclass has no initialiser of its own that it could be made by.
+    // A factory method must return `Self`; a subclass has no initialiser that the method could call.
     private static func made(_ bound: Bound, isDeletion: Bool) -> Self {
         let request = NSPersistentHistoryChangeRequest(bound, isDeletion: isDeletion)
         guard let request = request as? Self else {
@@ -51,12 +51,12 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// Fetches the transactions that are later than a date.
     open class func fetchHistory(after date: Date) -> Self { made(.date(date), isDeletion: false) }
 
-    /// Fetches the transactions after a token; nil is from the beginning.
+    /// Fetches the transactions after a token; nil fetches from the beginning.
     open class func fetchHistory(after token: NSPersistentHistoryToken?) -> Self {
         made(.token(token), isDeletion: false)
     }
 
-    /// Fetches the transactions after one; nil is from the beginning.
+    /// Fetches the transactions after another one; nil fetches from the beginning.
     open class func fetchHistory(after transaction: NSPersistentHistoryTransaction?) -> Self {
         made(.token(transaction?.token), isDeletion: false)
     }
@@ -71,12 +71,12 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// Deletes the history before a date: the oldest transactions, up to the first that is not earlier than the date.
     open class func deleteHistory(before date: Date) -> Self { made(.date(date), isDeletion: true) }
 
-    /// Deletes the transactions before the one that a token names, which stays; nil deletes nothing.
+    /// Deletes the transactions before the one that a token names, which is kept; nil deletes nothing.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> Self {
         made(.token(token), isDeletion: true)
     }
 
-    /// Deletes the transactions before one, which stays; nil deletes nothing.
+    /// Deletes the transactions before another one, which is kept; nil deletes nothing.
     open class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self {
         made(.token(transaction?.token), isDeletion: true)
     }

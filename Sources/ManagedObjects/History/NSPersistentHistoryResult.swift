@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the result of a history request holds.
+/// The kind of result of a history request.
 public enum NSPersistentHistoryResultType: Int, Sendable {
     /// Whether the request succeeded: a Boolean.
     case statusOnly = 0
@@ -26,10 +26,10 @@ open class NSPersistentHistoryResult: NSPersistentStoreResult {
         self.type = type
     }
 
-    /// What ``resultType`` says. A request that deletes history gives a Boolean, or with
+    /// The result, as described by ``resultType``. For a request that deletes history it is a Boolean, or with
     /// ``NSPersistentHistoryResultType/count`` the number of deleted changes.
     open var result: Any? { content }
 
-    /// What ``result`` holds.
+    /// The kind of ``result``.
     open var resultType: NSPersistentHistoryResultType { type }
 }

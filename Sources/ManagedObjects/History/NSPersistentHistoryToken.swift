@@ -4,7 +4,7 @@ import KeyedArchives
 /// A point in the history of one or more stores: for each store, by its UUID, the number of the last transaction before
 /// that point.
 ///
-/// A token is archived in the form that Apple's framework uses, so that either reads what the other has archived.
+/// A token is archived in the form that Apple's framework uses, so that archives can be exchanged in both directions.
 open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
     @unchecked Sendable  // because it is immutable
 {
@@ -18,20 +18,20 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
         self.numbers = numbers
     }
 
-    /// The number of the last transaction of a store before this point; nil where the token does not name the store.
+    /// The number of the last transaction of a store before this point; nil if the token does not contain the store.
     package final func number(ofStore identifier: String?) -> Int64? {
         identifier.flatMap { numbers[$0] }
     }
 
-    /// This point, and in another store the given one.
+    /// A copy of the token in which a store has the given number.
     final func setting(_ number: Int64, ofStore identifier: String) -> NSPersistentHistoryToken {
         NSPersistentHistoryToken(numbers.merging([identifier: number]) { $1 })
     }
 
-    /// Itself: a token never changes.
+    /// Returns the token itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Two tokens are equal when they name the same transactions of the same stores.
+    /// Two tokens are equal if they contain the same numbers of the same stores.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? NSPersistentHistoryToken)?.numbers == numbers
     }
@@ -47,7 +47,8 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
 
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads a token that ``encode(with:)`` or Apple's framework has written; nil where the archive holds something else.
+    /// Decodes a token that ``encode(with:)`` or Apple's framework has encoded; nil if the archive contains something
+    /// else.
     public required init?(coder: NSCoder) {
         let allowed: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
         guard let stored = coder.decodeObject(of: allowed, forKey: Self.dictionaryKey) as? NSDictionary else {
@@ -61,7 +62,7 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
         self.numbers = numbers
     }
 
-    /// Writes the numbers by store.
+    /// Encodes the numbers by store.
     open func encode(with coder: NSCoder) {
         let pairs = numbers.sorted { $0.key < $1.key }
         let dictionary = NSDictionary(
@@ -85,7 +86,8 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
         return try builder.archive(root: root)
     }
 
-    /// Makes the class known by its name in archives, once in a process. Foundation finds it by that name only after this.
+    /// Registers the class under its name in archives, once in a process. Foundation finds it by that name only
+    /// afterwards.
     static let isRegistered: Bool = {
         let name = archivedName
         NSKeyedUnarchiver.setClass(NSPersistentHistoryToken.self, forClassName: name)
@@ -95,8 +97,8 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
 }
 
 extension NSKeyedArchiver {
-    /// The archive of a history token, in the form that Apple's framework uses. More specific than Foundation's method,
-    /// which writes the class under another name off Apple's platforms.
+    /// The archive of a history token, in the form that Apple's framework uses. This overload is more specific than
+    /// Foundation's method, which writes the class under another name off Apple's platforms.
     public static func archivedData(
         withRootObject object: NSPersistentHistoryToken, requiringSecureCoding requiresSecureCoding: Bool
     ) throws -> Data {
@@ -105,10 +107,10 @@ extension NSKeyedArchiver {
 }
 
 extension NSKeyedUnarchiver {
-    /// Reads an archived history token. More specific than Foundation's method, which does not know the name that the
-    /// class has in archives before the program has used a coordinator or a token.
+    /// Decodes an archived history token. This overload is more specific than Foundation's method, which cannot resolve
+    /// the class name of the archive before the program has used a coordinator or a token.
     ///
-    /// - Throws: An error of Foundation's where the data is no archive of a token.
+    /// - Throws: An error of Foundation's if the data is not an archive of a token.
     public static func unarchivedObject(
         ofClass cls: NSPersistentHistoryToken.Type, from data: Data
     ) throws -> NSPersistentHistoryToken? {

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateLanguage
 
-/// What one save or one batch request has changed in a store.
+/// The changes of one save or one batch request in a store.
 open class NSPersistentHistoryTransaction: NSObject, NSCopying,
     @unchecked Sendable  // because it is immutable
 {
@@ -17,21 +17,21 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying,
         for change in changes ?? [] { change.didEnter(self) }
     }
 
-    // MARK: - What it tells
+    // MARK: - Properties
 
-    /// When it was committed, to the clock of the process that did it.
+    /// The time of the commit, by the clock of the committing process.
     open var timestamp: Date { row.timestamp }
 
-    /// Its changes; an object occurs once. Nil where the request asked for transactions only.
+    /// The changes, at most one for each object. Nil if the request asked for transactions only.
     open var changes: [NSPersistentHistoryChange]? { ownChanges }
 
-    /// Its number in the store: later transactions have higher ones.
+    /// The number of the transaction in the store: later transactions have higher numbers.
     open var transactionNumber: Int64 { row.number }
 
     /// The UUID of the store.
     open var storeID: String { origin.storeIdentifier }
 
-    /// The bundle identifier of the program; empty where it has none.
+    /// The bundle identifier of the program; empty if it has none.
     open var bundleID: String { row.bundleID ?? "" }
 
     /// The name of the process.
@@ -43,13 +43,14 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying,
     /// The context's `transactionAuthor`, if it had one.
     open var author: String? { row.author }
 
-    /// The point in the history right after the transaction. Where the request was for several stores, it includes the
-    /// points that their histories had been read to, so that a fetch after it gives what comes next in each of them.
+    /// The point in the history right after the transaction. If the request was for several stores, the token includes
+    /// the points up to which their histories had been read, so that a fetch after it returns the next transactions of
+    /// each of them.
     open var token: NSPersistentHistoryToken { origin.token(row.number) }
 
-    /// What `NSManagedObjectContext.mergeChanges(fromContextDidSave:)` of any context merges: the IDs of the inserted,
-    /// updated and deleted objects. Cost: no statement, but for a transaction that came without its changes, which are
-    /// then read by five.
+    /// A notification for `NSManagedObjectContext.mergeChanges(fromContextDidSave:)` with the IDs of the inserted,
+    /// updated and deleted objects. Cost: no statement, except for a transaction that was fetched without its changes,
+    /// which are then read by five statements.
     open func objectIDNotification() -> Notification {
         var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
         for change in ownChanges ?? origin.changes(of: row.number) {
@@ -62,17 +63,17 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying,
         return Notification(name: .NSManagedObjectContextDidSaveObjectIDs, object: nil, userInfo: userInfo)
     }
 
-    /// The same transaction with some of its changes, or without any.
+    /// The same transaction with some of its changes, or without changes.
     final func copy(with changes: [NSPersistentHistoryChange]?) -> NSPersistentHistoryTransaction {
         NSPersistentHistoryTransaction(row, changes: changes, origin: origin)
     }
 
     // MARK: - Fetching
 
-    /// An entity with the keys by which fetch requests know transactions.
+    /// The entity of fetch requests for transactions, with the keys that predicates and sort descriptors may use.
     open class var entityDescription: NSEntityDescription? { HistoryEntities.shared.transaction }
 
-    /// An entity with the keys by which fetch requests know transactions.
+    /// The entity of fetch requests for transactions, with the keys that predicates and sort descriptors may use.
     open class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? {
         entityDescription
     }
@@ -88,7 +89,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying,
 
     // MARK: - As an object
 
-    /// Itself: a transaction never changes.
+    /// Returns the transaction itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Two transactions are equal when they have the same number in the same store.
@@ -114,7 +115,7 @@ extension NSPersistentHistoryTransaction: PredicateSubject {
         case "processID": return processID
         case "storeID": return storeID
         case "timestamp": return timestamp
-        // Tokens of one store have the order of their numbers.
+        // The tokens of one store are ordered as their numbers are.
         case "token", "transactionNumber": return transactionNumber
         case "self": return self
         default: throw HistoryEntities.unknownKey(key, of: "transaction")

@@ -1,9 +1,9 @@
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// The point that the histories of stores have come to; nil where none of them has a history.
+    /// The token of the last transaction of each store; nil if no store has a history.
     ///
-    /// Cost: four statements a store. A store that cannot be read is left out.
+    /// Cost: four statements for each store. A store that cannot be read is omitted.
     ///
     /// - Parameter stores: Stores of the coordinator; nil or an empty array is all of them.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
@@ -28,10 +28,10 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Carries out a history request.
+    /// Executes a history request.
     ///
-    /// - Throws: Code 134091 where no store has a history, 134301 where the token has expired, 134060 for a predicate
-    ///   that cannot be evaluated, and errors of the stores.
+    /// - Throws: Code 134091 if no store has a history, 134301 if the token has expired, 134060 for a predicate that
+    ///   cannot be evaluated, and errors of the stores.
     final func execute(_ request: NSPersistentHistoryChangeRequest) throws -> NSPersistentHistoryResult {
         var stores: [(store: NSPersistentStore, history: any HistoryStore)] = []
         for entry in historyStores(request.affectedStores) where try entry.history.historyExtent() != nil {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The form in which a delegate wants to be told of changes.
+/// The form in which a delegate receives changes.
 enum DelegateForm {
     case snapshot
     case difference
@@ -10,7 +10,7 @@ enum DelegateForm {
 extension FetchedResults {
     typealias AnyController = NSFetchedResultsController<any NSFetchRequestResult>
 
-    /// Gives the delegate the first snapshot, where it wants snapshots.
+    /// Passes the first snapshot to a delegate that receives snapshots.
     func tell(
         _ delegate: any NSFetchedResultsControllerDelegate, fetched list: ResultsList, as controller: AnyController
     ) {
@@ -18,7 +18,7 @@ extension FetchedResults {
         if tellSnapshot(delegate, of: list, changed: [], as: controller) { form = .snapshot }
     }
 
-    /// Tells the delegate of a change, in the form that it wants.
+    /// Reports a change to the delegate in the form that it implements.
     func tell(_ delegate: any NSFetchedResultsControllerDelegate, _ change: ResultsChange, as controller: AnyController)
     {
         if form == nil || form == .snapshot {
@@ -39,7 +39,7 @@ extension FetchedResults {
         tellOneByOne(delegate, change, as: controller)
     }
 
-    /// - Returns: Whether the delegate takes snapshots.
+    /// - Returns: Whether the delegate receives snapshots.
     private func tellSnapshot(
         _ delegate: any NSFetchedResultsControllerDelegate, of list: ResultsList, changed: [NSManagedObject],
         as controller: AnyController
@@ -48,7 +48,7 @@ extension FetchedResults {
         defaultWasCalled = false
         delegate.controller(controller, didChangeContentWith: snapshot)
         if defaultWasCalled { return false }
-        // Kept by the delegate, perhaps for longer than the objects have their IDs.
+        // The delegate retains the snapshot, so its content is read now, while the objects still have their IDs.
         if !isKnownUniquelyReferenced(&snapshot) { _ = snapshot.content }
         return true
     }
@@ -76,7 +76,7 @@ extension FetchedResults {
 }
 
 extension ResultsChange {
-    /// The change as positions of IDs. Every object of the list where only IDs have changed.
+    /// The change as a difference of IDs by position. It contains every object of the list if only IDs have changed.
     func difference(of context: NSManagedObjectContext) -> CollectionDifference<NSManagedObjectID> {
         var maker = ObjectIDMaker(context.rootCoordinator)
         let changed =
@@ -87,7 +87,7 @@ extension ResultsChange {
             if let old = change.old { steps.append(.remove(offset: old, element: id, associatedWith: change.new)) }
             if let new = change.new { steps.append(.insert(offset: new, element: id, associatedWith: change.old)) }
         }
-        // Every position is named once, and associations are mutual: so there is a difference.
+        // Each position occurs once and associations are mutual, so the initialiser succeeds.
         return CollectionDifference(steps) ?? new.objects.map(\.objectID).difference(from: old.objects.map(\.objectID))
     }
 }

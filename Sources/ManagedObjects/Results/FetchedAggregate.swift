@@ -1,15 +1,15 @@
 import Foundation
 import PredicateLanguage
 
-/// A number that is made of an attribute of many objects.
+/// A number that is computed from an attribute of many objects.
 public enum FetchedAggregate: String, Sendable, CaseIterable {
-    /// The sum of the values; 0 without any.
+    /// The sum of the values; 0 if there are none.
     case sum
-    /// The mean of the values; nil without any.
+    /// The mean of the values; nil if there are none.
     case average
-    /// The smallest value; nil without any.
+    /// The smallest value; nil if there are none.
     case minimum
-    /// The greatest value; nil without any.
+    /// The greatest value; nil if there are none.
     case maximum
 
     private var function: String {
@@ -21,10 +21,10 @@ public enum FetchedAggregate: String, Sendable, CaseIterable {
         }
     }
 
-    /// The number for the objects that a request finds in a context: by the store, or over the objects where the context has
-    /// unsaved changes, which the store does not see.
+    /// The number for the objects that a request matches in a context. The store computes it; if the context has
+    /// unsaved changes, which the store does not contain, it is computed from the objects.
     ///
-    /// - Throws: What a fetch throws, and code 134060 where the entity has no such attribute of numbers.
+    /// - Throws: The errors of a fetch, and code 134060 if the entity has no numeric attribute of that name.
     func value(
         of attribute: String, over specification: FetchSpecification, in context: NSManagedObjectContext
     ) throws -> Decimal? {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Is told what happens to the results that a ``FetchedResults`` keeps.
+/// Receives the changes of the results that a ``FetchedResults`` keeps.
 protocol FetchedResultsListener: AnyObject {
-    /// Whether changes are wanted. Changes that happen meanwhile are found later, by a fetch.
+    /// Whether changes are to be reported. Changes that are not reported are found later, by a fetch.
     var isListening: Bool { get }
     /// The results have been fetched.
     func didFetch(_ list: ResultsList)
-    /// The results have changed; ``FetchedResults/list`` is the new list already.
+    /// The results have changed; ``FetchedResults/list`` is already the new list.
     func didChange(_ change: ResultsChange)
-    /// The results could not be brought up to date, and are given up until the next fetch.
+    /// The results could not be updated, and are discarded until the next fetch.
     func didFail(_ error: any Error)
     /// The title of a section in an index.
     func indexTitle(forSectionName name: String) -> String?
 }
 
-/// The results of a request, brought up to date whenever the context says that objects have changed.
+/// The results of a request, updated whenever the context reports changed objects.
 ///
-/// Belongs to the context's queue, as the context's objects do.
+/// Must be used on the context's queue, as the context's objects are.
 final class FetchedResults: @unchecked Sendable {  // because the context's queue guards it
     let context: NSManagedObjectContext
     let request: any FetchRequesting
@@ -27,20 +27,20 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     weak var delegate: (any NSFetchedResultsControllerDelegate)? {
         didSet { form = nil }
     }
-    /// In which form the delegate wants changes, once it is known.
+    /// The form in which the delegate receives changes; nil until it has been determined.
     var form: DelegateForm?
     /// Set by the default implementation of a delegate's method.
     var defaultWasCalled = false
 
     /// The results; nil before the first fetch.
     private(set) var list: ResultsList?
-    /// Goes up with each new list.
+    /// Incremented with each new list.
     private(set) var version = 0
     private var followed: FollowedRequest?
-    /// Whether something has happened since the last time that the list was brought up to date.
+    /// Whether objects have changed since the list was last updated.
     private var isOutdated = false
     private var isTelling = false
-    /// Changed objects that were told while a change was being told.
+    /// Objects whose changes were reported while the listener was being called.
     private var waiting: [NSManagedObject] = []
     private var observers: [any NSObjectProtocol] = []
 
@@ -64,8 +64,8 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
 
     /// Fetches, and divides the results into sections.
     ///
-    /// - Parameter check: Throws where the objects are not what the caller expects; then nothing has changed.
-    /// - Throws: Code 134060 where the request cannot be followed or sections are out of order, and what a fetch throws.
+    /// - Parameter check: Throws if the objects are not what the caller expects; then the results stay as they were.
+    /// - Throws: Code 134060 if the request cannot be followed or sections are out of order, and the errors of a fetch.
     func fetch(checking check: ([NSManagedObject]) throws -> Void = { _ in }) throws {
         guard let model = context.rootCoordinator?.managedObjectModel else {
             throw CocoaError(.coreData, "The context has no persistent store coordinator to fetch from.")
@@ -109,11 +109,11 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     }
 
     private func contextDidChange(_ userInfo: [AnyHashable: Any]) {
-        // After a reset there are no objects to tell of: the results have to be fetched again.
+        // After a reset there are no objects to report: the results must be fetched again.
         guard list != nil, let followed, userInfo[NSInvalidatedAllObjectsKey] == nil else { return }
         var seen = Set<ObjectIdentifier>()
-        // What has changed since the event that is told is looked at too: values that have changed and are not told yet
-        // would spoil the order in which places are searched for.
+        // Objects that have changed since the reported event are included: their values have changed although the list
+        // has not been updated, so the binary search would find wrong positions.
         let touched = (userInfo.changedObjects + Array(context.changedInEvent)).filter { object in
             followed.concerns(object) && seen.insert(ObjectIdentifier(object)).inserted
         }
@@ -121,8 +121,8 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         update(touched)
     }
 
-    /// Brings the list up to date with what another process or coordinator has written: reads the rows of all results
-    /// again, and says of those objects that have changed rows that they were refreshed. Two fetches.
+    /// Updates the list with the changes of another process or coordinator: reads the rows of all results again, and
+    /// reports the objects whose rows have changed as refreshed. Two fetches.
     func refetch() {
         guard let list, let followed, context.parentContext == nil else { return }
         let versions = list.objects.map(\.version)
@@ -144,7 +144,7 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         if isOutdated { update([]) }
     }
 
-    /// Brings the list up to date, and tells the listener of the difference.
+    /// Updates the list, and reports the difference to the listener.
     ///
     /// - Parameter touched: Objects that are known to have changed.
     private func update(_ touched: [NSManagedObject]) {
@@ -184,7 +184,8 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         return try fold.changeByFetching(of: list, touched: touched)
     }
 
-    /// Fetches again where the store can now find other objects than before the save. New objects have permanent IDs after it.
+    /// Fetches again if the save can have changed which objects match in the store. New objects have permanent IDs
+    /// after a save.
     private func contextDidSave(_ userInfo: [AnyHashable: Any]) {
         guard list != nil, let followed else { return }
         if followed.dependsOnOthers, userInfo.changedObjects.contains(where: followed.concerns) {
@@ -205,14 +206,14 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         listener.map { $0.indexTitle(forSectionName: name) } ?? Self.initial(of: name)
     }
 
-    /// The first letter of a section's name, as a capital; nil for an empty name.
+    /// The first letter of a section's name, in upper case; nil for an empty name.
     static func initial(of name: String) -> String? {
         name.first.map { String($0).uppercased() }
     }
 }
 
 extension [AnyHashable: Any] {
-    /// The objects that a notification of changed objects tells of, whatever has happened to them.
+    /// All objects in a notification of changed objects, of every kind of change.
     var changedObjects: [NSManagedObject] {
         [
             NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey, NSRefreshedObjectsKey,

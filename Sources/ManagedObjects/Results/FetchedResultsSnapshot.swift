@@ -14,7 +14,7 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     /// The IDs of all objects, in order.
     public let itemIdentifiers: [NSManagedObjectID]
 
-    /// The IDs of those objects that have changed or moved since the snapshot before, in order.
+    /// The IDs of the objects that have changed or moved since the previous snapshot, in order.
     public let reloadedItemIdentifiers: [NSManagedObjectID]
 
     init(of list: ResultsList, changed: [NSManagedObject], coordinator: NSPersistentStoreCoordinator?) {
@@ -30,44 +30,44 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
         reloadedItemIdentifiers = identifiers
     }
 
-    /// The same items, with those marked too that have changed before and are still there.
+    /// The same snapshot in which the objects of an earlier one that are still present are also marked as reloaded.
     func reloading(_ earlier: [NSManagedObjectID]) -> FetchedResultsSnapshot {
         let changed = Set(reloadedItemIdentifiers).union(earlier)
         return FetchedResultsSnapshot(self, reloading: itemIdentifiers.filter { changed.contains($0) })
     }
 
-    /// How many items there are in all sections.
+    /// The number of items in all sections.
     public var numberOfItems: Int { itemIdentifiers.count }
 
-    /// How many sections there are.
+    /// The number of sections.
     public var numberOfSections: Int { sections.count }
 
-    /// The names of the sections; one empty name where results are not divided.
+    /// The names of the sections; one empty name if the results are not divided.
     public var sectionIdentifiers: [String] { sections.map(\.name) }
 
-    /// How many items a section has; 0 where there is no such section.
+    /// The number of items of a section; 0 if there is no such section.
     public func numberOfItems(inSection name: String) -> Int {
         indexOfSection(name).map { sections[$0].range.count } ?? 0
     }
 
-    /// The IDs of a section's items; none where there is no such section.
+    /// The IDs of a section's items; empty if there is no such section.
     public func itemIdentifiers(inSection name: String) -> [NSManagedObjectID] {
         indexOfSection(name).map { Array(itemIdentifiers[sections[$0].range]) } ?? []
     }
 
-    /// The name of the section with an item; nil where there is none. Cost: a look at each item.
+    /// The name of the section that contains an item; nil if there is none. Cost: linear in the number of items.
     public func sectionIdentifier(containingItem identifier: NSManagedObjectID) -> String? {
         indexOfItem(identifier).flatMap { index in sections.first { $0.range.contains(index) }?.name }
     }
 
-    /// The position of an item among all; nil where there is none. Cost: a look at each item.
+    /// The index of an item among all items; nil if there is none. Cost: linear in the number of items.
     public func indexOfItem(_ identifier: NSManagedObjectID) -> Int? { itemIdentifiers.firstIndex(of: identifier) }
 
-    /// The position of a section; nil where there is none.
+    /// The index of a section; nil if there is none.
     public func indexOfSection(_ name: String) -> Int? { sections.firstIndex { $0.name == name } }
 
-    /// What leads from another snapshot's items to these, by position. Items that are in both and have not moved but changed
-    /// are not part of it: ``reloadedItemIdentifiers`` has them.
+    /// The difference between another snapshot's items and these, by position. Items that are in both and have changed
+    /// without moving are not included; see ``reloadedItemIdentifiers``.
     public func difference(from other: FetchedResultsSnapshot) -> CollectionDifference<NSManagedObjectID> {
         itemIdentifiers.difference(from: other.itemIdentifiers).inferringMoves()
     }

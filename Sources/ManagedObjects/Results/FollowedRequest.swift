@@ -1,7 +1,7 @@
 import Foundation
 import PredicateLanguage
 
-/// A fetch request whose results are followed: what decides whether an object is one of them, and where it belongs.
+/// A fetch request whose results are followed. Decides whether an object matches, and at which position.
 struct FollowedRequest {
     let specification: FetchSpecification
     let entity: NSEntityDescription
@@ -9,8 +9,8 @@ struct FollowedRequest {
     let naming: SectionNaming
     private let reach: RequestReach
 
-    /// - Throws: Code 134060 for a request that has no sort descriptor, does not ask for objects, or names what its entity does
-    ///   not have.
+    /// - Throws: Code 134060 for a request that has no sort descriptor, does not ask for objects, or names a property
+    ///   that its entity does not have.
     init(_ specification: FetchSpecification, sectionNameKeyPath: String?, in model: NSManagedObjectModel) throws {
         guard specification.resultType == .managedObjectResultType else {
             throw CocoaError(.coreData, "Results can be followed of a request for managed objects only.")
@@ -26,30 +26,30 @@ struct FollowedRequest {
         reach = RequestReach(of: specification, entity: entity, sectionNameKeyPath: sectionNameKeyPath)
     }
 
-    /// Whether an object can be among the results, by its entity.
+    /// Whether the results can contain an object, by its entity.
     func isOfEntity(_ object: NSManagedObject) -> Bool {
         specification.includesSubentities
             ? entity.subtree.contains(object.layout.index) : object.layout.index == entity.index
     }
 
-    /// Whether a change of an object can make a difference to the results.
+    /// Whether a change of an object can affect the results.
     func concerns(_ object: NSManagedObject) -> Bool {
         isOfEntity(object) || reach.contains(object.layout.index)
     }
 
-    /// Whether objects beside the results decide what the request finds. As for any fetch, unsaved changes of them count once
-    /// they are saved.
+    /// Whether other objects than the results affect the result of the request. As for any fetch, unsaved changes of
+    /// those objects have no effect until they are saved.
     var dependsOnOthers: Bool { reach.isWide }
 
-    /// Whether changes have to be looked for by another fetch: where objects of other entities decide too, and where the
-    /// store has objects that would move into the window of an offset and a limit.
+    /// Whether changes can be found only by another fetch: if objects of other entities affect the result, or if an
+    /// offset or limit is set and the store has objects that would move into the window.
     var needsFetching: Bool {
         dependsOnOthers || specification.fetchLimit > 0 || specification.fetchOffset > 0
     }
 
-    /// Whether an object of the entity is one of the results, by the values that it has now.
+    /// Whether an object of the entity matches, by its present values.
     ///
-    /// - Throws: ``UndecidedInMemory`` where the predicate cannot be evaluated, or a row not be read.
+    /// - Throws: ``UndecidedInMemory`` if the predicate cannot be evaluated or a row cannot be read.
     func includes(_ object: NSManagedObject, in context: NSManagedObjectContext) throws -> Bool {
         guard object.context === context, object.state.isDisjoint(with: [.deleted, .inaccessible, .gone]) else {
             return false
@@ -72,14 +72,14 @@ struct FollowedRequest {
     }
 }
 
-/// Whether an object is one of the results cannot be told without asking the store.
+/// Whether an object matches cannot be decided without a fetch.
 struct UndecidedInMemory: Error {}
 
-/// The entities, beside its own, whose objects decide what a request finds and how it is ordered: those that key paths
-/// lead through.
+/// The entities, besides the request's own, whose objects affect what a request matches and how it is ordered: those
+/// that its key paths pass through.
 struct RequestReach {
     private var entities: Set<Int> = []
-    /// Whether it cannot be known: code is asked, or another fetch.
+    /// Whether the entities cannot be determined, because the request contains a block or a nested fetch.
     private var isUnknown = false
 
     var isWide: Bool { isUnknown || !entities.isEmpty }
@@ -107,7 +107,7 @@ struct RequestReach {
             if properties.contains(where: { $0 is NSFetchedPropertyDescription }) { isUnknown = true }
             reached = properties.compactMap { ($0 as? NSRelationshipDescription)?.destinationEntity }
             guard !reached.isEmpty else { return }
-            // A reference is the object's own; what lies behind it is not.
+            // A reference is a value of the object itself; the properties of the referenced object are not.
             let leadsOn = keyPath[(depth + 1)...].contains { !$0.hasPrefix("@") }
             if leadsOn { for entity in reached { entities.formUnion(entity.subtree) } }
         }

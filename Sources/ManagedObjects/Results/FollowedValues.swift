@@ -1,18 +1,19 @@
 import Foundation
 import Synchronization
 
-/// Values that a context gives, the present one first and another one after each change, as long as they are asked for.
+/// A sequence of values from a context: the present one first, then another one after each change.
 ///
-/// What happens while nobody waits is not queued: the latest state wins, and says of everything since the value before. The
-/// sequence ends when its task is cancelled, or with an error when the context cannot fetch. Each iteration follows the context
-/// by itself, beginning when the iterator is made and ending when it is let go.
+/// Changes between two calls of `next()` are not queued: the latest state is returned, and describes everything since
+/// the previous value. The sequence ends when its task is cancelled, or with an error when the context cannot fetch.
+/// Each iterator follows the context independently, from its creation until it is deallocated.
 ///
-/// While a context is followed, it merges what other contexts save, as ``NSManagedObjectContext/automaticallyMergesChangesFromParent``
-/// does, and looks at SQLite stores again when another process has written to them.
+/// While a context is followed, it merges what other contexts save, as with
+/// ``NSManagedObjectContext/automaticallyMergesChangesFromParent``, and reads SQLite stores again when another process
+/// has written to them.
 public struct FollowedValues<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Value
 
-    /// Begins to put values into a place; ends when the result is let go.
+    /// Begins to write values into a buffer; stops when the result is deallocated.
     let follow: @Sendable (LatestValue<Value>) -> AnyObject
 
     /// Waits for the values of one iteration.
@@ -24,9 +25,9 @@ public struct FollowedValues<Value: Sendable>: AsyncSequence, Sendable {
             follower = follow(latest)
         }
 
-        /// The latest value that has not been given yet; waits for one where there is none. Nil after cancellation.
+        /// The latest value that has not been returned yet; waits if there is none. Nil after cancellation.
         ///
-        /// - Throws: What the context throws when it fetches.
+        /// - Throws: The error of the context's fetch.
         public mutating func next() async throws -> Value? {
             guard follower != nil else { return nil }
             do {
@@ -43,7 +44,7 @@ public struct FollowedValues<Value: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(follow) }
 }
 
-/// A place for one value, the latest, and for one task that waits for it.
+/// A buffer for one value, the latest, and for one task that waits for it.
 final class LatestValue<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -54,9 +55,9 @@ final class LatestValue<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Puts a value in the place of the one that nobody has taken.
+    /// Replaces the value that has not been taken yet.
     ///
-    /// - Parameter merge: Makes one value of the older and the newer.
+    /// - Parameter merge: Combines the older and the newer value.
     func put(_ value: Value, merging merge: (_ older: Value, _ newer: Value) -> Value = { $1 }) {
         let waiting = state.withLock { state -> CheckedContinuation<Value?, any Error>? in
             guard !state.isFinished else { return nil }
@@ -70,7 +71,7 @@ final class LatestValue<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// Ends the sequence, after the value that nobody has taken.
+    /// Ends the sequence, after the value that has not been taken yet.
     func finish(throwing error: (any Error)? = nil) {
         let waiting = state.withLock { state -> CheckedContinuation<Value?, any Error>? in
             guard !state.isFinished else { return nil }

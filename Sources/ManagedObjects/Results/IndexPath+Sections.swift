@@ -1,6 +1,6 @@
 import Foundation
 
-// Apple's interface frameworks add these members to IndexPath; there are none elsewhere.
+// Apple's interface frameworks add these members to IndexPath; Foundation does not have them.
 
 extension IndexPath {
     /// The path of a row of a section, both from 0.

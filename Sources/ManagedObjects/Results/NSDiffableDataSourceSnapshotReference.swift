@@ -1,16 +1,16 @@
 import Foundation
 
-/// What a delegate is given of a controller's results: section names and object IDs.
+/// A snapshot of a controller's results for its delegate: section names and object IDs.
 ///
-/// It has the reading members of the class of that name in Apple's interface frameworks. ``content`` is the same as a value of
-/// Swift.
+/// It has the read-only members of the class of that name in Apple's interface frameworks. ``content`` is the same
+/// snapshot as a Swift value.
 open class NSDiffableDataSourceSnapshotReference: NSObject {
     private let make: () -> FetchedResultsSnapshot
 
     /// The snapshot as a value.
     public private(set) final lazy var content: FetchedResultsSnapshot = make()
 
-    /// A snapshot whose IDs are read when they are asked for first.
+    /// A snapshot whose IDs are computed on first access.
     init(of list: ResultsList, changed: [NSManagedObject], in context: NSManagedObjectContext) {
         make = { FetchedResultsSnapshot(of: list, changed: changed, coordinator: context.rootCoordinator) }
     }
@@ -20,10 +20,10 @@ open class NSDiffableDataSourceSnapshotReference: NSObject {
         make = { content }
     }
 
-    /// How many items there are in all sections.
+    /// The number of items in all sections.
     open var numberOfItems: Int { content.numberOfItems }
 
-    /// How many sections there are.
+    /// The number of sections.
     open var numberOfSections: Int { content.numberOfSections }
 
     /// The names of the sections, as `String`.
@@ -32,7 +32,7 @@ open class NSDiffableDataSourceSnapshotReference: NSObject {
     /// The IDs of all items, as `NSManagedObjectID`.
     open var itemIdentifiers: [Any] { content.itemIdentifiers }
 
-    /// Always empty: sections have nothing to reload but their items.
+    /// Always empty: a section has no content besides its items.
     open var reloadedSectionIdentifiers: [Any] { [] }
 
     /// The IDs of objects that have changed or moved.
@@ -41,27 +41,27 @@ open class NSDiffableDataSourceSnapshotReference: NSObject {
     /// Always empty.
     open var reconfiguredItemIdentifiers: [Any] { [] }
 
-    /// How many items a section has; 0 where there is no such section.
+    /// The number of items of a section; 0 if there is no such section.
     open func numberOfItems(inSection sectionIdentifier: Any) -> Int {
         (sectionIdentifier as? String).map { content.numberOfItems(inSection: $0) } ?? 0
     }
 
-    /// The IDs of a section's items; none where there is no such section.
+    /// The IDs of a section's items; empty if there is no such section.
     open func itemIdentifiersInSection(withIdentifier sectionIdentifier: Any) -> [Any] {
         (sectionIdentifier as? String).map { content.itemIdentifiers(inSection: $0) } ?? []
     }
 
-    /// The name of the section with an item; nil where there is none.
+    /// The name of the section that contains an item; nil if there is none.
     open func sectionIdentifier(forSectionContainingItemIdentifier itemIdentifier: Any) -> Any? {
         (itemIdentifier as? NSManagedObjectID).flatMap { content.sectionIdentifier(containingItem: $0) }
     }
 
-    /// The position of an item among all; `NSNotFound` where there is none.
+    /// The index of an item among all items; `NSNotFound` if there is none.
     open func index(ofItemIdentifier itemIdentifier: Any) -> Int {
         (itemIdentifier as? NSManagedObjectID).flatMap { content.indexOfItem($0) } ?? NSNotFound
     }
 
-    /// The position of a section; `NSNotFound` where there is none.
+    /// The index of a section; `NSNotFound` if there is none.
     open func index(ofSectionIdentifier sectionIdentifier: Any) -> Int {
         (sectionIdentifier as? String).flatMap { content.indexOfSection($0) } ?? NSNotFound
     }

@@ -1,11 +1,11 @@
-/// What has happened to an object or a section of fetched results.
+/// The kind of a change of an object or a section of fetched results.
 public enum NSFetchedResultsChangeType: UInt, Sendable {
-    /// The object or section is new.
+    /// The object or section was inserted.
     case insert = 1
-    /// The object or section is gone.
+    /// The object or section was removed.
     case delete = 2
-    /// The object has changed and has another place. No update is told beside it.
+    /// The object has changed and has another position. No separate update is reported.
     case move = 3
-    /// The object has changed, and has kept its place among those that have not moved.
+    /// The object has changed, and its order among the objects that have not moved is the same.
     case update = 4
 }

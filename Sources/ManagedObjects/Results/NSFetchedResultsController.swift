@@ -1,26 +1,27 @@
 import Foundation
 
-/// The results of a fetch request, divided into sections and brought up to date when objects of the context change.
+/// The results of a fetch request, divided into sections and updated when objects of the context change.
 ///
-/// As long as there is a delegate, the results follow the context: what is inserted, changed, deleted, refreshed or merged, at
-/// the end of each event. Changes in other contexts and in the store count once they are merged. Objects that compare equal
-/// by the sort descriptors stay in the order in which they came.
+/// As long as there is a delegate, the results are updated at the end of each event with the objects that were
+/// inserted, changed, deleted, refreshed or merged in the context. Changes in other contexts and in the store are
+/// included once they are merged. Objects that compare equal by the sort descriptors keep the order in which they were
+/// fetched or inserted.
 ///
-/// A change costs no statement: the predicate and the sort descriptors are evaluated in memory, by binary search. Results are
-/// fetched again, one statement for each event that can concern them, where a key path of the request leads through a
-/// relationship, where the predicate asks code, and where there is a limit or an offset, which is kept. In the first two cases
-/// they are also fetched again after each save that can concern them: the fetch finds an object by the unsaved changes of the
-/// object itself, but by the saved values of related objects.
+/// A change costs no statement: the predicate and the sort descriptors are evaluated in memory, by binary search. The
+/// results are fetched again, with one statement for each event that can affect them, if a key path of the request
+/// passes through a relationship, if the predicate contains a block or a custom function, and if there is a limit or an
+/// offset, which is maintained. In the first two cases they are also fetched again after each save that can affect
+/// them, because the fetch uses the unsaved values of the object itself but the saved values of related objects.
 ///
-/// The controller belongs to its context's queue.
+/// The controller must be used on its context's queue.
 open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListener {
     let results: FetchedResults
-    /// The controller that this one shows without its result type; itself where it shows none.
+    /// The controller whose results this one wraps without its result type; nil for any other controller.
     private weak var original: (any FetchedResultsListener)?
     private var typedObjects: (version: Int, objects: [ResultType])?
     private var sectionInfo: (version: Int, sections: [any NSFetchedResultsSectionInfo])?
     private var shown: FetchedResults.AnyController?
-    /// The controller as delegates see it: without its result type.
+    /// The controller that is passed to delegates, without its result type.
     private var erased: FetchedResults.AnyController {
         if let same = self as? FetchedResults.AnyController { return same }
         if let shown { return shown }
@@ -29,12 +30,12 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
         return made
     }
 
-    /// A controller of a request's results. Nothing is fetched before ``performFetch()``.
+    /// Creates a controller of a request's results. Nothing is fetched before ``performFetch()``.
     ///
     /// - Parameters:
     ///   - fetchRequest: A request for managed objects with at least one sort descriptor.
-    ///   - sectionNameKeyPath: What divides the results into sections. The first sort descriptor must order the objects as this
-    ///     key path does. With nil there is one section.
+    ///   - sectionNameKeyPath: The key path whose values divide the results into sections. The first sort descriptor
+    ///     must order the objects as this key path does. With nil there is one section.
     ///   - name: The name of a cache of sections; see ``cacheName``.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
@@ -53,7 +54,7 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
 
     // MARK: - Configuration
 
-    /// The request. A change of it counts from the next ``performFetch()`` on.
+    /// The request. Changes to it take effect with the next ``performFetch()``.
     open var fetchRequest: NSFetchRequest<ResultType> {
         if let request = results.request as? NSFetchRequest<ResultType> { return request }
         return NSFetchRequest(specification: results.request.specification)
@@ -65,27 +66,27 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
     /// The key path that divides the results into sections.
     open var sectionNameKeyPath: String? { results.sectionNameKeyPath }
 
-    /// The name under which sections are remembered in this process, so that a later controller for the same request need not
-    /// read each object's section name. What is remembered is used only where the rows are the same.
+    /// The name under which sections are cached in this process, so that a later controller for the same request need
+    /// not read each object's section name. The cache is used only if the rows are the same.
     open var cacheName: String? { results.cacheName }
 
-    /// Is told of changes; not retained. Without a delegate the results are as they were fetched.
+    /// The delegate, which receives changes; not retained. Without a delegate the results stay as they were fetched.
     open var delegate: (any NSFetchedResultsControllerDelegate)? {
         get { results.delegate }
         set { results.delegate = newValue }
     }
 
-    /// Forgets the sections that are remembered under a name, or all of them.
+    /// Deletes the cached sections of a name, or all of them.
     open class func deleteCache(withName name: String?) {
         SectionCache.remove(name)
     }
 
     // MARK: - Results
 
-    /// Fetches the results: one statement, as a fetch of the request takes.
+    /// Fetches the results: one statement, as a fetch of the request costs.
     ///
-    /// - Throws: Code 134060 where the request has no sort descriptor, does not ask for managed objects, or the objects of a
-    ///   section do not follow each other; and what a fetch throws.
+    /// - Throws: Code 134060 if the request has no sort descriptor, does not ask for managed objects, or the objects of
+    ///   a section are not adjacent; and the errors of a fetch.
     open func performFetch() throws {
         try results.fetch { objects in
             guard ResultType.self is NSManagedObject.Type, !objects.areAll(ResultType.self) else { return }
@@ -111,7 +112,7 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
         return sections
     }
 
-    /// The object at a path of section and item. A path that is not among the results stops the program.
+    /// The object at a path of section and item. A path that is not among the results is a programming error and traps.
     open func object(at indexPath: IndexPath) -> ResultType {
         guard let list = results.list, let position = list.position(at: indexPath),
             let object = list.objects[position] as? ResultType
@@ -119,7 +120,8 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
         return object
     }
 
-    /// The path of section and item of an object; nil where it is not among the results. Cost: a look at each object.
+    /// The path of section and item of an object; nil if it is not among the results. Cost: linear in the number of
+    /// objects.
     open func indexPath(forObject object: ResultType) -> IndexPath? {
         guard let list = results.list, let object = object as? NSManagedObject,
             let position = list.objects.firstIndex(where: { $0 === object })
@@ -129,12 +131,13 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
 
     // MARK: - Index
 
-    /// The titles of the sections that have one, each once, in the order of sections.
+    /// The index titles of the sections, each once, in the order of sections.
     open var sectionIndexTitles: [String] { titles.map(\.title) }
 
-    /// The section that an index leads to: the first with the title.
+    /// The first section with an index title.
     ///
-    /// - Parameter sectionIndex: The position of the title in ``sectionIndexTitles``. A title that is not there stops the program.
+    /// - Parameter sectionIndex: The index of the title in ``sectionIndexTitles``. A title that does not exist is a
+    ///   programming error and traps.
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
         let titles = titles
         if titles.indices.contains(sectionIndex), titles[sectionIndex].title == title {
@@ -146,7 +149,7 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
         return section
     }
 
-    /// What stands for a section in an index: what the delegate says, by default the first letter of the name, as a capital.
+    /// The index title of a section: the delegate's, by default the first letter of the name in upper case.
     open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
         if let original { return original.indexTitle(forSectionName: sectionName) }
         guard let delegate = results.delegate else { return FetchedResults.initial(of: sectionName) }
@@ -183,7 +186,7 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
 
     // MARK: - Identity
 
-    /// Two controllers are equal when they are the same, seen with any result type.
+    /// Two controllers are equal if they have the same results object, whatever their result types are.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? any ResultsOwner)?.results === results
     }

@@ -2,17 +2,17 @@ import Foundation
 
 /// A section of fetched results.
 public protocol NSFetchedResultsSectionInfo {
-    /// The value of the section key path, as text; empty where the value is nil, or where there is no key path.
+    /// The value of the section key path as text; empty if the value is nil or there is no key path.
     var name: String { get }
-    /// What stands for the section in an index; see `NSFetchedResultsController.sectionIndexTitle(forSectionName:)`.
+    /// The title of the section in an index; see `NSFetchedResultsController.sectionIndexTitle(forSectionName:)`.
     var indexTitle: String? { get }
-    /// How many objects the section has.
+    /// The number of objects in the section.
     var numberOfObjects: Int { get }
     /// The section's objects, in order.
     var objects: [Any]? { get }
 }
 
-/// A section of a list that no longer changes.
+/// A section of an immutable list.
 final class FetchedSection: NSFetchedResultsSectionInfo {
     private let list: ResultsList
     private let section: ResultsList.Section

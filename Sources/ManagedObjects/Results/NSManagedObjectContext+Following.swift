@@ -1,19 +1,21 @@
 import Foundation
 
-// Live results for programs without a user interface: an addition to Core Data's API.
+// Followed results for programs without a user interface: an addition to Core Data's API.
 
 extension NSManagedObjectContext {
-    /// The results of a request as snapshots of object IDs, the present one first, and another one after each change.
+    /// The results of a request as snapshots of object IDs: the present one first, then another one after each change.
     ///
-    /// Unsaved changes of the context count. A snapshot's ``FetchedResultsSnapshot/reloadedItemIdentifiers`` are the objects
-    /// that have changed since the snapshot that was taken before, also where others between were skipped.
+    /// Unsaved changes of the context are included. A snapshot's ``FetchedResultsSnapshot/reloadedItemIdentifiers`` are
+    /// the objects that have changed since the previous snapshot that was returned, including those of skipped
+    /// snapshots.
     ///
-    /// Cost: a fetch at the beginning. Then a change costs no statement, or one where `NSFetchedResultsController` needs
-    /// one; what another process has written costs two.
+    /// Cost: a fetch at the beginning. Afterwards a change costs no statement, or one if `NSFetchedResultsController`
+    /// needs one; changes of another process cost two.
     ///
     /// - Parameters:
     ///   - request: A request for managed objects with at least one sort descriptor.
-    ///   - sectionNameKeyPath: What divides the results into sections, as for `NSFetchedResultsController`.
+    ///   - sectionNameKeyPath: The key path that divides the results into sections, as for
+    ///     `NSFetchedResultsController`.
     public func results<Object>(
         of request: NSFetchRequest<Object>, sectionNameKeyPath: String? = nil
     ) -> FollowedValues<FetchedResultsSnapshot> {
@@ -25,13 +27,13 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The results of a request as values that a function makes of each object, on the context's queue.
+    /// The results of a request, each object transformed by a function on the context's queue.
     ///
     /// ```swift
     /// for try await titles in context.results(of: request, as: { note in note.title }) { … }
     /// ```
     ///
-    /// Cost: as for ``results(of:sectionNameKeyPath:)``, and a call for each object after each change.
+    /// Cost: as for ``results(of:sectionNameKeyPath:)``, and a call of the function for each object after each change.
     public func results<Object, Value: Sendable>(
         of request: NSFetchRequest<Object>, as value: @escaping @Sendable (Object) -> Value
     ) -> FollowedValues<[Value]> {
@@ -45,7 +47,7 @@ extension NSManagedObjectContext {
         _ make: @escaping @Sendable (ResultsList, [NSManagedObject]) -> Value,
         merging merge: @escaping @Sendable (Value, Value) -> Value = { $1 }
     ) -> FollowedValues<Value> {
-        // Unsafe because the copy is read only, by one follower at a time.
+        // Unsafe because the copy is only read, by one follower at a time.
         nonisolated(unsafe) let specification = request.specification
         return FollowedValues { latest in
             let results = FetchedResults(
@@ -55,34 +57,35 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// How many objects a request finds, and again after each change of that number. Unsaved changes of the context count.
+    /// The number of objects that a request matches, and again after each change of that number. Unsaved changes of the
+    /// context are included.
     ///
-    /// Cost: one statement at the beginning, one for each event with an object that the request can concern, and another one
-    /// for each such save where a key path of the request leads through a relationship.
+    /// Cost: one statement at the beginning, one for each event with an object that can affect the request, and another
+    /// one for each such save if a key path of the request passes through a relationship.
     public func counts<Object>(of request: NSFetchRequest<Object>) -> FollowedValues<Int> {
-        // Unsafe because the copy is read only.
+        // Unsafe because the copy is only read.
         nonisolated(unsafe) let specification = request.specification
         return followed(specification) { context in
             try context.count(for: NSFetchRequest<NSManagedObject>(specification: specification))
         }
     }
 
-    /// The sum, average, smallest or greatest value of an attribute over the objects that a request finds, and again after
-    /// each change of that number. Unsaved changes of the context count; nil where there is no value.
+    /// The sum, average, smallest or greatest value of an attribute over the objects that a request matches, and again
+    /// after each change of that number. Unsaved changes of the context are included; nil if there is no value.
     ///
-    /// Cost: as for ``counts(of:)``. As long as the context has unsaved changes, the objects are fetched each time.
+    /// Cost: as for ``counts(of:)``. While the context has unsaved changes, the objects are fetched each time.
     public func aggregates<Object>(
         _ aggregate: FetchedAggregate, of attribute: String, over request: NSFetchRequest<Object>
     ) -> FollowedValues<Decimal?> {
-        // Unsafe because the copy is read only.
+        // Unsafe because the copy is only read.
         nonisolated(unsafe) let specification = request.specification
         return followed(specification) { try aggregate.value(of: attribute, over: specification, in: $0) }
     }
 
-    /// What a function makes of one object, on the context's queue: at once, and after each change that makes a difference. Ends
-    /// when the object is deleted.
+    /// One object transformed by a function on the context's queue: immediately, and after each change that alters the
+    /// result. Ends when the object is deleted.
     ///
-    /// Cost: a statement at the beginning where the object is a fault, and one where another process has written.
+    /// Cost: one statement at the beginning if the object is a fault, and one after each write of another process.
     public func observe<Value: Sendable & Equatable>(
         _ objectID: NSManagedObjectID, as value: @escaping @Sendable (NSManagedObject) -> Value
     ) -> FollowedValues<Value> {
@@ -97,11 +100,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Asks again whenever an object changes that a request can concern.
+    /// Computes a value again whenever an object changes that can affect a request.
     private func followed<Value: Sendable & Equatable>(
         _ specification: FetchSpecification, _ value: @escaping @Sendable (NSManagedObjectContext) throws -> Value
     ) -> FollowedValues<Value> {
-        // Unsafe because the copy is read only.
+        // Unsafe because the copy is only read.
         nonisolated(unsafe) let specification = specification
         return FollowedValues { latest in
             let model = self.rootCoordinator?.managedObjectModel

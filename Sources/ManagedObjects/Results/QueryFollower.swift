@@ -1,6 +1,7 @@
 import Foundation
 
-/// Asks a context for a value again whenever it can have changed, and puts those that differ where an iteration takes them.
+/// Computes a value in a context again whenever it may have changed, and writes each different one into the buffer of
+/// an iteration.
 final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
     // because the context's queue guards it
 
@@ -12,9 +13,9 @@ final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
     private var observers: [any NSObjectProtocol] = []
 
     /// - Parameters:
-    ///   - dependsOnOthers: Whether a save can change the value, although the objects have changed before.
-    ///   - concerns: Whether a change of an object can make a difference.
-    ///   - value: Gives the value; nil ends the sequence.
+    ///   - dependsOnOthers: Whether a save can change the value although the objects changed before the save.
+    ///   - concerns: Whether a change of an object can affect the value.
+    ///   - value: Returns the value; nil ends the sequence.
     init(
         _ context: NSManagedObjectContext, _ latest: LatestValue<Value>, dependsOnOthers: Bool = false,
         concerns: @escaping @Sendable (NSManagedObject) -> Bool,

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What leads from one list of results to the next.
+/// The difference between two lists of results.
 struct ResultsChange {
     struct ObjectChange {
         let type: NSFetchedResultsChangeType
-        /// The object's position in the list before; nil for an insertion.
+        /// The object's position in the old list; nil for an insertion.
         let old: Int?
-        /// The object's position in the list after; nil for a deletion.
+        /// The object's position in the new list; nil for a deletion.
         let new: Int?
     }
 
@@ -14,14 +14,14 @@ struct ResultsChange {
     let new: ResultsList
     /// Deletions and insertions, then moves and updates, each in the order of positions.
     let objects: [ObjectChange]
-    /// Positions of sections that are gone, in the list before.
+    /// The positions of removed sections in the old list.
     let deletedSections: [Int]
-    /// Positions of sections that are new, in the list after.
+    /// The positions of inserted sections in the new list.
     let insertedSections: [Int]
 
     /// - Parameters:
-    ///   - moves: Positions before and after. Objects that are not named by any parameter, and those of `updates`, keep their
-    ///     order and their section's name.
+    ///   - moves: Positions before and after. Objects that are in none of the parameters, and those of `updates`, keep
+    ///     their order and their section's name.
     ///   - updates: Positions before and after.
     init(
         from old: ResultsList, to new: ResultsList, deletions: [Int], insertions: [Int], moves: [(Int, Int)],
@@ -39,35 +39,36 @@ struct ResultsChange {
         (deletedSections, insertedSections) = Self.sections(from: old, to: new, arrivals: arrivals)
     }
 
-    /// Nothing but an ID has changed: the objects are the same.
+    /// A change in which only IDs differ: the objects are the same.
     init(samePlacesIn list: ResultsList) {
         (old, new, objects, deletedSections, insertedSections) = (list, list, [], [], [])
     }
 
-    /// The objects that have changed and are still there, in their new order.
+    /// The objects that have changed and were not deleted, in their new order.
     var changedObjects: [NSManagedObject] {
         objects.filter { $0.old != nil }.compactMap(\.new).sorted().map { new.objects[$0] }
     }
 
-    /// The object that a change is about.
+    /// The object of a change.
     func object(of change: ObjectChange) -> NSManagedObject {
         if let position = change.new { return new.objects[position] }
         return old.objects[change.old ?? 0]
     }
 
-    /// Which sections are gone and which are new. A section whose name stays can be both, where it has another place; not one
-    /// with an object that has stayed, since such objects keep their order.
+    /// Determines which sections were removed and which were inserted. A section whose name is in both lists is removed
+    /// and inserted if its position has changed, unless it contains an object that has stayed: such objects keep their
+    /// order.
     private static func sections(
         from old: ResultsList, to new: ResultsList, arrivals: [Int]
     ) -> (deleted: [Int], inserted: [Int]) {
         if old.sections.map(\.name) == new.sections.map(\.name) {
-            // As a rule, unless every object of two sections has changed places.
+            // The usual case. The exception is that all objects of two sections have been exchanged.
             return ([], [])
         }
         let places = Dictionary(uniqueKeysWithValues: new.sections.enumerated().map { ($1.name, $0) })
         func staysFor(_ place: Int) -> Bool { new.sections[place].range.count > arrivals[place] }
         let found = old.sections.map { places[$0.name] }
-        // The place of the next section that must stay, for each section.
+        // For each section, the position of the next section that must stay.
         var limits = [Int](repeating: new.sections.count, count: found.count)
         var limit = new.sections.count
         for index in found.indices.reversed() {
@@ -90,10 +91,10 @@ struct ResultsChange {
 }
 
 extension Sequence<Int> {
-    /// The positions, in the sequence, of numbers that ascend, as many as possible.
+    /// The positions, in the sequence, of a longest increasing subsequence.
     func longestAscent() -> Set<Int> {
         let numbers = Array(self)
-        // For each length, the position of the smallest number that ends an ascent of that length.
+        // For each length, the position of the smallest number that ends an increasing subsequence of that length.
         var ends: [Int] = []
         var previous = [Int](repeating: -1, count: numbers.count)
         for (position, number) in numbers.enumerated() {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Brings a list of results up to date with what a context says has changed.
+/// Updates a list of results with the changes that a context reports.
 struct ResultsFold {
     let request: FollowedRequest
     let context: NSManagedObjectContext
 
-    /// An object that is to have a place in the new list: it is new, or was taken out because it has changed.
+    /// An object to be inserted into the new list: it is new, or was removed because it has changed.
     private struct Arrival {
         let object: NSManagedObject
         let values: [Any?]
         let section: String
-        /// How many objects that have not changed come before it.
+        /// The number of unchanged objects before it.
         let rank: Int
         /// Its position in the old list.
         let old: Int?
@@ -20,12 +20,13 @@ struct ResultsFold {
 
     // MARK: - In memory
 
-    /// The change that changed objects make to a list. No statement but for objects that are faults: one for all of them.
+    /// The change of a list that results from changed objects. Faults among them are read by one statement; otherwise
+    /// no statement is executed.
     ///
-    /// Cost: one look at each object of the list, and for each changed object a binary search.
+    /// Cost: linear in the number of objects of the list, and a binary search for each changed object.
     ///
-    /// - Returns: Nil where the list is as it was.
-    /// - Throws: ``UndecidedInMemory`` where the store has to be asked, and code 134060 where sections are out of order.
+    /// - Returns: Nil if the list is the same.
+    /// - Throws: ``UndecidedInMemory`` if the store must be queried, and code 134060 if sections are out of order.
     func change(of list: ResultsList, by touched: [NSManagedObject]) throws -> ResultsChange? {
         let concerned = touched.filter(request.isOfEntity)
         guard !concerned.isEmpty else { return nil }
@@ -68,18 +69,18 @@ struct ResultsFold {
             updates: updates)
     }
 
-    /// Reads the rows of several faults together; each would be a statement of its own else.
+    /// Reads the rows of several faults with one statement instead of one statement each.
     private func readTogether(_ objects: [NSManagedObject]) {
         guard context.parentContext == nil else { return }
         let keys = objects.filter { object in
             object.context === context && object.isFaultInternally && (object.page == nil || object.originSlot >= 0)
                 && !object.key.isTemporary
         }.map(\.key)
-        // Where the store cannot be read, the first of them reports it.
+        // If the store cannot be read, the first access to one of the objects reports the error.
         if keys.count > 1 { _ = try? context.readAgain(keys) }
     }
 
-    /// The place of an object that was in the list at a position, with so many unchanged objects before it.
+    /// The new position of an object from its old position and the number of unchanged objects before it.
     private func arrival(of object: NSManagedObject, from position: Int, rank: Int, to rest: Rest) throws -> Arrival {
         let values = try request.order.values(of: object)
         let section = request.naming.name(of: object)
@@ -98,7 +99,7 @@ struct ResultsFold {
             rank: try rank(of: values, in: rest), old: nil, isInPlace: false)
     }
 
-    /// Behind those that compare equal.
+    /// The position after the objects that compare equal.
     private func rank(of values: [Any?], in rest: Rest) throws -> Int {
         try partitioningIndex(in: 0..<rest.count) { try compare(rest[$0], to: values) == .orderedDescending }
     }
@@ -121,7 +122,8 @@ struct ResultsFold {
         }
     }
 
-    /// Stored objects before new ones, each in the order in which they were made.
+    /// Whether an object precedes another that compares equal: stored objects before new ones, each in the order of
+    /// their creation.
     private static func isOlder(_ one: ObjectKey, than other: ObjectKey) -> Bool {
         if one.isTemporary != other.isTemporary { return other.isTemporary }
         return one.number.magnitude < other.number.magnitude
@@ -129,11 +131,11 @@ struct ResultsFold {
 
     // MARK: - By another fetch
 
-    /// The change between a list and what a fetch gives now.
+    /// The difference between a list and the result of a new fetch.
     ///
-    /// - Parameter touched: Objects that have changed; those of them that have kept their places are told as updated.
-    /// - Returns: Nil where the list is as it was and none of its objects has changed.
-    /// - Throws: What a fetch throws, and code 134060 where sections are out of order.
+    /// - Parameter touched: Objects that have changed; those that have kept their positions are reported as updated.
+    /// - Returns: Nil if the list is the same and none of its objects has changed.
+    /// - Throws: The errors of a fetch, and code 134060 if sections are out of order.
     func changeByFetching(of list: ResultsList, touched: [NSManagedObject]) throws -> ResultsChange? {
         let objects = try context.fetchResults(request.specification).compactMap { $0 as? NSManagedObject }
         let new = try ResultsList(objects, named: request.naming)
@@ -174,7 +176,7 @@ struct ResultsFold {
 /// A list without the objects at some positions.
 private struct Rest {
     let list: ResultsList
-    /// The positions that are left out, ascending.
+    /// The positions of the removed objects, ascending.
     private let missing: [Int]
 
     init(list: ResultsList, without missing: [Int]) {
@@ -189,7 +191,7 @@ private struct Rest {
         return list.objects[rank + before]
     }
 
-    /// The list with other objects between those that are left, each with its section and the number of those before it.
+    /// The list with other objects inserted, each with its section and the number of remaining objects before it.
     func list(
         with arrivals: [(object: NSManagedObject, section: String, rank: Int)], named naming: SectionNaming
     ) throws -> ResultsList {
@@ -203,12 +205,12 @@ private struct Rest {
             runs.append(arrival.section, count: 1)
         }
         pieces.take(until: count, into: &objects, &runs)
-        // The one section of a list without a key path is there also when it is empty.
+        // A list without a key path has one section even if it is empty.
         if naming.keyPath == nil { runs.append("", count: 0) }
         return ResultsList(objects, sections: try runs.sections(named: naming))
     }
 
-    /// What is left of a list, section by section, taken from the front.
+    /// The remaining objects of a list, section by section, removed from the front.
     private struct Pieces {
         let list: ResultsList
         let missing: [Int]

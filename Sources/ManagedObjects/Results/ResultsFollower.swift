@@ -1,6 +1,6 @@
 import Foundation
 
-/// Puts what becomes of fetched results where an iteration takes it.
+/// Writes each state of fetched results into the buffer of an iteration.
 final class ResultsFollower<Value: Sendable>: FetchedResultsListener, @unchecked Sendable {
     // because the context's queue guards it
 

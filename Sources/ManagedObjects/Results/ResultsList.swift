@@ -1,6 +1,6 @@
 import Foundation
 
-/// The objects that a fetch has given, in order, divided into sections.
+/// The result of a fetch: objects in order, divided into sections.
 struct ResultsList {
     struct Section: Equatable {
         let name: String
@@ -19,7 +19,7 @@ struct ResultsList {
 
     /// Divides objects into sections, reading each object's section name.
     ///
-    /// - Throws: Code 134060 where the objects of a section do not follow each other.
+    /// - Throws: Code 134060 if the objects of a section are not adjacent.
     init(_ objects: [NSManagedObject], named naming: SectionNaming) throws {
         var runs = SectionRuns()
         if naming.keyPath == nil {
@@ -30,27 +30,27 @@ struct ResultsList {
         self.init(objects, sections: try runs.sections(named: naming))
     }
 
-    /// The section that an object's position is in.
+    /// The index of the section that contains a position.
     func sectionIndex(of position: Int) -> Int {
         partitioningIndex(in: 0..<sections.count) { sections[$0].range.upperBound > position }
     }
 
-    /// Where a position is, by section and item.
+    /// The path of section and item of a position.
     func indexPath(of position: Int) -> IndexPath {
         let section = sectionIndex(of: position)
         return IndexPath(item: position - sections[section].range.lowerBound, section: section)
     }
 
-    /// The position at a path of section and item; nil where there is none.
+    /// The position at a path of section and item; nil if there is none.
     func position(at indexPath: IndexPath) -> Int? {
         guard indexPath.count == 2, sections.indices.contains(indexPath.section) else { return nil }
         let range = sections[indexPath.section].range
         return (0..<range.count).contains(indexPath.item) ? range.lowerBound + indexPath.item : nil
     }
 
-    /// The positions of those objects of the list that are in a set, ascending. One look at each object.
+    /// The positions of the objects of the list that are in a set, ascending. Cost: linear in the length of the list.
     func positions(of wanted: Set<ObjectIdentifier>) -> [Int] {
-        // Few objects change as a rule: a mask of some bits of their addresses spares most of the look-ups.
+        // Usually few objects change: a mask of some bits of their addresses avoids most of the look-ups.
         var mask: UInt64 = 0
         for id in wanted { mask |= Self.bit(of: id) }
         var positions: [Int] = []
@@ -66,11 +66,11 @@ struct ResultsList {
     }
 }
 
-/// The sections of objects that are met one after the other.
+/// Collects the sections of objects that are passed in order.
 struct SectionRuns {
     private var runs: [(name: String, count: Int)] = []
 
-    /// Adds objects that have one section name.
+    /// Appends a number of objects with the same section name.
     mutating func append(_ name: String, count: Int) {
         if let last = runs.indices.last, runs[last].name == name {
             runs[last].count += count
@@ -79,9 +79,9 @@ struct SectionRuns {
         }
     }
 
-    /// The sections, each name once.
+    /// The sections; each name occurs once.
     ///
-    /// - Throws: Code 134060 where a name has come again after another one.
+    /// - Throws: Code 134060 if a name occurs again after another one.
     func sections(named naming: SectionNaming) throws -> [ResultsList.Section] {
         var names = Set<String>(minimumCapacity: runs.count)
         var start = 0
@@ -93,7 +93,8 @@ struct SectionRuns {
     }
 }
 
-/// The first index for which a condition holds that, once it holds, holds for all that follow.
+/// The first index for which a condition holds. The condition must hold for all indexes after the first one for which
+/// it holds.
 func partitioningIndex(in range: Range<Int>, where holds: (Int) throws -> Bool) rethrows -> Int {
     var (low, high) = (range.lowerBound, range.upperBound)
     while low < high {

@@ -1,10 +1,9 @@
 import Foundation
 import Synchronization
 
-/// The sections of results, remembered by name as long as the process lives.
+/// Caches the sections of results by name for the lifetime of the process.
 ///
-/// What is remembered holds for a list of rows in their versions: where the same rows come back, in the same order, their
-/// sections are the same.
+/// An entry is valid for a list of rows and their versions: the same rows in the same order have the same sections.
 enum SectionCache {
     private struct Entry: Sendable {
         let keyPath: String
@@ -21,16 +20,17 @@ enum SectionCache {
 
     private static let entries = Mutex<[String: Entry]>([:])
 
-    /// Forgets what is remembered under a name, or everything.
+    /// Removes the entry of a name, or all entries.
     static func remove(_ name: String?) {
         entries.withLock { entries in
             if let name { entries[name] = nil } else { entries = [:] }
         }
     }
 
-    /// Objects that have been fetched, divided into sections: as they are remembered, else by reading each object.
+    /// Divides fetched objects into sections: from the cache if its entry is valid, otherwise by reading each object's
+    /// section name.
     ///
-    /// - Throws: Code 134060 where the objects of a section do not follow each other.
+    /// - Throws: Code 134060 if the objects of a section are not adjacent.
     static func list(
         of objects: [NSManagedObject], for request: FollowedRequest, in context: NSManagedObjectContext,
         cacheName: String?
@@ -46,12 +46,12 @@ enum SectionCache {
         return list
     }
 
-    /// Whether a key path is an attribute that rows hold, so that its value cannot change without the row's version.
+    /// Whether a key path is an attribute stored in the row, so that its value cannot change without the row's version.
     private static func isStored(_ keyPath: String, of entity: NSEntityDescription) -> Bool {
         entity.attributesByName[keyPath].map { !$0.isTransient && !($0 is NSDerivedAttributeDescription) } ?? false
     }
 
-    /// The rows that objects come from; nil where some are changed, or not read yet.
+    /// The rows of objects; nil if objects have unsaved changes or have not been read yet.
     private static func rows(of objects: [NSManagedObject], in context: NSManagedObjectContext) -> [Row]? {
         guard !context.hasChanges, let coordinator = context.rootCoordinator else { return nil }
         var identifiers: [UInt16: String] = [:]

@@ -1,13 +1,13 @@
 import Foundation
 import PredicateLanguage
 
-/// What the section is called that an object belongs to.
+/// Determines the name of an object's section.
 struct SectionNaming {
-    /// The key path whose values name sections; nil where all objects are in one.
+    /// The key path whose values name sections; nil if all objects are in one section.
     let keyPath: String?
     private let reader: ExpressionEvaluator?
 
-    /// - Throws: Code 134060 where the key path is none.
+    /// - Throws: Code 134060 if the key path is invalid.
     init(_ keyPath: String?) throws {
         self.keyPath = keyPath
         reader = try keyPath.map { keyPath in
@@ -15,13 +15,13 @@ struct SectionNaming {
         }
     }
 
-    /// The name of an object's section: the value at the key path as text, empty where it is nil or cannot be read.
+    /// The name of an object's section: the value at the key path as text, empty if it is nil or cannot be read.
     func name(of object: NSManagedObject) -> String {
         guard let reader, let value = try? reader.value(for: object) else { return "" }
         return Self.text(of: PredicateValue(value), value)
     }
 
-    /// A value as Foundation describes it: truth values are 1 and 0, whole numbers have no fraction.
+    /// A value as Foundation describes it: Booleans are 1 and 0, and integers have no fraction.
     private static func text(of value: PredicateValue, _ original: Any) -> String {
         switch value {
         case .null: ""
@@ -37,7 +37,7 @@ struct SectionNaming {
         }
     }
 
-    /// The error where the objects of a section do not follow each other.
+    /// The error for a section whose objects are not adjacent.
     func isOutOfOrder(_ name: String, at position: Int) -> CocoaError {
         CocoaError(
             .coreData,

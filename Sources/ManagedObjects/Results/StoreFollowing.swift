@@ -1,12 +1,13 @@
 import Foundation
 
-/// Has a context merge what others save, as long as it lives: other contexts of the coordinator or the parent, and other
-/// processes and coordinators.
+/// Makes a context merge the saves of other contexts of the coordinator or the parent, and of other processes and
+/// coordinators, for the lifetime of this object.
 final class StoreFollowing: Sendable {
     private let context: NSManagedObjectContext
     private let watchers: [StoreWatcher]
 
-    /// - Parameter othersDidWrite: Called on the context's queue when another process or coordinator has written to a store.
+    /// - Parameter othersDidWrite: Called on the context's queue when another process or coordinator has written to a
+    ///   store.
     init(_ context: NSManagedObjectContext, othersDidWrite: @escaping @Sendable () -> Void) {
         self.context = context
         context.perform { context.mergingCount += 1 }
@@ -22,8 +23,8 @@ final class StoreFollowing: Sendable {
 }
 
 extension SQLiteStore {
-    /// Calls a function, on a queue of its own, whenever another process or coordinator has written to the store's file. Ends
-    /// when the result is let go; nil where the store is in memory or not open.
+    /// Calls a function on a private queue whenever another process or coordinator has written to the store's file,
+    /// until the result is deallocated. Nil if the store is in memory or not open.
     func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> StoreWatcher? {
         guard let url, !SQLiteFile.isMemory(url), let content = try? content() else { return nil }
         let queue = DispatchQueue(label: "NSManagedObjectContext.following")

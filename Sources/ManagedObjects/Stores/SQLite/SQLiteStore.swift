@@ -3,26 +3,26 @@ import GRDB
 import ModelFiles
 import Synchronization
 
-/// A store in an SQLite file, laid out as Core Data lays out its own.
+/// A store in an SQLite file with Core Data's table layout.
 ///
-/// The location `/dev/null` stands for a store in memory. A store that is opened for reading only leaves every file
-/// as it is; see `NSReadOnlyPersistentStoreOption`.
+/// The location `/dev/null` is a store in memory. A store that is opened read-only changes no file; see
+/// `NSReadOnlyPersistentStoreOption`.
 final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its state lies behind a lock
-    /// What an open store has.
+    /// The connection, schema and state of an open store.
     struct Content: @unchecked Sendable {  // because schema and connection order their own access
         let connection: SQLiteConnection
         let schema: SQLSchema
         let compiler: SQLQueryCompiler
         let plans: RowPlans
         let file: SQLiteFile
-        /// Nil for a store in memory, whose rows hold everything.
+        /// Nil for a store in memory, whose rows contain all values.
         let externalData: ExternalData?
-        /// Nil where the store writes no history.
+        /// Nil if the store writes no history.
         let history: HistoryTables?
         let bitmaps: ChangeBitmaps
         let commits: StoreCommits
-        /// What posts notifications of remote changes; nil unless
-        /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` asks for them.
+        /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
+        /// is set.
         let remoteChanges: StoreCommits.Observation?
 
         func reader(of place: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
@@ -34,9 +34,9 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     private let opened = Mutex<Content?>(nil)
 
-    /// The open store.
+    /// The content of the open store.
     ///
-    /// - Throws: Code 134070 when the store is not open, or not any more.
+    /// - Throws: Code 134070 if the store has not been opened or has been closed.
     func content() throws -> Content {
         guard let content = opened.withLock({ $0 }) else {
             throw CocoaError(
@@ -47,7 +47,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         return content
     }
 
-    /// The URL of an error about the store.
+    /// The URL for errors about the store.
     var place: URL? { url }
 
     // MARK: - Opening
@@ -69,7 +69,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         let file = SQLiteFile(url)
         try file.requireUsable(isReadOnly: isReadOnly)
         let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
-        // Of one state, even where another process is about to change the file.
+        // Both are read from one state, even if another process writes to the file.
         let (catalog, stored) = try connection.readConsistently { database in
             let catalog = try SQLCatalog(in: database)
             return (catalog, catalog.isEmpty && !isReadOnly ? nil : try StoreMetadata(in: database, url: url))
@@ -110,13 +110,13 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         return (content, metadata)
     }
 
-    /// Stores of macOS 10.13 have random bits in the masks of their histories. What tells them apart is that texts stand in
-    /// the table of transactions.
+    /// Stores of macOS 10.13 have random bits in the masks of their histories. They are recognised by the table of
+    /// transactions, which contains texts instead of keys of texts.
     private func areMasksReliable(_ catalog: SQLCatalog) -> Bool {
         catalog.columns["ATRANSACTION"]?.contains("ZAUTHORTS") ?? true
     }
 
-    /// What posts notifications of remote changes, where they are asked for and the store is a file.
+    /// Posts notifications of remote changes, if the option is set and the store is a file.
     private func observeRemoteChanges(_ commits: StoreCommits) -> StoreCommits.Observation? {
         guard let url, flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey),
             !SQLiteFile.isMemory(url)
@@ -130,7 +130,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         }
     }
 
-    /// What the writing connection needs for derived attributes, beside the triggers that are in the file.
+    /// Adds what derived attributes need on the writing connection, besides the triggers in the file.
     private func prepareDerivations(_ schema: SQLSchema, _ catalog: SQLCatalog, _ connection: SQLiteConnection) throws {
         let functions = StoreFunctions.textFunctions(of: catalog, schema: schema)
         let triggers = schema.temporaryTriggerStatements(besides: catalog.statements.keys)
@@ -141,7 +141,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         }
     }
 
-    /// What options ask for once, when the store is added.
+    /// Executes the maintenance that options request once, when the store is added.
     private func maintain(_ connection: SQLiteConnection) throws {
         if flag(forOption: NSSQLiteManualVacuumOption) {
             try connection.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
@@ -152,7 +152,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        // Connections close when the last who reads lets them go.
+        // A connection is closed when its last reader releases it.
         opened.withLock { $0 = nil }
     }
 
@@ -167,7 +167,8 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         }
     }
 
-    /// Runs work whose reads see one state: of a generation, else of a transaction that lasts as long as the work.
+    /// Runs work whose reads use one state: that of a generation, otherwise that of a transaction that lasts as long as
+    /// the work.
     func withGeneration<Result>(
         _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result
     ) throws -> Result {
@@ -175,9 +176,9 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         return try reading(nil, consistently: true) { try body(HeldTransaction($0)) }
     }
 
-    /// Reads from the present state, or from a pinned one.
+    /// Reads from the present state or from a pinned one.
     ///
-    /// - Parameter consistently: Whether there will be several statements that must see the same state.
+    /// - Parameter consistently: Whether several statements must read the same state.
     func reading<Result>(
         _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
     ) throws -> Result {
@@ -194,8 +195,9 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         }
     }
 
-    /// Refuses rows of a held state that name files of large values which are gone, where another transaction may have removed
-    /// them since: the values would be missing without being missing in any state.
+    /// Rejects rows of a pinned state that refer to missing files of large values, because another transaction may have
+    /// deleted the files after the state was pinned: such a value would be missing although no state of the store lacks
+    /// it.
     ///
     /// - Throws: Code 134090.
     func requireFiles(of pages: [RowPage], _ generation: (any StoreGeneration)?) throws {
@@ -228,24 +230,24 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         }
     }
 
-    /// The model that a store keeps of itself; nil where it keeps none, as very old ones do. No file is changed.
+    /// The model that is cached in a store; nil if it has none, as in very old stores. No file is changed.
     ///
-    /// - Throws: An error of Core Data's when there is no store, `ModelError` when the model is damaged.
+    /// - Throws: An error of Core Data's if there is no store, `ModelError` if the model is damaged.
     static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
         try withDatabase(at: url) { database in
             try CachedModel.read(in: database).map { try NSManagedObjectModel(value: $0) }
         }
     }
 
-    /// Reads a store's database in one state, changing no file.
+    /// Reads a store's database in one state without changing any file.
     static func withDatabase<Result>(at url: URL, _ body: (Database) throws -> Result) throws -> Result {
         var isRecovered = false
         return try withDatabase(at: url, isRecovered: &isRecovered, body)
     }
 
-    /// Reads a store's database in one state, changing no file.
+    /// Reads a store's database in one state without changing any file.
     ///
-    /// - Parameter isRecovered: Is set where a transaction was left unfinished: the state is the one before it.
+    /// - Parameter isRecovered: Set if a transaction was left unfinished; the state before it is read.
     static func withDatabase<Result>(
         at url: URL, isRecovered: inout Bool, _ body: (Database) throws -> Result
     ) throws -> Result {

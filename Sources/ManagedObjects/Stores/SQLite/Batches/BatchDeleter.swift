@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
 
-/// Deletes rows and keeps their delete rules: what cascades is deleted along, what is nullified is cut off, and what is
-/// denied makes the whole request fail.
+/// Deletes rows and applies their delete rules: cascaded rows are deleted, nullified references are removed, and a
+/// denied deletion makes the whole request fail.
 struct BatchDeleter {
     private let batch: BatchTransaction
-    /// The rows to delete, by the index of their own entity.
+    /// The rows to delete, by the index of their entity.
     private var doomed: [Int: Set<Int64>] = [:]
-    /// In the order in which they were found.
+    /// The keys of these rows, in the order in which they were found.
     private var keys: [ObjectKey] = []
 
     private var schema: SQLSchema { batch.schema }
@@ -16,9 +16,9 @@ struct BatchDeleter {
         self.batch = batch
     }
 
-    /// Deletes rows and what hangs on them; gives the keys of all that were deleted.
+    /// Deletes rows and the rows that cascade from them; returns the keys of all deleted rows.
     ///
-    /// - Throws: `CocoaError.validationRelationshipDeniedDelete` (1600) where a rule denies.
+    /// - Throws: `CocoaError.validationRelationshipDeniedDelete` (1600) if a delete rule denies the deletion.
     mutating func delete(_ wanted: [ObjectKey]) throws -> [ObjectKey] {
         var pending = add(wanted)
         while !pending.isEmpty {
@@ -38,7 +38,7 @@ struct BatchDeleter {
 
     private typealias Group = (entity: SQLEntity, keys: [Int64])
 
-    /// Takes in rows; gives those that are new, by entity.
+    /// Adds rows to delete; returns those that are new, by entity.
     private mutating func add(_ found: [ObjectKey]) -> [Group] {
         var new: [Int: [Int64]] = [:]
         for key in found where doomed[Int(key.entity), default: []].insert(key.number).inserted {
@@ -60,13 +60,13 @@ struct BatchDeleter {
         entity.entity.relationshipsByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }
     }
 
-    // MARK: - Along relationships
+    // MARK: - Relationships
 
-    /// How a relationship is kept, seen from the rows that have it.
+    /// The storage of a relationship, from the point of view of the rows that have it.
     private enum Link {
-        /// Their own column, in the entity's table.
+        /// A column of their own, in the entity's table.
         case own(SQLColumn)
-        /// A column of the members, and that of their position.
+        /// A column of the members, and the column of their position.
         case members(SQLColumn, position: SQLColumn?)
         case pairs(SQLPairs)
     }
@@ -131,7 +131,7 @@ struct BatchDeleter {
         }
     }
 
-    /// Takes away what still refers to rows that are gone.
+    /// Removes the references to deleted rows.
     private mutating func cutOff(_ entity: SQLEntity, _ keys: [Int64]) throws {
         let list = BatchTransaction.list(keys).databaseValue
         for relationship in relationships(of: entity) {
@@ -180,7 +180,7 @@ struct BatchDeleter {
         }
     }
 
-    // MARK: - Rows
+    // MARK: - Deletion of rows
 
     private mutating func deleteRows(_ entity: SQLEntity, _ keys: [Int64]) throws {
         let list = BatchTransaction.list(keys)
@@ -194,7 +194,7 @@ struct BatchDeleter {
         for key in keys { batch.history?.delete(entity, key: key, tombstone: tombstones[key] ?? []) }
     }
 
-    /// What the history keeps of rows that go.
+    /// The values of deleted rows that the history preserves.
     private func tombstones(of entity: SQLEntity, list: String) throws -> [Int64: [DatabaseValue]] {
         guard batch.history != nil else { return [:] }
         let columns = HistoryTables.preservedColumns(of: entity)

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Inserts rows of one entity. Where a row breaks a uniqueness constraint the context's merge policy decides: an error,
-/// the stored row stays, or it takes over the new values.
+/// Inserts rows of one entity. If a row violates a uniqueness constraint, the context's merge policy decides: the
+/// request fails, the stored row is kept, or the stored row gets the new values.
 struct BatchInserter {
     private let entity: SQLEntity
     private let batch: BatchTransaction
@@ -26,7 +26,7 @@ struct BatchInserter {
         finder = ConstraintFinder(entity, schema: batch.schema, store: batch.store)
     }
 
-    /// Inserts all rows; gives the keys of those that were inserted or took over values, in order.
+    /// Inserts all rows; returns the keys of the rows that were inserted or got new values, in order.
     mutating func insert(_ rows: BatchRows) throws -> [ObjectKey] {
         guard let root = batch.schema.entity(entity.entity.rootEntity) else { return [] }
         let names = written.compactMap { entity.columns[$0] }.flatMap(Self.names)
@@ -75,9 +75,9 @@ struct BatchInserter {
         }
     }
 
-    // MARK: - Values that are taken
+    // MARK: - Constraint conflicts
 
-    /// The key of the stored row where it has taken over the new values; nil where it stays as it is.
+    /// Resolves a constraint conflict. Returns the key of the stored row if it got the new values, nil if it was kept.
     private mutating func settle(_ row: BatchRows.Row, newKey: Int64, _ error: DatabaseError) throws -> ObjectKey? {
         var writer = ValueWriter(schema: batch.schema, externalData: nil)
         guard let taken = try finder.conflict(key: newKey, values: row.values, writer: &writer, in: batch.database)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The rows of a batch insertion, one after the other as the request gives them.
+/// The rows of a batch insertion, in the order in which the request returns them.
 struct BatchRows {
-    /// A new row, and the slots that the request says something about.
+    /// A new row, and the slots that the request sets.
     typealias Row = (values: ContiguousArray<Value>, slots: [Int])
 
     /// The next row; nil after the last.
     let next: () throws -> Row?
 
-    /// - Throws: `CocoaError.coreData` where the request has nothing to insert.
+    /// - Throws: `CocoaError.coreData` if the request has nothing to insert.
     init(_ request: NSBatchInsertRequest, entity: NSEntityDescription, store: UInt16) throws {
         let layout = entity.layout
         let reader = BatchValues(layout: layout, store: store)

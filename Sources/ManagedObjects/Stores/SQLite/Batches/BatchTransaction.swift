@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
 
-/// What the parts of a batch request share: the open transaction, its history, and the files that it makes or leaves.
+/// The shared state of a batch request: the open transaction, its history, and the files that it creates or makes
+/// obsolete.
 final class BatchTransaction {
     let content: SQLiteStore.Content
     let database: Database
     let store: UInt16
-    /// Nil where the store keeps no history.
+    /// Nil if the store keeps no history.
     var history: HistoryWriter?
     private(set) var filesMade: [String] = []
     private(set) var filesReplaced: [String] = []
@@ -29,12 +30,12 @@ final class BatchTransaction {
         try history?.finish()
     }
 
-    /// Notes files that must go if the transaction fails.
+    /// Records files that must be deleted if the transaction fails.
     func take(files: [String]) {
         filesMade += files
     }
 
-    /// Notes the files that columns of rows refer to, before the rows are changed or deleted.
+    /// Records the files that columns of rows refer to, before the rows are changed or deleted.
     func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: String) throws {
         guard content.externalData != nil else { return }
         for column in columns where column.hasStorageByte {
@@ -54,7 +55,7 @@ final class BatchTransaction {
         }
     }
 
-    /// The rows that a statement gives as `Z_PK` and `Z_ENT`.
+    /// The rows that a statement returns as `Z_PK` and `Z_ENT`.
     func keys(_ query: SQLQuery) throws -> [ObjectKey] {
         let statement = try SQLStatement(query, in: database)
         defer { statement.finish() }
@@ -67,7 +68,7 @@ final class BatchTransaction {
         return keys
     }
 
-    /// Runs a statement; gives the number of rows that it has changed.
+    /// Runs a statement; returns the number of changed rows.
     @discardableResult
     func run(_ query: SQLQuery) throws -> Int {
         let statement = try SQLStatement(query, in: database)
@@ -76,17 +77,17 @@ final class BatchTransaction {
         return database.changesCount
     }
 
-    /// Keys as one parameter: `json_each` makes rows of them again.
+    /// Keys as one parameter, which `json_each` expands to rows.
     static func list(_ keys: some Sequence<Int64>) -> String {
         "[\(keys.map(String.init).joined(separator: ","))]"
     }
 }
 
-/// Which rows a batch request is about.
+/// The rows to which a batch request applies.
 enum BatchSelection {
-    /// Those that a statement finds inside the transaction.
+    /// The rows that a statement finds inside the transaction.
     case query(RowQuery)
-    /// Those that were given, or had to be found in memory before.
+    /// Rows with given keys, or rows that were found in memory before.
     case keys([Int64])
 
     init(_ query: RowQuery, store: SQLiteStore, content: SQLiteStore.Content) throws {
@@ -98,7 +99,7 @@ enum BatchSelection {
         }
     }
 
-    /// The keys of the rows that exist.
+    /// The keys of those rows that exist.
     func keys(of entity: SQLEntity, in batch: BatchTransaction) throws -> [ObjectKey] {
         switch self {
         case .query(let query):

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PredicateLanguage
 
-/// The new values of a batch update: constants, and expressions over the row's own values.
+/// The new values of a batch update: constants, and expressions that use the row's own values.
 struct BatchAssignments {
     enum Source {
         case value(Value)
@@ -13,7 +13,7 @@ struct BatchAssignments {
     let sources: [(slot: Int, source: Source)]
 
     /// - Throws: `CocoaError.coreData` for a property that the entity does not have, a value of the wrong type, or an
-    ///   expression that SQL cannot say.
+    ///   expression that cannot be translated to SQL.
     init(_ properties: [AnyHashable: Any], of entity: SQLEntity, schema: SQLSchema, store: UInt16) throws {
         let layout = entity.entity.layout
         let reader = BatchValues(layout: layout, store: store)
@@ -56,14 +56,14 @@ struct BatchAssignments {
         } catch let refusal as PredicateRefusal {
             throw CocoaError(
                 .coreData,
-                "“\(refusal.place)” cannot be computed by a batch update: it is no expression over the "
+                "“\(refusal.place)” cannot be computed by a batch update: it is not an expression that uses only the "
                     + "row's own values, or not of the attribute's type.")
         }
     }
 }
 
 extension ExpressionNode {
-    /// Whether the expression has the same value for every row.
+    /// Whether the expression has the same value for all rows.
     fileprivate var isConstant: Bool {
         switch self {
         case .constant: true
@@ -80,7 +80,7 @@ extension ExpressionNode {
     }
 }
 
-/// Changes rows of one entity by one statement, or two where somebody wants to know which rows they are.
+/// Changes rows of one entity with one statement, or with two if the keys of the changed rows are required.
 struct BatchUpdater {
     private let entity: SQLEntity
     private let batch: BatchTransaction
@@ -92,7 +92,7 @@ struct BatchUpdater {
         values = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
     }
 
-    /// Changes the rows of a selection; gives their number, and their keys where these are wanted.
+    /// Changes the rows of a selection; returns their number, and their keys if required.
     mutating func update(
         _ selection: BatchSelection, assignments: BatchAssignments, wantsKeys: Bool
     ) throws -> (keys: [ObjectKey], count: Int) {
@@ -158,7 +158,8 @@ struct BatchUpdater {
         return batch.database.changesCount
     }
 
-    /// What derived attributes become when what they are derived from changes; triggers see to those of other rows.
+    /// The new values of attributes that are derived from assigned attributes of the same row. Triggers update those of
+    /// other rows.
     private func derived(from assignments: BatchAssignments) -> [(slot: Int, source: BatchAssignments.Source)] {
         let layout = entity.entity.layout
         var derived: [(slot: Int, source: BatchAssignments.Source)] = []

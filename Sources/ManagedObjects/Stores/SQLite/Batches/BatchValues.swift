@@ -1,9 +1,9 @@
 import Foundation
 
-/// Turns what users put into batch requests into values of slots.
+/// Converts the values of batch requests to values of slots.
 struct BatchValues {
     let layout: EntityLayout
-    /// The number of the store: only its objects can be referred to.
+    /// The number of the store; references to objects of other stores are invalid.
     let store: UInt16
 
     /// The value for a slot.
@@ -30,8 +30,8 @@ struct BatchValues {
         return .reference(key)
     }
 
-    /// Puts the values of a dictionary into a row, those of composites by nested dictionaries or by paths. Gives the
-    /// slots that it has set.
+    /// Sets the values of a dictionary in a row. Elements of composites are given by nested dictionaries or by paths.
+    /// Returns the slots that were set.
     func set(_ dictionary: [String: Any], in row: inout ContiguousArray<Value>, prefix: String = "") throws -> [Int] {
         var slots: [Int] = []
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) {

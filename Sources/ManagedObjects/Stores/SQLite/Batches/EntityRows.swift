@@ -2,17 +2,17 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The rows of one entity, as they are found and written by slots. Made by a ``RowWriter``.
+/// Reads and writes the rows of one entity by slots. Created by a ``RowWriter``.
 @_spi(Stores)
 public final class EntityRows {
-    /// The number of keys that one statement looks for.
+    /// The number of keys in one lookup statement.
     public static let lookupCount = 500
 
     let sql: SQLEntity
     unowned let writer: RowWriter
     let counter: RowWriter.KeyCounter
     let layout: EntityLayout
-    /// The slots that have columns, and for each slot its column in a row that was found: before them stand key and entity.
+    /// The slots that have columns, and for each slot its column in a found row, after the columns of key and entity.
     private let written: [Int]
     private let positions: [Int32]
     private let required: [Int]
@@ -37,14 +37,14 @@ public final class EntityRows {
     }
 
     public var entity: NSEntityDescription { sql.entity }
-    /// The entity's position in the model.
+    /// The index of the entity in the model.
     public var index: Int { sql.entity.index }
-    /// Whether the table had no row, of whatever entity, when the writing began.
+    /// Whether the table had no rows of any entity when the transaction began.
     public var wasEmpty: Bool { counter.first == 0 }
     /// A batch of rows of the table.
     public func makeBatch() -> RowBatch { RowBatch(width: layout.slots.count) }
 
-    /// The slot of an attribute whose values stand in the rows as they are; nil for others.
+    /// The slot of an attribute whose values are stored unchanged in the rows; nil for others.
     public func slot(ofAttribute name: String) -> Int? {
         guard let slot = layout.slot(named: name), let column = sql.columns[slot], !column.hasStorageByte else {
             return nil
@@ -55,15 +55,15 @@ public final class EntityRows {
         }
     }
 
-    /// Slots of to-one relationships that must lead somewhere.
+    /// The slots of required to-one relationships.
     public var requiredReferences: [Int] { required }
 
-    // MARK: - Finding
+    // MARK: - Lookup
 
-    /// The rows of an entity, and of those that inherit from it, whose columns have one of the values that rows of a batch
-    /// have there, each column by itself. At most `lookupCount` rows; one statement.
+    /// Finds the rows of an entity and its subentities in which each of the key columns has a value of one of the given
+    /// batch rows, regardless of the combination. At most `lookupCount` rows; one statement.
     ///
-    /// - Parameter eldest: The entity among whose rows the key is unique: this one, or one that it inherits from.
+    /// - Parameter eldest: The entity within which the key is unique: this entity or a superentity.
     public func find(
         _ batch: RowBatch, rows: some Collection<Int>, by key: [Int], among eldest: EntityRows
     ) throws -> FoundRows {
@@ -81,7 +81,7 @@ public final class EntityRows {
                 position += 1
                 count += 1
             }
-            // What is left is null, which no column equals.
+            // The remaining parameters are NULL, which equals no value.
             for _ in count..<EntityRows.lookupCount {
                 statement.bindNull(at: position)
                 position += 1
@@ -90,12 +90,12 @@ public final class EntityRows {
         return FoundRows(statement, table: self, positions: positions)
     }
 
-    /// All rows of the entity, and of those that inherit from it. One statement.
+    /// All rows of the entity and its subentities. One statement.
     public func findAll() throws -> FoundRows {
         FoundRows(try selection(where: [], among: self), table: self, positions: positions)
     }
 
-    /// The rows with some primary keys, at most `lookupCount`; one statement.
+    /// The rows with the given primary keys, at most `lookupCount`; one statement.
     public func find(_ keys: some Collection<Int64>, among eldest: EntityRows) throws -> FoundRows {
         let statement = try selection(where: ["Z_PK IN (\(Self.marks))"], among: eldest)
         var position = 1
@@ -110,7 +110,7 @@ public final class EntityRows {
         return FoundRows(statement, table: self, positions: positions)
     }
 
-    /// Whether an index of the table begins with one of the slots' columns.
+    /// Whether an index of the table begins with the column of one of the slots.
     public func hasIndex(on slots: [Int]) throws -> Bool {
         let columns = Set(slots.compactMap { sql.columns[$0]?.name.lowercased() })
         return try database.indexes(on: sql.table).contains { index in
@@ -131,16 +131,17 @@ public final class EntityRows {
         return try SQLStatement("SELECT Z_PK, Z_ENT\(columns) FROM \(eldest.sql.table)\(condition)", in: database)
     }
 
-    // MARK: - Checking
+    // MARK: - Validation
 
-    /// The first slot whose value the model's rules do not allow; nil where all do. Attributes only.
+    /// The first slot whose value violates the model's validation rules; nil if there is none. Only attributes are
+    /// checked.
     ///
-    /// - Throws: ``RowRefusal`` where a stored value would have to be looked at.
+    /// - Throws: ``RowRefusal`` if a stored value would have to be read.
     public func invalidSlot(_ row: Int, of batch: RowBatch, isNew: Bool) throws -> Int? {
         for rule in layout.rules.slots where rule.kind != .toOne {
             let cell = batch[row, rule.slot]
             if cell.kind == .absent, !isNew {
-                // A stored value that breaks a rule is the object's matter.
+                // A stored value that violates a rule must be validated by an object.
                 if rule.isRequired || rule.hasPredicates { throw RowRefusal() }
                 continue
             }
@@ -161,23 +162,23 @@ public final class EntityRows {
 
     // MARK: - Writing
 
-    /// The last key that was given out.
+    /// The last primary key that was assigned.
     public var lastKey: Int64 { counter.last }
 
-    /// Gives out a key.
+    /// Assigns a primary key.
     public func makeKey() -> Int64 {
         counter.last += 1
         return counter.last
     }
 
-    /// Inserts a row; what is absent gets the value of a new object.
+    /// Inserts a row; absent values are those of a new object.
     ///
-    /// - Throws: `CocoaError.managedObjectConstraintMerge` where another row has values that must be unique; a refusal where
-    ///   rows that were there before may yet let go of them.
+    /// - Throws: `CocoaError.managedObjectConstraintMerge` if another row has the same unique values; ``RowRefusal`` if
+    ///   the table had rows before, because a later update could release these values.
     public func insert(_ row: Int, of batch: RowBatch, key: Int64) throws {
         let statement = try insertion ?? makeInsertion()
         statement.bind(key, at: 1)
-        // Each time, because entities of one table may share the statement.
+        // Bound for each row, because entities of one table may share the statement.
         statement.bind(sql.number, at: 2)
         var position = 3
         for slot in written {
@@ -211,7 +212,8 @@ public final class EntityRows {
             at: position)
     }
 
-    /// Writes slots of a row that is there, and raises its version, once; not that of one that was only just inserted.
+    /// Updates slots of an existing row, and increments its version once in the transaction, unless the row was
+    /// inserted in it.
     public func update(_ row: Int, of batch: RowBatch, key: Int64, slots: UInt64) throws {
         let raises = counter.mustRaise(key)
         if assignment?.slots != slots || assignment?.raises != raises {
@@ -235,7 +237,8 @@ public final class EntityRows {
         writer.batch.history?.update(sql, key: key, slots: changed)
     }
 
-    /// Binds a cell and, of a reference that may lead to several entities, which of them it is. Gives the next position.
+    /// Binds a cell and, for a reference to one of several entities, the number of the entity. Returns the next
+    /// parameter index.
     @inline(__always)
     private func bind(
         _ cell: RowBatch.Cell, _ slot: Int, of batch: RowBatch, to statement: SQLStatement, at position: Int
@@ -250,7 +253,7 @@ public final class EntityRows {
         return position + 2
     }
 
-    /// Lets go of what statements were given.
+    /// Releases the values that are bound to statements.
     func finish() {
         insertion?.finish()
         assignment?.statement.finish()
@@ -260,7 +263,7 @@ public final class EntityRows {
         do {
             try statement.run()
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
-            // A value may pass from a row that was there to another; objects put such changes in order.
+            // A unique value may move from one existing row to another; only objects order such changes.
             guard wasEmpty else { throw RowRefusal() }
             throw CocoaError(
                 .managedObjectConstraintMerge,
@@ -269,7 +272,7 @@ public final class EntityRows {
     }
 }
 
-/// Rows that were found, one after the other.
+/// Found rows, one at a time.
 @_spi(Stores)
 public struct FoundRows {
     private let statement: SQLStatement
@@ -282,13 +285,13 @@ public struct FoundRows {
         self.positions = positions
     }
 
-    /// Goes to the next row; false behind the last.
+    /// Steps to the next row; false after the last.
     public func next() throws -> Bool { try statement.step() }
-    /// Ends the reading.
+    /// Ends reading.
     public func finish() { statement.finish() }
 
     public var key: Int64 { statement.integer(0) }
-    /// The position in the model of the row's entity.
+    /// The model index of the row's entity.
     public var entity: Int? { table.writer.batch.schema.entityIndex(number: statement.integer(1)) }
 
     public func isNull(_ slot: Int) -> Bool { sqlite3_column_type(statement.handle, positions[slot]) == SQLITE_NULL }
@@ -301,7 +304,7 @@ public struct FoundRows {
             start: start, count: Int(sqlite3_column_bytes(statement.handle, positions[slot])))
     }
 
-    /// The slots in which a row of a batch has another value than this row, of some; as bits.
+    /// The given slots in which a row of a batch has a different value than this row, as bits.
     public func differences(_ row: Int, of batch: RowBatch, slots: [Int], tolerance: Double) -> UInt64 {
         var differences: UInt64 = 0
         for slot in slots where !isSame(row, of: batch, slot, tolerance: tolerance) {
@@ -310,7 +313,7 @@ public struct FoundRows {
         return differences
     }
 
-    /// Whether a row of a batch has the very value in a slot that this row has. Dates may differ by a tolerance.
+    /// Whether a row of a batch has the same value in a slot as this row. Dates may differ by a tolerance.
     public func isSame(_ row: Int, of batch: RowBatch, _ slot: Int, tolerance: Double) -> Bool {
         let cell = batch[row, slot]
         let column = positions[slot]
@@ -323,7 +326,7 @@ public struct FoundRows {
             return sqlite3_column_int64(statement.handle, column) == Int64(bitPattern: cell.bits)
         case .real:
             if type == SQLITE_NULL || type == SQLITE_BLOB { return false }
-            // A decimal may be a text in stores of other programs; SQLite reads the number.
+            // A decimal may be text in stores of other programs; SQLite converts it to a number.
             let (old, new) = (sqlite3_column_double(statement.handle, column), Double(bitPattern: cell.bits))
             switch table.layout.kinds[slot] {
             case .date: return abs(old - new) <= tolerance

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
 
-/// Only objects can make this copy.
+/// The copy can only be made with objects.
 struct RowCopyRefusal: Error {}
 
-/// Copies rows set-wise: finds them by one recursive statement, gives each a new key, and inserts the copies by one
-/// statement for each entity and each table of pairs.
+/// Copies rows with set operations: finds them with one recursive statement, assigns a new key to each, and inserts the
+/// copies with one statement for each entity and each join table.
 ///
-/// Temporary tables say which row has which copy: one for each root entity, since its table counts keys.
+/// Temporary tables map each row to its copy: one for each root entity, because keys are unique within its table.
 struct RowCopier {
     private let batch: BatchTransaction
     private let request: RowCopyRequest
@@ -22,7 +22,7 @@ struct RowCopier {
         places = try RowCopyPlaces(request, schema: batch.schema)
     }
 
-    /// Copies rows, and what they lead to.
+    /// Copies rows and the rows that their relationships reach.
     func copy(_ roots: [ObjectKey]) throws -> (pairs: [(original: ObjectKey, copy: ObjectKey)], changed: [ObjectKey]) {
         let uuid = Self.uuid
         database.add(function: uuid)
@@ -46,7 +46,7 @@ struct RowCopier {
         return (try copies(), try links.noteLinks())
     }
 
-    // MARK: - Finding
+    // MARK: - Walk
 
     private func walk(from roots: [ObjectKey]) throws {
         let steps = places.steps.map { " UNION SELECT \($0)" }.joined()
@@ -62,14 +62,14 @@ struct RowCopier {
             guard found == Set(keys.map(\.number)).count else { throw RowCopyRefusal() }
         }
         try request.willContinue()
-        // The first term of a step is the row that was found: `CROSS JOIN` says in which order SQLite shall look.
+        // The first term of a step is the row that was found. `CROSS JOIN` fixes the order of the loops.
         try batch.run(
             SQLQuery(
                 sql: "WITH RECURSIVE walk(r, k, e) AS (SELECT r, k, e FROM \(RowCopyTables.roots)\(steps)) "
                     + "INSERT INTO \(RowCopyTables.found) (r, k, e) SELECT r, k, e FROM walk"))
     }
 
-    /// Gives the copies of a root entity's rows their keys, in the order of the originals'.
+    /// Assigns keys to the copies of a root entity's rows, in the order of the originals.
     private func number(_ root: SQLEntity) throws {
         try request.willContinue()
         let last = try PrimaryKeys.last(root.number, table: root.table, in: database)
@@ -140,7 +140,7 @@ struct RowCopier {
         var writer = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
         var position = 1
         for (slot, value) in bound {
-            // A companion is an expression of its own and no parameter.
+            // A companion column is computed by an expression, not bound as a parameter.
             guard let column = place.sql.columns[slot] else { continue }
             let target = ValueWriter.Target(slot: slot, of: place.layout, column: column)
             position = try writer.bind(value, to: target, of: statement, at: position)
@@ -152,7 +152,7 @@ struct RowCopier {
         try batch.history?.insertAll(place.sql, keys: "SELECT new FROM \(map) WHERE ent = \(place.sql.number)")
     }
 
-    /// A copy without a mandatory object could not be saved: objects say which.
+    /// A copy that lacks a required object could not be saved; the copy with objects reports which one.
     private func requireNoNull(_ column: String, _ place: RowCopyPlaces.Place) throws {
         let statement = try SQLStatement(
             "SELECT 1 FROM \(RowCopyTables.map(place.root)) m CROSS JOIN \(place.sql.table) o ON o.Z_PK = m.new "
@@ -163,7 +163,7 @@ struct RowCopier {
 
     // MARK: - Files
 
-    /// Copies the files of large values, and notes what the copies' columns hold.
+    /// Copies the files of large values, and records the new content of the copies' columns.
     private func copyFiles() throws {
         guard let externalData = batch.content.externalData else { return }
         for place in places.entities {
@@ -203,12 +203,12 @@ struct RowCopier {
     }
 }
 
-/// The temporary tables of a copy.
+/// The temporary tables of a copy operation.
 enum RowCopyTables {
-    /// Rows that were asked for, and all rows to be copied: root entity, key, entity.
+    /// The requested rows, and all rows to be copied: root entity, key, entity.
     static let roots = "temp.CoralCopyRoots"
     static let found = "temp.CoralCopyFound"
-    /// Columns that name files, and what copies have instead.
+    /// Column values that name files, and the corresponding values of the copies.
     static let files = "temp.CoralCopyFiles"
 
     /// The copies of a root entity's rows: old key, new key, entity.
@@ -225,7 +225,7 @@ enum RowCopyTables {
         ([Self.roots, found, files] + roots.map(map)).map { "DROP TABLE IF EXISTS \($0);" }.joined()
     }
 
-    /// A column of an original, with the name of the copied file where it names one.
+    /// A column of an original, with the name of the copied file if it names a file.
     static func withCopiedFiles(_ column: SQLColumn) -> String {
         "CASE WHEN length(o.\(column.name)) < 39 THEN "
             + "IFNULL((SELECT new FROM \(files) WHERE old = o.\(column.name)), o.\(column.name)) "

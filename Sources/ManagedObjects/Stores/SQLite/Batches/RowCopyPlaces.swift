@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rules of a copy, laid over a store's tables.
+/// The rules of a copy operation, applied to a store's tables.
 struct RowCopyPlaces {
     /// An entity whose rows may be copied.
     struct Place {
@@ -11,13 +11,13 @@ struct RowCopyPlaces {
 
         var layout: EntityLayout { sql.entity.layout }
 
-        /// Whether values come from copies of other entities, which must exist first.
+        /// Whether values come from copies of other entities, which must be inserted first.
         var followsOwners: Bool {
             rules.sources.values.contains { if case .owner = $0 { true } else { false } }
         }
     }
 
-    /// What a column of a copy gets.
+    /// The source of a column of a copy.
     enum Content {
         case original
         case uuid
@@ -28,12 +28,12 @@ struct RowCopyPlaces {
 
     let schema: SQLSchema
     let entities: [Place]
-    /// The entities, those first whose copies others take values from.
+    /// The entities, ordered so that copies from which values are taken are inserted first.
     let inOrder: [Place]
     let roots: [SQLEntity]
     private let placeByIndex: [Int: Int]
 
-    /// - Throws: `RowCopyRefusal` where a relationship is kept in a way that sets cannot carry over.
+    /// - Throws: `RowCopyRefusal` if a relationship is stored in a way that set operations cannot copy.
     init(_ request: RowCopyRequest, schema: SQLSchema) throws {
         self.schema = schema
         var entities: [Place] = []
@@ -55,7 +55,8 @@ struct RowCopyPlaces {
 
     func place(entityIndex: Int) -> Place? { placeByIndex[entityIndex].map { entities[$0] } }
 
-    /// The numbers of those entities whose rules for a relationship are such, as a list for SQL; nil where there is none.
+    /// The numbers of the entities whose rules for a relationship satisfy a condition, as a list for SQL; nil if there
+    /// are none.
     func list(
         _ relationship: NSRelationshipDescription, where isMeant: (RowCopyRequest.Link) -> Bool = { _ in true }
     ) -> String? {
@@ -66,7 +67,7 @@ struct RowCopyPlaces {
         return numbers.isEmpty ? nil : numbers.joined(separator: ", ")
     }
 
-    /// The relationships that any rule names, each once, in order.
+    /// The relationships of all rules, each once, in order.
     var relationships: [NSRelationshipDescription] {
         var met: Set<ObjectIdentifier> = []
         return entities.flatMap { place in
@@ -78,22 +79,22 @@ struct RowCopyPlaces {
         entity.flatMap { schema.entity($0.rootEntity) }.flatMap { root in roots.first { $0.number == root.number } }
     }
 
-    // MARK: - What sets cannot do
+    // MARK: - Limits of set operations
 
     private func requireSets() throws {
         for relationship in relationships {
             let reaches = list(relationship, where: \.reachesOthers) != nil
             let inverse = relationship.inverseRelationship
-            // A member points to its one owner, though the model says nothing of it.
+            // A member refers to its single owner, although the model declares no inverse.
             if reaches, relationship.isToMany, inverse == nil { throw RowCopyRefusal() }
             if inverse === relationship { throw RowCopyRefusal() }
             if relationship.isToMany, relationship.minCount > 0 || relationship.maxCount > 0 { throw RowCopyRefusal() }
         }
     }
 
-    // MARK: - Walking
+    // MARK: - Walk
 
-    /// The terms of the recursive statement: for each relationship that is followed, what a row leads to.
+    /// The terms of the recursive statement: for each followed relationship, the rows that it reaches.
     var steps: [String] {
         relationships.compactMap { relationship -> String? in
             guard let numbers = list(relationship, where: \.follows),
@@ -118,7 +119,7 @@ struct RowCopyPlaces {
         }
     }
 
-    /// The column by which the members of a to-many relationship refer to their owner.
+    /// The column in which the members of a to-many relationship refer to their owner.
     func ownerColumn(of relationship: NSRelationshipDescription) -> String? {
         guard let destination = relationship.destinationEntity, let members = schema.entity(destination),
             let place = relationship.entity.layout.toMany.first(where: { $0.relationship === relationship }),
@@ -129,14 +130,14 @@ struct RowCopyPlaces {
 
     // MARK: - Columns
 
-    /// What a slot of a copy gets.
+    /// The source of a slot of a copy.
     func content(of slot: Int, in place: Place) throws -> Content {
         let description = place.layout.slots[slot]
         if let attribute = description.attribute { return try content(of: attribute, slot: description, in: place) }
         guard let relationship = description.property as? NSRelationshipDescription else { return .null }
         switch description.kind {
         case .position:
-            // The position among the members of an owner, if the copy has one.
+            // The position among the owner's members, if the copy has an owner.
             guard
                 let owner = place.layout.slots.indices.first(where: { index in
                     place.layout.slots[index].kind == .toOne && place.layout.slots[index].property === relationship
@@ -159,7 +160,7 @@ struct RowCopyPlaces {
             case .copy(let name), .canonical(let name), .uppercase(let name), .lowercase(let name):
                 guard case .original? = place.rules.sources[name] else { throw RowCopyRefusal() }
                 return .original
-            // By the triggers.
+            // Computed by triggers.
             case .count, .sum, .related, .relatedText: return .null
             }
         }
@@ -174,7 +175,7 @@ struct RowCopyPlaces {
         }
     }
 
-    /// The value of an attribute of the copy that a relationship leads to.
+    /// The value of an attribute of the copy to which a relationship refers.
     private func owned(_ attribute: String, by name: String, in place: Place) throws -> String {
         guard let slot = place.layout.slots.firstIndex(where: { $0.kind == .toOne && $0.name == name }),
             case .reference(let expression) = try content(of: slot, in: place),
@@ -186,13 +187,13 @@ struct RowCopyPlaces {
         return "(SELECT a.\(column.name) FROM \(owner.table) a WHERE a.Z_PK = \(expression))"
     }
 
-    /// The key that a reference of a copy holds: that of a copy, where either side of the relationship is copied; else,
-    /// where the rules say so, that of the row itself.
+    /// The key in a reference of a copy: that of another copy, if either side of the relationship is copied; otherwise,
+    /// if the rules say so, that of the original's destination.
     private func reference(
         _ relationship: NSRelationshipDescription, isHidden: Bool, column: String, in place: Place
     ) -> Content {
         let link = isHidden ? nil : place.rules.links[relationship.name]
-        // A hidden slot belongs to the relationship of the owner that it points to.
+        // A hidden slot belongs to the relationship of the owner to which it refers.
         let owner = isHidden ? relationship : relationship.inverseRelationship
         let destination = isHidden ? relationship.entityIfAny : relationship.destinationEntity
         var parts: [String] = []

@@ -1,13 +1,12 @@
 import Foundation
 import GRDB
 
-/// One relationship of the rows of a table, as it is kept: by a column, whose other end may be a column too or be in
-/// order, or by pairs. Made by ``EntityRows/link(named:)``.
+/// The storage of a relationship of a table's rows: a column, whose inverse may be a column too or be ordered, or a
+/// join table. Created by ``EntityRows/link(named:)``.
 @_spi(Stores)
 public final class RowLink {
     enum Storage {
-        /// The slot with the key, that with the position among the owner's members, and the column by which the other end
-        /// leads back.
+        /// The slot of the key, the slot of the position among the owner's members, and the column of the inverse.
         case column(slot: Int, position: Int?, back: Back?)
         case pairs(SQLPairs, place: Int)
     }
@@ -20,7 +19,7 @@ public final class RowLink {
     public let relationship: NSRelationshipDescription
     let storage: Storage
     unowned let table: EntityRows
-    /// The place of the inverse among the to-many relationships of the other end, where the store keeps pairs.
+    /// The index of the inverse among the destination's to-many relationships, if the store uses a join table.
     let inversePlace: Int?
 
     fileprivate init(
@@ -38,7 +37,7 @@ public final class RowLink {
     /// The slot of a to-one relationship.
     public var slot: Int? { if case .column(let slot, _, _) = storage { slot } else { nil } }
 
-    /// The positions in the model of the entities that the relationship may lead to.
+    /// The model indexes of the entities to which the relationship may refer.
     public private(set) lazy var destinations: Set<Int> = {
         var all: Set<Int> = []
         var rest = relationship.destinationEntity.map { [$0] } ?? []
@@ -51,11 +50,11 @@ public final class RowLink {
 
     // MARK: - To one
 
-    /// Whether the other end leads back.
+    /// Whether the relationship has an inverse.
     public var hasOtherEnd: Bool { if case .column(_, _, nil) = storage { false } else { true } }
 
-    /// Puts a row that gets another owner at the end of the owner's members, where these are in order. Gives the slot that
-    /// is written besides.
+    /// Sets the position of a row that gets another owner to the end of the owner's members, if these are ordered.
+    /// Returns the slot that must also be written.
     public func setPosition(_ row: Int, of batch: RowBatch) throws -> Int? {
         guard case .column(let slot, let position?, _) = storage else { return nil }
         let cell = batch[row, slot]
@@ -78,7 +77,8 @@ public final class RowLink {
         return position
     }
 
-    /// Sees to the other ends, after a row has got another reference: its own former one, and what the new one led back to.
+    /// Updates the inverse after a row's reference has changed: that of the row's former destination, and the former
+    /// reference of the new destination.
     public func didSet(_ key: Int64, from old: Int64?, to new: (key: Int64, entity: Int)?) throws {
         guard case .column(_, _, let back?) = storage else { return }
         guard let destination = relationship.destinationEntity else { return }
@@ -116,7 +116,7 @@ public final class RowLink {
         writer.touch(key, other.counter)
     }
 
-    /// Takes the reference from a row whose place at the other end another has taken.
+    /// Removes the reference from a row that has been replaced at the other end of a one-to-one relationship.
     private func leave(_ key: Int64, of destination: NSEntityDescription) throws {
         guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot],
             relationship.isOptional
@@ -129,7 +129,7 @@ public final class RowLink {
         writer.touch(key, table.counter)
     }
 
-    /// Sets the reference of a row that is there already. True where it was another.
+    /// Sets the reference of an existing row. Returns true if it was different.
     public func set(_ key: Int64, to new: (key: Int64, entity: Int)) throws -> Bool {
         guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else {
             throw RowRefusal()
@@ -149,7 +149,7 @@ public final class RowLink {
         return true
     }
 
-    /// Whether a row leads nowhere.
+    /// Whether the reference of a row is NULL.
     public func isEmpty(_ key: Int64) throws -> Bool {
         guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else { return false }
         let statement = try SQLStatement("SELECT \(column) FROM \(table.sql.table) WHERE Z_PK = ?", in: database)
@@ -160,8 +160,8 @@ public final class RowLink {
 
     // MARK: - Pairs
 
-    /// The members of rows, in pairs of the row's key and the member's, by the row's key, then the member's. At most
-    /// `EntityRows.lookupCount` rows; one statement.
+    /// The members of rows, as pairs of the row's key and the member's, ordered by the row's key and the member's. At
+    /// most `EntityRows.lookupCount` rows; one statement.
     public func members(of keys: some Collection<Int64>) throws -> [(key: Int64, member: Int64)] {
         guard case .pairs(let pairs, _) = storage else { return [] }
         let statement = try SQLStatement(
@@ -182,7 +182,7 @@ public final class RowLink {
         }
     }
 
-    /// Takes members from a row.
+    /// Removes members from a row.
     public func remove(_ members: some Sequence<Int64>, from key: Int64) throws {
         try change(members, of: key) { pairs in
             "DELETE FROM \(pairs.table) WHERE \(pairs.source) = ? AND \(pairs.destination) = ?"
@@ -209,8 +209,8 @@ public final class RowLink {
 
 @_spi(Stores)
 extension EntityRows {
-    /// A relationship of the rows; nil where only objects can set it: a to-many relationship that the members' rows keep,
-    /// one in order, or one that is its own inverse.
+    /// A relationship of the rows; nil if only objects can set it: a to-many relationship that is stored in the
+    /// members' rows, an ordered one, or one that is its own inverse.
     public func link(named name: String) -> RowLink? {
         guard let relationship = entity.relationshipsByName[name], let destination = relationship.destinationEntity,
             let other = try? writer.table(of: destination), relationship.inverseRelationship !== relationship

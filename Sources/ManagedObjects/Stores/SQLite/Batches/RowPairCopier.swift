@@ -1,7 +1,7 @@
 import Foundation
 
-/// Copies the pairs of many-to-many relationships: those of two copied rows, and those of a copied row and one that the
-/// rules link to.
+/// Copies the pairs of many-to-many relationships: those of two copied rows, and those of a copied row and a row to
+/// which the rules keep links.
 struct RowPairCopier {
     let batch: BatchTransaction
     let places: RowCopyPlaces
@@ -40,7 +40,7 @@ struct RowPairCopier {
         }
     }
 
-    /// The pairs of a copied row `a` and one that is not copied, seen from the copied one's side.
+    /// The pairs of a copied row `a` and a row that is not copied, from the copied row's side.
     private func linked(
         _ relationship: NSRelationshipDescription, _ near: String, _ far: String, _ table: String, _ root: SQLEntity,
         _ numbers: String
@@ -58,13 +58,15 @@ struct RowPairCopier {
     }
 }
 
-/// Notes the rows that copies were linked to: a save would have raised their versions and written history.
+/// Records the rows to which copies were linked: as after a save, their versions are incremented and history is
+/// written.
 struct RowLinkNoter {
     let batch: BatchTransaction
     let places: RowCopyPlaces
     let now: TimeInterval
 
-    /// Refuses links to rows whose other side is ordered: who comes is put at its end, and objects know where that is.
+    /// Rejects links to rows whose inverse is ordered: a new member is appended at the end, and only objects determine
+    /// its position.
     func requireNoOrder() throws {
         for relationship in places.relationships where relationship.inverseRelationship?.isOrdered == true {
             guard let numbers = places.list(relationship, where: \.reachesOthers) else { continue }
@@ -93,7 +95,7 @@ struct RowLinkNoter {
         return order
     }
 
-    /// The rows that are not copied and that copies refer to by a relationship.
+    /// The rows outside the copy to which copies refer through a relationship.
     private func others(_ relationship: NSRelationshipDescription, _ numbers: String) throws -> [ObjectKey] {
         guard let destination = relationship.destinationEntity,
             let other = places.schema.entity(destination.rootEntity),

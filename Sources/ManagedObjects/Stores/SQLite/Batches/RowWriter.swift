@@ -1,23 +1,23 @@
 import Foundation
 import GRDB
 
-/// What rows cannot do, or not in this place: objects must.
+/// An operation that rows do not support, at least not in this place; the caller must use objects.
 @_spi(Stores)
 public struct RowRefusal: Error {
     public init() {}
 }
 
-/// Writes rows of one SQLite store in one transaction, without objects: keys, versions, positions, the other ends of
-/// relationships and history are kept as a save keeps them. Valid inside the closure of
-/// ``NSManagedObjectContext/writeRows(in:_:)`` only.
+/// Writes rows of one SQLite store in one transaction, without objects. Keys, versions, positions, inverses and history
+/// are maintained as in a save. Valid only inside the closure of ``NSManagedObjectContext/writeRows(in:_:)``.
 ///
-/// What changes a row that was there before raises its version, once.
+/// A change of an existing row increments its version once.
 @_spi(Stores)
 public final class RowWriter {
     let batch: BatchTransaction
     private var tables: [Int: EntityRows] = [:]
     private var counters: [Int64: KeyCounter] = [:]
-    /// Rows that were there before and that others were related to, with the places of their to-many relationships.
+    /// Existing rows whose relationships have changed at the other end, with the indexes of their to-many
+    /// relationships.
     private var touched: [Int64: [Int64: UInt64]] = [:]
     private(set) var outcome = RowOutcome()
 
@@ -27,11 +27,11 @@ public final class RowWriter {
         /// The last key before the transaction.
         let first: Int64
         var last: Int64
-        /// By slot, the owner whose members were last put in order, and where the last of them stands: rows of one owner
-        /// mostly follow each other.
+        /// By slot, the owner whose members were ordered last, and the position of the last of them: rows of one owner
+        /// are usually adjacent.
         var lastPositions: [Int: (owner: Int64, position: Int64)] = [:]
 
-        /// Which of the rows that were there have a higher version already, a bit for each.
+        /// The existing rows whose version has been incremented, one bit for each.
         private var raised: [UInt64] = []
 
         init(root: SQLEntity, last: Int64) {
@@ -40,7 +40,7 @@ public final class RowWriter {
             self.last = last
         }
 
-        /// Whether a row's version must be raised: once in the transaction, and not where the row is new.
+        /// Whether a row's version must be incremented: once in the transaction, and not if the row is new.
         func mustRaise(_ key: Int64) -> Bool {
             guard key > 0, key <= first else { return false }
             if raised.isEmpty { raised = Array(repeating: 0, count: Int(first / 64) + 1) }
@@ -52,7 +52,8 @@ public final class RowWriter {
 
     init(_ batch: BatchTransaction) { self.batch = batch }
 
-    /// The rows of an entity; nil where only objects can write them: some attribute is derived, or members are counted.
+    /// The rows of an entity; nil if only objects can write them, because an attribute is derived or members are
+    /// counted.
     public func table(of entity: NSEntityDescription) throws -> EntityRows? {
         if let known = tables[entity.index] { return known }
         guard let sql = batch.schema.entity(entity), let root = batch.schema.entity(entity.rootEntity) else {
@@ -68,7 +69,7 @@ public final class RowWriter {
         return table
     }
 
-    /// The rows of the entity at a position in the model, if they are being written.
+    /// The rows of the entity with an index in the model.
     func table(at index: Int) throws -> EntityRows {
         guard let table = try table(of: batch.schema.model.orderedEntities[index]) else { throw RowRefusal() }
         return table
@@ -82,10 +83,10 @@ public final class RowWriter {
         return counter
     }
 
-    // MARK: - What else changes
+    // MARK: - Other changes
 
-    /// Notes that a row has got another at the other end of a relationship, which is there at a place among its to-many
-    /// relationships where the row itself does not hold it.
+    /// Records that the inverse of a row has changed, with its index among the row's to-many relationships if it is not
+    /// stored in the row itself.
     func touch(_ key: Int64, _ counter: KeyCounter, place: Int? = nil) {
         guard key > 0, key <= counter.first else { return }
         touched[counter.root.number, default: [:]][key, default: 0] |= place.map { 1 << UInt64($0) } ?? 0
@@ -100,7 +101,7 @@ public final class RowWriter {
             ObjectKey(store: batch.store, entity: UInt16(truncatingIfNeeded: entity), number: key))
     }
 
-    /// Raises the versions of rows that others were related to. A statement or two for each table.
+    /// Increments the versions of rows whose inverses have changed. One or two statements for each table.
     public func flush() throws {
         for (root, keys) in touched.sorted(by: { $0.key < $1.key }) {
             guard let counter = counters[root] else { continue }
@@ -134,7 +135,7 @@ public final class RowWriter {
                 arguments: [BatchTransaction.list(keys).databaseValue]))
     }
 
-    /// Ends the writing: the keys that were given out are written down.
+    /// Ends the writing: saves the last assigned keys.
     func finish() throws {
         try flush()
         for table in tables.values { table.finish() }
@@ -146,9 +147,9 @@ public final class RowWriter {
     }
 }
 
-/// What writing rows has changed.
+/// The changes made by writing rows.
 struct RowOutcome {
-    /// Rows that were made, as runs of keys: neighbours of one entity take one entry, however many they are.
+    /// Inserted rows as ranges of keys: adjacent keys of one entity are one entry.
     private(set) var inserted: [(entity: Int, keys: ClosedRange<Int64>)] = []
     var updated: [ObjectKey] = []
 
@@ -163,11 +164,11 @@ struct RowOutcome {
 
 @_spi(Stores)
 extension NSManagedObjectContext {
-    /// Calls a closure with a writer of a store's rows, in one transaction: an error takes all back. Contexts are told
-    /// afterwards, some thousand IDs at a time, as after a save. No method of objects is called.
+    /// Calls a closure with a writer of a store's rows, in one transaction that is rolled back on an error. Contexts
+    /// are notified afterwards, some thousand IDs at a time, as after a save. No method of objects is called.
     ///
-    /// - Returns: Nil, with the closure not called, where the store is no SQLite store of this package that may be written.
-    /// - Throws: What the closure throws, and errors of the store.
+    /// - Returns: Nil, without calling the closure, if the store is not a writable SQLite store of this package.
+    /// - Throws: The closure's error, and errors of the store.
     public func writeRows<Result>(
         in store: NSPersistentStore, _ body: (RowWriter) throws -> Result
     ) throws -> Result? {
@@ -179,7 +180,7 @@ extension NSManagedObjectContext {
         return result
     }
 
-    /// The number of IDs that are told together.
+    /// The number of IDs in one notification.
     private static var toldTogether: Int { 5000 }
 
     private func tell(_ outcome: RowOutcome, number: UInt16, _ coordinator: NSPersistentStoreCoordinator) {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-// Batch requests: many rows changed by few statements, in one transaction, without objects.
+// Batch requests: many rows are changed by few statements, in one transaction, without objects.
 
 extension SQLiteStore: BatchStore {
     func executeBatch(
@@ -26,7 +26,7 @@ extension SQLiteStore: BatchStore {
         }
     }
 
-    // MARK: - The three requests
+    // MARK: - The requests
 
     private func insert(
         _ request: NSBatchInsertRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
@@ -97,7 +97,7 @@ extension SQLiteStore: BatchStore {
         return NSBatchDeleteResult(result, type: request.resultType)
     }
 
-    /// Copies rows set-wise; see `RowCopyRequest`. Nil where only objects can do it.
+    /// Copies rows with set operations; see `RowCopyRequest`. Nil if the copy can only be made with objects.
     func copyRows(
         _ keys: [ObjectKey], by request: RowCopyRequest, coordinator: NSPersistentStoreCoordinator,
         context: NSManagedObjectContext
@@ -118,7 +118,7 @@ extension SQLiteStore: BatchStore {
         }
     }
 
-    /// Lets somebody write rows; see `RowWriter`.
+    /// Calls a closure that writes rows; see `RowWriter`.
     func writeRows<Result>(
         context: NSManagedObjectContext, _ body: (RowWriter) throws -> Result
     ) throws -> (Result, RowOutcome) {
@@ -130,7 +130,7 @@ extension SQLiteStore: BatchStore {
         }
     }
 
-    // MARK: - Around them
+    // MARK: - Transactions
 
     private func writing<Result>(
         _ content: Content, _ context: NSManagedObjectContext, _ body: (BatchTransaction) throws -> Result

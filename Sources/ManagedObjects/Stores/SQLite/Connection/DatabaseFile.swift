@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A connection's database file, as SQLite has it open.
+/// The database file of a connection, as opened by SQLite.
 struct DatabaseFile {
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let methods: sqlite3_io_methods
@@ -17,10 +17,10 @@ struct DatabaseFile {
         self.methods = methods
     }
 
-    /// Calls a closure with the file at a path, opened by SQLite, which reads nothing of it by itself.
+    /// Calls a closure with the file at a path. SQLite opens the file without reading it.
     ///
-    /// A file that is opened and closed past SQLite takes the locks of this process's connections to it with it: the system
-    /// gives up all locks of a process on a file when the process closes it once.
+    /// The file must be opened by SQLite: when a process closes any descriptor of a file, the system releases all POSIX
+    /// locks of the process on it, including those of other SQLite connections.
     static func withFile<Result>(at path: String, _ body: (DatabaseFile) throws -> Result) throws -> Result {
         var connection: OpaquePointer?
         defer { sqlite3_close_v2(connection) }
@@ -37,7 +37,7 @@ struct DatabaseFile {
         }
     }
 
-    /// Bytes of the file; fewer where it ends before.
+    /// Reads bytes of the file; fewer if the file ends before.
     func bytes(at offset: Int64, count: Int) throws -> Data {
         let count = Int(min(Int64(count), max(0, try byteCount - offset)))
         guard count > 0 else { return Data() }
@@ -47,9 +47,9 @@ struct DatabaseFile {
         return data
     }
 
-    /// Runs work that no writer of a rollback journal can come between.
+    /// Runs work while no other connection can write with a rollback journal.
     ///
-    /// - Throws: `SQLITE_BUSY` where a process is writing.
+    /// - Throws: `SQLITE_BUSY` if a process is writing.
     func lockedForReading(_ body: () throws -> Void) throws {
         for attempt in 1... {
             let code = methods.xLock(file, SQLITE_LOCK_SHARED)
@@ -84,8 +84,8 @@ struct DatabaseFile {
 }
 
 extension Database {
-    /// Whether the file is kept in WAL mode: byte 18 of its header is 2. A pragma would tell how this connection works, and
-    /// would read the database first.
+    /// Whether the file is in WAL mode: byte 18 of its header is 2. `PRAGMA journal_mode` would return the mode of this
+    /// connection, and would read the database first.
     var isWriteAheadLogged: Bool {
         let header = try? DatabaseFile(sqliteConnection).bytes(at: 18, count: 1)
         return header?.first == 2

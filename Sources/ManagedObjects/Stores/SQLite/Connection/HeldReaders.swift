@@ -1,13 +1,13 @@
 import GRDB
 import Synchronization
 
-/// Connections that each hold a state of a database with a write-ahead log, by a read transaction, and are used again when
-/// that has ended: to open one costs more than most of what is read through it.
+/// Connections that each pin a state of a database with a write-ahead log by a read transaction. They are reused
+/// afterwards, because opening a connection costs more than most reads.
 final class HeldReaders: Sendable {
     private let path: String
     private let configuration: Configuration
     private let idle = Mutex<[DatabaseQueue]>([])
-    /// How many connections are kept open for the next state.
+    /// The number of connections that are kept open for reuse.
     private static let idleLimit = 2
 
     /// - Parameter path: The path, or the URI, of the database.
@@ -19,29 +19,29 @@ final class HeldReaders: Sendable {
         self.configuration = configuration
     }
 
-    /// A connection that sees the present state until `end(_:)`.
+    /// A connection that reads the present state until `end(_:)`.
     func begin() throws -> DatabaseQueue {
         let reader = try idle.withLock { $0.popLast() } ?? DatabaseQueue(path: path, configuration: configuration)
         try reader.unsafeReentrantRead { database in
             try database.beginTransaction(.deferred)
-            // SQLite takes the state at the first read.
+            // SQLite determines the state of a read transaction at its first read.
             _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
         }
         return reader
     }
 
-    /// Lets go of a state.
+    /// Releases a pinned state.
     func end(_ reader: DatabaseQueue) {
         do {
             try reader.unsafeReentrantRead { try $0.rollback() }
         } catch {
-            // The connection is of no more use, and is closed with its last reference.
+            // The connection is unusable, and is closed with its last reference.
             return
         }
         idle.withLock { if $0.count < Self.idleLimit { $0.append(reader) } }
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the connections that are not in use.
     func close() throws {
         for reader in idle.withLock({ readers in
             defer { readers = [] }

@@ -2,17 +2,17 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A store's database, opened for reading only: every read is of one state, no file changes, and none is made.
+/// A store's database, opened read-only: every read is of one state, and no file is changed or created.
 ///
-/// How the database is opened depends on who else uses it, so it is opened anew when that has changed.
+/// How the database is opened depends on whether other processes use it, so it is opened again when that has changed.
 final class ReadOnlyDatabase: Sendable {
-    /// How a database is read without changing anything.
+    /// The way in which a database is read without changing files.
     private enum Access {
-        /// Together with the processes that have it open, through their shared memory.
+        /// Together with other processes that have it open, through their shared memory.
         case shared
         /// In WAL mode, without shared memory, because no process has it open; see `UnsharedFileSystem`.
         case unshared
-        /// With a rollback journal, under a shared lock, which keeps writers away while a transaction lasts.
+        /// With a rollback journal, under a shared lock, which blocks writers during a transaction.
         case locked
         /// From a private copy, in which an unfinished transaction was rolled back.
         case recovered
@@ -21,11 +21,11 @@ final class ReadOnlyDatabase: Sendable {
     private struct Opened {
         let database: any DatabaseWriter
         let access: Access
-        /// What the database, its log and its journal were like before they were opened.
+        /// The stamps of the database, its log and its journal before they were opened.
         let stamps: [FileStamp?]
     }
 
-    /// What connections are opened with, but for what is prepared first.
+    /// The configuration of connections, without the preparation.
     private let configuration: Configuration
     private let file: SQLiteFile
     private let prepare: @Sendable (Database) throws -> Void
@@ -35,8 +35,8 @@ final class ReadOnlyDatabase: Sendable {
 
     /// Opens the database.
     ///
-    /// - Parameter prepare: Makes each connection ready that is opened.
-    /// - Throws: Errors as GRDB has them; see `SQLiteError`.
+    /// - Parameter prepare: Prepares each connection that is opened.
+    /// - Throws: GRDB's errors; see `SQLiteError`.
     init(
         _ file: SQLiteFile, configuration: Configuration, prepare: @escaping @Sendable (Database) throws -> Void
     ) throws {
@@ -49,11 +49,11 @@ final class ReadOnlyDatabase: Sendable {
         opened = Mutex(try Self.open(file, configuration, prepare))
     }
 
-    /// The connection for a read that begins now.
+    /// The connection for the next read.
     func current() throws -> any DatabaseWriter { try currentlyOpened().database }
 
-    /// The present state of the store, for as long as it is held. Only a database with a rollback journal is copied for it,
-    /// when it is first read: elsewhere a held state keeps no writer waiting.
+    /// The present state of the store, until it is released. A database with a rollback journal is copied at the first
+    /// read of the state; with other databases a pinned state does not block writers.
     func pin() throws -> SQLiteGeneration {
         let opened = try currentlyOpened()
         switch opened.access {
@@ -67,7 +67,7 @@ final class ReadOnlyDatabase: Sendable {
         }
     }
 
-    /// Whether what is read is a copy in which an unfinished transaction was rolled back.
+    /// Whether reads use a copy in which an unfinished transaction was rolled back.
     var isRecovered: Bool { opened.withLock { $0.access == .recovered } }
 
     func close() throws {
@@ -79,7 +79,7 @@ final class ReadOnlyDatabase: Sendable {
 
     private func currentlyOpened() throws -> Opened {
         try opened.withLock { opened in
-            // A state that is held keeps the connection before.
+            // A pinned state keeps its own connection.
             if !Self.isCurrent(opened, file) {
                 try heldReaders.close()
                 opened = try Self.open(file, configuration, prepare)
@@ -106,7 +106,7 @@ final class ReadOnlyDatabase: Sendable {
                 if file.isShared, let shared = try openShared(file, configuration, prepare) { return shared }
                 return try openAlone(file, configuration, prepare)
             } catch let error as DatabaseError where attempt < 25 && Self.isPassing(error) {
-                // Another process has opened or closed the store meanwhile, so that it is read in another way now.
+                // Another process has opened or closed the store, so the way of reading must be determined again.
                 usleep(20_000)
             }
         }
@@ -117,8 +117,8 @@ final class ReadOnlyDatabase: Sendable {
         [.SQLITE_BUSY_SNAPSHOT, .SQLITE_CANTOPEN].contains(error.extendedResultCode)
     }
 
-    /// Opens the database together with other processes; nil where the shared memory cannot be used, as on a full disk or
-    /// without permission.
+    /// Opens the database together with other processes; nil if the shared memory cannot be used, for example on a full
+    /// disk or without permission.
     private static func openShared(
         _ file: SQLiteFile, _ configuration: Configuration, _ prepare: @escaping @Sendable (Database) throws -> Void
     ) throws -> Opened? {
@@ -148,13 +148,13 @@ final class ReadOnlyDatabase: Sendable {
         alone.readonly = true
         let isLogged = Flag()
         alone.prepareDatabase { database in
-            // Before the first read: later SQLite would want shared memory.
+            // Must precede the first read, at which SQLite would otherwise open the shared memory.
             isLogged.isSet = database.isWriteAheadLogged
             if isLogged.isSet { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             try prepare(database)
         }
         do {
-            // GRDB reads a connection that it has opened.
+            // GRDB reads from a connection when it opens it.
             let queue = try DatabaseQueue(
                 path: file.uri(parameters: "mode=ro&vfs=\(UnsharedFileSystem.name)"), configuration: alone)
             try queue.read(readSomething)
@@ -169,12 +169,12 @@ final class ReadOnlyDatabase: Sendable {
         }
     }
 
-    /// Lets SQLite find out whether the database can be read in the way it was opened.
+    /// Reads something, so that SQLite reports whether the database can be read in the way it was opened.
     private static func readSomething(_ database: Database) throws {
         _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
     }
 
-    /// Carries an answer out of a closure that GRDB calls while it opens a connection.
+    /// Returns a value from a closure that GRDB calls while it opens a connection.
     private final class Flag: @unchecked Sendable {  // because the closure has ended before the answer is read
         var isSet = false
     }

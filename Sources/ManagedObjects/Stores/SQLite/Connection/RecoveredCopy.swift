@@ -2,10 +2,10 @@ import AtomicFiles
 import Foundation
 import GRDB
 
-/// A private copy of a database with a hot rollback journal: a process ended in the middle of a transaction. SQLite rolls
-/// the transaction back in the copy; the files themselves stay as they are.
+/// A private copy of a database with a hot rollback journal, left by a process that ended during a transaction. SQLite
+/// rolls the transaction back in the copy; the original files are not changed.
 enum RecoveredCopy {
-    /// Copies the database and its journal, and lets SQLite roll back what the journal holds.
+    /// Copies the database and its journal, and lets SQLite roll the transaction back in the copy.
     ///
     /// - Returns: A connection to the copy; nil where the journal is no longer there, because another process has ended its
     ///   transaction since the journal was found.
@@ -14,7 +14,7 @@ enum RecoveredCopy {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // Once it is open and recovered, SQLite needs the copy's name no more.
+        // After opening and recovery SQLite no longer needs the path of the copy.
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = SQLiteFile(folder.appendingPathComponent("Store.sqlite"))
         var isUnfinished = true

@@ -2,7 +2,8 @@ import GRDB
 
 /// A statement and the values of its parameters, in order.
 ///
-/// Equal queries must give equal texts: prepared statements are kept by their text, so values belong into `arguments`.
+/// Equal queries must have equal texts, because prepared statements are cached by their text. Values therefore belong
+/// in `arguments`.
 struct SQLQuery {
     var sql: String
     var arguments: [DatabaseValue] = []

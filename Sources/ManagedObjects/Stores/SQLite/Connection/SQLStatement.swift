@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement of a connection, stepped by hand.
+/// A prepared statement of a connection that is stepped explicitly.
 ///
-/// The connection keeps its statements by their text, so preparing one again costs a dictionary lookup. `finish()` must
-/// follow the last step: a statement left in the middle of its rows holds a read transaction.
+/// The connection caches its statements by text, so preparing one again costs a dictionary lookup. `finish()` must be
+/// called after the last step: a statement that has not been reset holds a read transaction.
 struct SQLStatement {
     let database: Database
     let handle: SQLite.Handle
-    // Keeps the handle alive.
+    // Keeps the handle valid.
     private let statement: Statement
 
     init(_ sql: String, in database: Database) throws {
@@ -24,7 +24,7 @@ struct SQLStatement {
         for (position, argument) in query.arguments.enumerated() { bind(argument, at: position + 1) }
     }
 
-    // MARK: - Binding, positions from 1
+    // MARK: - Binding, indexes from 1
 
     func bind(_ value: DatabaseValue, at position: Int) {
         switch value.storage {
@@ -46,7 +46,7 @@ struct SQLStatement {
 
     func bind(_ text: String, at position: Int) {
         var text = text
-        // By bytes and length, so that a text keeps what follows a NUL.
+        // Bound with its length, so that characters after a NUL are kept.
         _ = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 if let base = characters.baseAddress {
@@ -67,12 +67,12 @@ struct SQLStatement {
         if let base = bytes.baseAddress, bytes.count > 0 {
             sqlite3_bind_blob64(handle, Int32(position), base, sqlite3_uint64(bytes.count), SQLite.transient)
         } else {
-            // A pointer to nothing would be NULL; this is data of no bytes.
+            // A null pointer would bind NULL; this binds empty data.
             sqlite3_bind_zeroblob(handle, Int32(position), 0)
         }
     }
 
-    /// Binds a text in UTF-8, or bytes, that stay where they are until the statement has run.
+    /// Binds UTF-8 text or bytes without copying. The memory must stay valid until the statement has run.
     func bind(borrowed bytes: UnsafeRawBufferPointer, isText: Bool, at position: Int) {
         guard let base = bytes.baseAddress else { return isText ? bind("", at: position) : bind(Data(), at: position) }
         if isText {
@@ -86,7 +86,7 @@ struct SQLStatement {
 
     // MARK: - Running
 
-    /// Advances to the next row; false when there is none.
+    /// Steps to the next row; false if there is none.
     @inline(__always)
     func step() throws -> Bool {
         let code = sqlite3_step(handle)
@@ -95,13 +95,13 @@ struct SQLStatement {
         throw failure(code)
     }
 
-    /// Runs a statement that has no rows, and makes it ready for the next run.
+    /// Runs a statement that returns no rows, and resets it.
     func run() throws {
         defer { sqlite3_reset(handle) }
         while try step() {}
     }
 
-    /// Makes the statement ready for the next run.
+    /// Resets the statement.
     func finish() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
@@ -146,10 +146,10 @@ struct SQLStatement {
     }
 }
 
-/// What the C library's header says in ways that Swift cannot import.
+/// Declarations of the C header that Swift cannot import.
 enum SQLite {
     typealias Handle = OpaquePointer
 
-    /// Tells SQLite to copy the bytes it is given; because the macro is a cast of -1 to a function pointer.
+    /// `SQLITE_TRANSIENT`, which makes SQLite copy the bytes. The macro casts -1 to a function pointer.
     static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }

@@ -5,21 +5,21 @@ import GRDB
 final class SQLiteConnection: Sendable {
     /// How the store is opened.
     enum Mode: Sendable {
-        /// One writer and several readers beside it, with a write-ahead log.
+        /// One writer and several concurrent readers, with a write-ahead log.
         case pool
         /// One connection, with another journal mode.
         case queue
-        /// Connections that only read, and leave every file as it is.
+        /// Read-only connections that change no file.
         case readOnly
-        /// One connection to a database that is nowhere but in memory.
+        /// One connection to a database in memory.
         case memory
     }
 
-    /// Is told every statement of the connections that are opened while it is set: what tests count.
+    /// Called with every statement of the connections that are opened while it is set. Tests count statements with it.
     @TaskLocal static var statementObserver: (@Sendable (String) -> Void)?
 
     let mode: Mode
-    /// What triggers have computed during the transaction that is being written.
+    /// The values that triggers have computed during the current write transaction.
     let derivedValues: DerivedValueCollector
     private let database: OpenDatabase
     private let configuration: Configuration
@@ -31,9 +31,9 @@ final class SQLiteConnection: Sendable {
         case readOnly(ReadOnlyDatabase)
     }
 
-    /// Opens the file, or makes it.
+    /// Opens the file, and creates it if it does not exist.
     ///
-    /// - Throws: Errors as GRDB has them; see `SQLiteError`.
+    /// - Throws: GRDB's errors; see `SQLiteError`.
     init(url: URL, options: SQLiteOptions) throws {
         let collector = DerivedValueCollector()
         derivedValues = collector
@@ -73,11 +73,11 @@ final class SQLiteConnection: Sendable {
     }
 
     deinit {
-        // Before the writer, which as the last connection merges the log into the database and removes it.
+        // The readers are closed before the writer, which as the last connection checkpoints the log and removes it.
         try? heldReaders.close()
     }
 
-    /// What each connection needs before it is used.
+    /// Configures each connection before it is used.
     private static func preparation(
         _ options: SQLiteOptions, _ collector: DerivedValueCollector
     ) -> @Sendable (Database) throws -> Void {
@@ -88,24 +88,25 @@ final class SQLiteConnection: Sendable {
             if let observer { database.trace { observer($0.description) } }
             for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
             PredicateFunctions.add(to: database)
-            // Nothing that a file's schema calls may have effects, and a damaged page is noticed when it is read.
+            // Functions called by a file's schema must have no side effects, and a damaged page must be detected when
+            // it is read.
             if isReadOnly {
                 try database.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
             }
-            // How pages are kept is decided once, before the first is written.
+            // Page size and vacuum mode can only be set before the first page is written.
             if !isReadOnly, !database.configuration.readonly,
                 try Int.fetchOne(database, sql: "PRAGMA page_count") == 0
             {
                 try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2")
             }
             for (name, value) in pragmas {
-                // A pragma that states its new value as a row.
+                // This pragma returns its new value as a row.
                 _ = try Row.fetchOne(database, sql: "PRAGMA \(name) = \(value)")
             }
         }
     }
 
-    /// The journal mode that a file has.
+    /// The journal mode of a file.
     private static func journalMode(of file: SQLiteFile, _ configuration: Configuration) throws -> String {
         try DatabaseQueue(path: file.path, configuration: configuration).writeWithoutTransaction { database in
             try String.fetchOne(database, sql: "PRAGMA journal_mode") ?? "delete"
@@ -121,24 +122,24 @@ final class SQLiteConnection: Sendable {
         }
     }
 
-    /// Runs single statements; each sees a state of its own.
+    /// Runs single statements; each reads its own state.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try reader().unsafeReentrantRead(body)
     }
 
-    /// Runs several statements that see the same state.
+    /// Runs several statements that read the same state.
     func readConsistently<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try reader().unsafeReentrantRead { database in
             if database.isInsideTransaction { return try body(database) }
             try database.beginTransaction(.deferred)
-            // Nothing was written that could be lost.
+            // A read transaction has nothing to lose in a rollback.
             defer { try? database.rollback() }
             return try body(database)
         }
     }
 
-    /// The present state of the store, which stays as it is for as long as the answer is held. It keeps no writer waiting: where
-    /// readers would, it is a copy.
+    /// The present state of the store, which does not change until it is released. It never blocks writers: where a
+    /// reader would, it is a copy.
     func pin() throws -> SQLiteGeneration {
         switch database {
         case .readOnly(let database): return try database.pin()
@@ -148,7 +149,7 @@ final class SQLiteConnection: Sendable {
         }
     }
 
-    /// Whether a transaction was left unfinished, and the state before it is read from a copy.
+    /// Whether a transaction was left unfinished, so that the state before it is read from a copy.
     var isRecovered: Bool {
         guard case .readOnly(let database) = database else { return false }
         return database.isRecovered
@@ -163,7 +164,7 @@ final class SQLiteConnection: Sendable {
         return writer
     }
 
-    /// Runs a transaction that nobody else writes beside; an error takes all of it back.
+    /// Runs a write transaction; rolls it back on an error.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try writer().writeWithoutTransaction { database in
             derivedValues.removeAll()
@@ -177,17 +178,17 @@ final class SQLiteConnection: Sendable {
         }
     }
 
-    /// A number that changes when another connection than the writing one has committed a transaction.
+    /// A number that changes when a connection other than the writing one has committed a transaction.
     func dataVersion() throws -> Int64? {
         try reader().writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
     }
 
-    /// Runs statements that cannot be part of a transaction.
+    /// Runs statements that SQLite does not allow in a transaction.
     func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
         try writer().writeWithoutTransaction(body)
     }
 
-    /// Closes the connections. Whoever asks afterwards gets an error.
+    /// Closes the connections. Later calls throw an error.
     func close() throws {
         try heldReaders.close()
         switch database {

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// SQLite's errors in Core Data's words.
+/// Translates SQLite's errors to Core Data's.
 enum SQLiteError {
-    /// What was being done when the error came: decides the code where SQLite's own says too little.
+    /// The activity during which the error occurred. It determines the code if SQLite's own is too general.
     enum Activity: Sendable {
         case opening, reading, saving
 
@@ -16,7 +16,8 @@ enum SQLiteError {
         }
     }
 
-    /// Core Data's error for SQLite's. `NSSQLiteErrorDomain` in the user info holds SQLite's code; other errors pass.
+    /// Core Data's error for an error of SQLite's. `NSSQLiteErrorDomain` in the user info contains SQLite's code. Other
+    /// errors are returned unchanged.
     static func translated(_ error: any Error, _ activity: Activity, url: URL?) -> any Error {
         guard let error = error as? DatabaseError else { return error }
         let (code, sentence) = description(of: error, activity)
@@ -24,7 +25,7 @@ enum SQLiteError {
             NSSQLiteErrorDomain: Int(error.extendedResultCode.rawValue),
             NSLocalizedFailureReasonErrorKey: error.message ?? "\(error.resultCode)",
         ]
-        // The statement shows where it happened; its values are not told.
+        // The statement is included for diagnosis, without the values of its parameters.
         if let sql = error.sql { userInfo["NSSQLiteStatement"] = sql }
         return CocoaError(code, sentence, url: url, userInfo: userInfo)
     }
@@ -40,23 +41,23 @@ enum SQLiteError {
         case .SQLITE_BUSY where error.extendedResultCode == .SQLITE_BUSY_SNAPSHOT && activity != .saving:
             (
                 .persistentStoreTimeout,
-                "Another process has changed the store while it was read. Nothing mixed is handed out: read it again."
+                "Another process has changed the store while it was read. Read it again."
             )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             (
                 .persistentStoreTimeout,
-                "The store is locked by another connection, which is writing. Try again when that has ended."
+                "The store is locked by another connection, which is writing. Try again when it has finished."
             )
         case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
             (
                 .persistentStoreOpen,
                 "A process ended in the middle of a transaction, and left its rollback journal. Open the store for writing "
-                    + "once, with its app or the program sqlite3, which takes the transaction back."
+                    + "once, with its app or the program sqlite3, which rolls the transaction back."
             )
         case .SQLITE_READONLY:
-            (.fileWriteNoPermission, "The store is opened for reading only, or must not be written.")
+            (.fileWriteNoPermission, "The store is opened for reading only, or the file is not writable.")
         case .SQLITE_PERM, .SQLITE_AUTH:
-            (.fileReadNoPermission, "The store must not be opened.")
+            (.fileReadNoPermission, "The process has no permission to open the store.")
         case .SQLITE_CANTOPEN:
             (activity == .opening ? .persistentStoreOpen : activity.code, "The store's files cannot be opened.")
         case .SQLITE_IOERR:
@@ -64,10 +65,10 @@ enum SQLiteError {
         case .SQLITE_INTERRUPT:
             (
                 .fileReadCorruptFile,
-                "The store is damaged: a statement took more steps than all rows of an intact file of its size need."
+                "The store is damaged: a statement took more steps than an intact file of its size requires."
             )
         case .SQLITE_CONSTRAINT:
-            (.persistentStoreSave, "A row breaks a constraint of the store: \(error.message ?? "").")
+            (.persistentStoreSave, "A row violates a constraint of the store: \(error.message ?? "").")
         default:
             (activity.code, "SQLite reports: \(error.message ?? "\(error.resultCode)").")
         }

@@ -1,7 +1,7 @@
 import AtomicFiles
 import Foundation
 
-/// The files of a store, at the place that symbolic links lead to.
+/// The files of a store, with symbolic links resolved.
 struct SQLiteFile: Sendable {
     /// The location with links resolved.
     let url: URL
@@ -10,13 +10,14 @@ struct SQLiteFile: Sendable {
 
     var path: String { url.path }
 
-    /// Whether a location stands for a store in memory, as `/dev/null` does.
+    /// Whether a location denotes a store in memory, as `/dev/null` does.
     static func isMemory(_ url: URL) -> Bool { url.isFileURL && url.path == "/dev/null" }
 
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Whether a connection has the store open in WAL mode, or had when its process ended: each has both files open, and maps
-    /// the shared memory in regions of 32 KB. A shorter file was made by a connection that could not go on: the disk was full.
+    /// Whether a connection has the store open in WAL mode, or had when its process ended: such a connection opens both
+    /// files, and maps the shared memory in regions of 32 KB. A shorter file was left by a connection that failed on a
+    /// full disk.
     var isShared: Bool {
         guard let memory = FileStatus(path + "-shm"), memory.byteCount >= 32_768 else { return false }
         return FileStatus(path + "-wal") != nil
@@ -25,18 +26,18 @@ struct SQLiteFile: Sendable {
     /// Whether the store has content that is only in its write-ahead log.
     var hasLog: Bool { Self.size(atPath: path + "-wal") > 0 }
 
-    /// What the database, its log and its journal are like.
+    /// The stamps of the database, its log and its journal.
     var stamps: [FileStamp?] { ["", "-wal", "-journal"].map { FileStamp(path + $0) } }
 
-    /// The folder with large values, a file each.
+    /// The folder of large values, with one file for each.
     var externalDataDirectory: URL {
         StoreFiles(url: url).supportDirectory.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
     }
 
-    /// Whether there is a rollback journal: a process is in the middle of a transaction, or ended there.
+    /// Whether there is a rollback journal: a process is executing a transaction, or ended during one.
     var hasJournal: Bool { Self.size(atPath: path + "-journal") > 0 }
 
-    /// One sentence about the store's journal, for people.
+    /// One sentence that describes the store's journal to a user.
     var journalState: String {
         if hasLog {
             return isShared
@@ -54,7 +55,7 @@ struct SQLiteFile: Sendable {
         return (attributes?[.size] as? NSNumber)?.uint64Value ?? 0
     }
 
-    /// The location as SQLite takes it with parameters.
+    /// The location as an SQLite URI with parameters.
     func uri(parameters: String) -> String {
         var allowed = CharacterSet.urlPathAllowed
         allowed.remove(charactersIn: "?#%;")
@@ -64,10 +65,10 @@ struct SQLiteFile: Sendable {
 
     // MARK: - Checking
 
-    /// Refuses what cannot be a store before SQLite sees it.
+    /// Rejects locations that cannot be a store before SQLite opens them.
     ///
-    /// - Throws: Code 260 where there is nothing to read, 257 where it must not be read, 513 where it must not be
-    ///   written, 256 otherwise.
+    /// - Throws: Code 260 if the file does not exist, 257 if it is not readable, 513 if it is not writable, 256
+    ///   otherwise.
     func requireUsable(isReadOnly: Bool) throws {
         if Self.isMemory(url) { return }
         guard url.isFileURL else {
@@ -92,10 +93,10 @@ struct SQLiteFile: Sendable {
             throw CocoaError(.fileReadUnknown, "There is a folder at \(url.path), not a store.", url: url)
         }
         guard manager.isReadableFile(atPath: url.path) else {
-            throw CocoaError(.fileReadNoPermission, "The store at \(url.path) must not be read.", url: url)
+            throw CocoaError(.fileReadNoPermission, "The store at \(url.path) is not readable.", url: url)
         }
         guard isReadOnly || manager.isWritableFile(atPath: url.path) else {
-            throw CocoaError(.fileWriteNoPermission, "The store at \(url.path) must not be written.", url: url)
+            throw CocoaError(.fileWriteNoPermission, "The store at \(url.path) is not writable.", url: url)
         }
     }
 }

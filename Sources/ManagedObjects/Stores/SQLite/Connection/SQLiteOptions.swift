@@ -1,19 +1,19 @@
 import Foundation
 
-/// What a store's options say to SQLite.
+/// The SQLite settings in a store's options.
 struct SQLiteOptions: Sendable {
     var isReadOnly = false
-    /// How long a statement waits for other connections, in seconds.
+    /// The time that a statement waits for other connections, in seconds.
     var timeout: TimeInterval = 30
     var maximumReaderCount = 5
-    /// In lower case: `wal` unless the options say otherwise; nil for the mode that the file has.
+    /// In lower case: `wal` unless the options contain another; nil for the mode that the file has.
     var journalMode: String? = "wal"
     /// The other pragmas, in the order of their names.
     var pragmas: [(name: String, value: String)] = []
 
     init() {}
 
-    /// Options for work on a store that must not change its journal mode.
+    /// The options for work on a store whose journal mode must not change.
     static var keepingJournalMode: SQLiteOptions {
         var options = SQLiteOptions()
         options.journalMode = nil
@@ -31,7 +31,7 @@ struct SQLiteOptions: Sendable {
         for (name, value) in options?[NSSQLitePragmasOption] as? [String: Any] ?? [:] {
             let name = name.lowercased()
             let value = String(describing: value)
-            // Pragmas cannot be bound, so nothing but plain words and numbers gets through.
+            // Pragmas have no parameters, so only plain words and numbers are accepted.
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isWord), !value.isEmpty,
                 value.utf8.allSatisfy({ Self.isWord($0) || $0 == UInt8(ascii: "-") })
             else { continue }

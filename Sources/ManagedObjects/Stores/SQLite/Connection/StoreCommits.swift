@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Tells observers of commits to a store: its own, and those of other coordinators and processes. The store's files are
-/// watched from the first observer on.
+/// Notifies observers of commits to a store: its own, and those of other coordinators and processes. The store's files
+/// are watched while there is an observer.
 final class StoreCommits: Sendable {
-    /// An observer, for as long as it lives.
+    /// An observer, until it is deallocated.
     final class Observation: Sendable {
         private let commits: StoreCommits
         private let number: Int
@@ -33,8 +33,8 @@ final class StoreCommits: Sendable {
         self.connection = connection
     }
 
-    /// Calls a closure after each commit, on a queue of this object's: once for the store's own, and once for what others
-    /// commit within some 20 milliseconds.
+    /// Calls a closure after each commit, on a private queue: once for each commit of this store, and once for all
+    /// commits of others within some 20 milliseconds.
     func observe(_ body: @escaping @Sendable () -> Void) -> Observation {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -50,7 +50,7 @@ final class StoreCommits: Sendable {
     }
 
     private func end(_ number: Int) {
-        // The watcher goes outside of the lock.
+        // The watcher is released outside of the lock.
         let watcher = state.withLock { state -> StoreWatcher? in
             state.observers[number] = nil
             guard state.observers.isEmpty else { return nil }
@@ -60,7 +60,7 @@ final class StoreCommits: Sendable {
         _ = watcher
     }
 
-    /// The store has committed a transaction of its own.
+    /// Called after the store has committed a transaction of its own.
     func didWrite() {
         guard state.withLock({ !$0.observers.isEmpty }) else { return }
         queue.async { [weak self] in self?.tell() }

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The SQL functions that the triggers of a Core Data store call. Without them a row of a table with triggers cannot be
-/// written at all, so that every connection has them.
+/// The SQL functions that the triggers of a Core Data store call. Without them no row of a table with triggers can be
+/// written, so every connection registers them.
 enum StoreFunctions {
     static func all(collector: DerivedValueCollector) -> [DatabaseFunction] {
         let tellers = told.map { name in
@@ -14,10 +14,10 @@ enum StoreFunctions {
         return tellers + [now]
     }
 
-    /// The functions that the triggers of a store's derived texts call, by the names that the triggers have for them.
+    /// The functions that the triggers of a store's derived texts call, under the names that the triggers use.
     ///
-    /// What a trigger of `canonical:(title)` calls with one argument makes a text canonical; so nobody needs to know
-    /// its name.
+    /// A function that a trigger of `canonical:(title)` calls with one argument is the canonical form, so its name need
+    /// not be known.
     static func textFunctions(of catalog: SQLCatalog, schema: SQLSchema) -> [DatabaseFunction] {
         var functions: [String: PredicateFunctions.Name] = [:]
         for entity in schema.entities {
@@ -45,7 +45,7 @@ enum StoreFunctions {
     }
 }
 
-/// Derived values that triggers have written during a transaction.
+/// The derived values that triggers have written during a transaction.
 final class DerivedValueCollector: @unchecked Sendable {  // because only the writing connection's queue touches it
     struct DerivedValue {
         let number: Int64
@@ -56,7 +56,7 @@ final class DerivedValueCollector: @unchecked Sendable {  // because only the wr
 
     private(set) var values: [DerivedValue] = []
 
-    /// Takes the arguments of a trigger function: table, `Z_ENT`, `Z_PK`, name of the attribute, value.
+    /// Adds the arguments of a trigger function: table, `Z_ENT`, `Z_PK`, name of the attribute, value.
     func add(_ arguments: [DatabaseValue]) {
         guard arguments.count == 5, let number = Int64.fromDatabaseValue(arguments[1]),
             let key = Int64.fromDatabaseValue(arguments[2]), let name = String.fromDatabaseValue(arguments[3])

@@ -9,9 +9,9 @@ import Foundation
 
 /// Calls a closure when another coordinator or process has committed a transaction to a store.
 ///
-/// The kernel says when a file of the folder is written to; whether another connection has committed a transaction is
-/// then asked of SQLite. Where the kernel cannot watch the folder, SQLite is asked every second. On network file systems the
-/// kernel says nothing of what other machines write.
+/// The kernel reports writes to files of the folder; SQLite is then queried whether another connection has committed a
+/// transaction. If the kernel cannot watch the folder, SQLite is queried every second. On network file systems the
+/// kernel does not report writes of other machines.
 final class StoreWatcher: @unchecked Sendable {  // because only its queue touches what changes
     private let queue: DispatchQueue
     private let names: Set<String>
@@ -21,10 +21,10 @@ final class StoreWatcher: @unchecked Sendable {  // because only its queue touch
     private var version: Int64?
     private var isLooking = false
 
-    /// How long to wait for what else is written, before a look: one transaction writes many pages.
+    /// The delay between a report of the kernel and the query: one transaction writes many pages.
     private static let patience = DispatchTimeInterval.milliseconds(20)
 
-    /// - Parameter queue: Where the closure is called.
+    /// - Parameter queue: The queue on which the closure is called.
     init(url: URL, connection: SQLiteConnection, queue: DispatchQueue, post: @escaping @Sendable () -> Void) {
         let url = url.withoutLinks
         self.queue = queue
@@ -37,7 +37,7 @@ final class StoreWatcher: @unchecked Sendable {  // because only its queue touch
 
     deinit { source?.cancel() }
 
-    /// Asks SQLite every second.
+    /// Queries SQLite every second.
     private func poll() {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
@@ -46,7 +46,7 @@ final class StoreWatcher: @unchecked Sendable {  // because only its queue touch
         source = timer
     }
 
-    /// False where the kernel cannot watch the folder.
+    /// Watches a folder; false if the kernel cannot watch it.
     private func watch(_ folder: URL) -> Bool {
         #if canImport(Glibc) || canImport(Musl)
             let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -79,7 +79,7 @@ final class StoreWatcher: @unchecked Sendable {  // because only its queue touch
                         let event = base.load(fromByteOffset: offset, as: inotify_event.self)
                         let start = offset + MemoryLayout<inotify_event>.size
                         let name = UnsafeRawBufferPointer(start: base + start, count: Int(event.len)).prefix { $0 != 0 }
-                        // Where events were lost, ours may be among them.
+                        // If events were lost, the store's may have been among them.
                         isOurs =
                             isOurs || names.contains(String(decoding: name, as: UTF8.self))
                             || event.mask & UInt32(IN_Q_OVERFLOW) != 0
@@ -93,7 +93,7 @@ final class StoreWatcher: @unchecked Sendable {  // because only its queue touch
         }
     #endif
 
-    /// Asks whether others have committed anything.
+    /// Queries SQLite for commits of others.
     private func look() {
         isLooking = false
         guard let now = try? connection.dataVersion(), now != version else { return }

@@ -2,13 +2,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// An SQLite VFS that reads a database that no process has open, without making a file.
+/// An SQLite VFS that reads a database that no process has open, without creating a file.
 ///
-/// SQLite reads a database in WAL mode only with the shared memory of all its connections (`-shm`), or alone. This VFS
-/// lets it read alone: the index of the log stays in memory, the lock that is really taken is a shared one, and a missing log is
-/// an empty one. Nothing is written, and no file is deleted. Since a shared lock keeps no writer of a WAL database away, every
-/// page is followed by a look at the file: where the file has changed since the lock was taken, the page is not handed out, and
-/// SQLite reports `SQLITE_BUSY_SNAPSHOT`. So all that is read is of one state.
+/// SQLite reads a database in WAL mode only with the shared memory of all its connections (`-shm`), or in exclusive
+/// mode. This VFS enables exclusive mode without writing: the index of the log stays in memory, an exclusive lock is
+/// granted although only a shared one is taken, and a missing log is presented as an empty one. Nothing is written, and
+/// no file is deleted. Because a shared lock does not block writers of a WAL database, the file is checked after each
+/// page that is read: if the file has changed since the lock was taken, the page is discarded and SQLite reports
+/// `SQLITE_BUSY_SNAPSHOT`. All pages that are read therefore belong to one state.
 ///
 /// A database with a rollback journal is read under its ordinary shared lock.
 enum UnsharedFileSystem {
@@ -17,7 +18,7 @@ enum UnsharedFileSystem {
 
     /// Registers the VFS with SQLite, once.
     ///
-    /// - Returns: False where SQLite has no `unix` VFS to build on.
+    /// - Returns: False if SQLite has no `unix` VFS to build on.
     static let isRegistered: Bool = {
         guard let base else { return false }
         let system = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)  // lives as long as the process
@@ -29,15 +30,15 @@ enum UnsharedFileSystem {
             guard let file else { return SQLITE_MISUSE }
             return UnsharedFileSystem.open(path, file, flags, outFlags)
         }
-        // SQLite deletes a log that it takes to be its own.
+        // In exclusive mode SQLite would delete the log.
         system.pointee.xDelete = { _, _, _ in SQLITE_OK }
         return sqlite3_vfs_register(system, 0) == SQLITE_OK
     }()
 
-    /// What SQLite reports where a file has changed while it was read.
+    /// The code that is reported if a file has changed while it was read.
     fileprivate static let changed = ResultCode.SQLITE_BUSY_SNAPSHOT.rawValue
 
-    /// SQLite's own VFS. It is never unregistered, so that the pointer stays valid.
+    /// SQLite's own VFS. It is never unregistered, so the pointer stays valid.
     nonisolated(unsafe) fileprivate static let base = sqlite3_vfs_find("unix")
 
     private static func open(
@@ -47,7 +48,7 @@ enum UnsharedFileSystem {
         guard let base, let openBase = base.pointee.xOpen else { return SQLITE_CANTOPEN }
         let isLog = flags & SQLITE_OPEN_WAL != 0
         guard isLog || flags & SQLITE_OPEN_MAIN_DB != 0, let path else {
-            // Temporary files of a sort are SQLite's own affair.
+            // Temporary files of a sort are opened by SQLite's own VFS.
             return openBase(base, path, file, flags, outFlags)
         }
         let head = UnsharedFile(file)
@@ -69,22 +70,22 @@ enum UnsharedFileSystem {
     }
 }
 
-/// A database or a log, as SQLite has it open through `UnsharedFileSystem`: SQLite's structure, what is known of the file, and
-/// the file of the VFS beneath.
+/// A database or a log that SQLite has opened through `UnsharedFileSystem`. In memory: SQLite's structure, the state of
+/// the file, and the file structure of the underlying VFS.
 private struct UnsharedFile {
     struct State {
         /// The path, which SQLite keeps for as long as the file is open.
         var path: UnsafePointer<CChar>
-        /// What the file was like when reading began; nil for a log that does not exist.
+        /// The stamp of the file when reading began; nil for a log that does not exist.
         var stamp: FileStamp?
         var isMissing = false
-        /// Whether pages are checked, because no lock keeps writers away.
+        /// Whether pages are checked, because no lock blocks writers.
         var isChecked = false
         var lock = SQLITE_LOCK_NONE
     }
 
     private static let stateOffset = 16
-    /// Where the file beneath begins: a multiple of 16, so that every type is aligned.
+    /// The offset of the underlying file structure: a multiple of 16, so that every type is aligned.
     static let headSize = stateOffset + (MemoryLayout<State>.size + 15) / 16 * 16
 
     let file: UnsafeMutableRawPointer
@@ -100,7 +101,8 @@ private struct UnsharedFile {
     var base: UnsafeMutablePointer<sqlite3_file> { (file + Self.headSize).assumingMemoryBound(to: sqlite3_file.self) }
     var baseMethods: sqlite3_io_methods? { state.pointee.isMissing ? nil : base.pointee.pMethods?.pointee }
 
-    /// Takes the stamp that pages are checked by, once the file is at rest; false where it does not come to rest.
+    /// Takes the stamp that pages are compared with, once the file is no longer being written; false if it is still
+    /// being written after a number of attempts.
     func settle() -> Bool {
         for _ in 0..<20 {
             state.pointee.stamp = FileStamp(state.pointee.path)
@@ -113,13 +115,13 @@ private struct UnsharedFile {
         return false
     }
 
-    /// The code for what was just read: an error where the file has changed since reading began.
+    /// The result code of a read: an error if the file has changed since reading began.
     func checked(_ code: Int32) -> Int32 {
         guard state.pointee.isChecked, FileStamp(state.pointee.path) != state.pointee.stamp else { return code }
         return UnsharedFileSystem.changed
     }
 
-    // MARK: - What SQLite calls
+    // MARK: - Methods of the VFS
 
     /// Version 1: without shared memory and memory mapping.
     nonisolated(unsafe) static let methods: UnsafePointer<sqlite3_io_methods> = {  // because it is never changed
@@ -177,7 +179,8 @@ private struct UnsharedFile {
         return UnsafePointer(methods)
     }()
 
-    /// Takes a shared lock, and says yes to more: SQLite asks for an exclusive one when it is to read a log alone.
+    /// Takes a shared lock, and reports higher levels as granted: SQLite requests an exclusive lock to read a log
+    /// without shared memory.
     private func lock(_ level: Int32) -> Int32 {
         guard let methods = baseMethods else { return SQLITE_OK }
         if state.pointee.lock < SQLITE_LOCK_SHARED {

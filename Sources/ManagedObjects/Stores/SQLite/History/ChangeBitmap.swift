@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Which properties of an object an update has changed, one bit each, the highest bit of the first byte first.
+/// The bit mask of the properties that an update has changed, one bit each, the highest bit of the first byte first.
 ///
-/// The order: to-one relationships, companions of those that may refer to several entities, positions, attributes,
-/// to-many relationships; in each group what is inherited stands first.
+/// The order: to-one relationships, companion columns of those that may refer to several entities, positions,
+/// attributes, to-many relationships; in each group inherited properties come first.
 struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen model do not change
     private var bitsBySlot: [[Int]]
     private var bitByToMany: [Int?]
-    /// The property of each bit. A companion and a position count as the to-one relationship that they belong to.
+    /// The property of each bit. Companions and positions have the to-one relationship that they belong to.
     private var properties: [NSPropertyDescription?] = []
 
     private var byteCount: Int { (properties.count + 7) / 8 }
@@ -37,8 +37,8 @@ struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen mo
         }
     }
 
-    /// The property of the entity that a slot belongs to: of an element of a composite attribute, the composite; none for
-    /// a slot that serves another entity's relationship.
+    /// The property of the entity that a slot belongs to: for an element of a composite attribute, the composite; nil
+    /// for a slot that serves a relationship of another entity.
     private static func property(of slot: EntityLayout.Slot, in entity: NSEntityDescription) -> NSPropertyDescription? {
         let name = slot.name ?? slot.property.name
         let first = name.prefix { $0 != "." }
@@ -54,9 +54,9 @@ struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen mo
         return data
     }
 
-    /// The properties whose bits are set; nil where the data has another length than a mask of the entity.
+    /// The properties whose bits are set; nil if the data does not have the length of a mask of the entity.
     ///
-    /// - Parameter isPadded: Whether more bytes may follow, which count for nothing.
+    /// - Parameter isPadded: Whether more bytes may follow, which are ignored.
     func properties(in data: Data, isPadded: Bool) -> Set<NSPropertyDescription>? {
         guard isPadded ? data.count >= byteCount : data.count == byteCount else { return nil }
         var found: Set<NSPropertyDescription> = []
@@ -68,7 +68,7 @@ struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen mo
     }
 }
 
-/// The bitmaps of a store's entities, made when they are first needed.
+/// The bitmaps of a store's entities, created on first use.
 final class ChangeBitmaps: PropertyMasks {
     private let schema: SQLSchema
     let areReliable: Bool

@@ -1,16 +1,16 @@
 import Foundation
 import GRDB
 
-/// Reads transactions and their changes, by two statements that run beside each other.
+/// Reads transactions and their changes with two statements that are stepped in parallel.
 struct HistoryReader {
     private let tables: HistoryTables
     private let schema: SQLSchema
     private let query: HistoryQuery
     private let store: UInt16
     private let url: URL?
-    /// The numbers of the root entities and keys of the objects that are of interest; nil for all.
+    /// The root entities' numbers and keys of the objects to which the query is limited; nil for all objects.
     private let objects: Set<Place>?
-    /// The slots of each entity's tombstones, once they have been needed.
+    /// The slots of each entity's tombstones, computed on first use.
     private var tombstones: [UInt16: [EntityLayout.Slot]] = [:]
     private var strings: [Int64: String] = [:]
 
@@ -53,7 +53,7 @@ struct HistoryReader {
             let transaction = row(transactions)
             var found = ContiguousArray<HistoryChangeRow>()
             while let statement = changes, statement.integer(4) <= transaction.number {
-                // What belongs to no transaction is passed over.
+                // Changes without a transaction are skipped.
                 if statement.integer(4) == transaction.number, let change = try change(statement) {
                     found.append(change)
                 }
@@ -82,7 +82,7 @@ struct HistoryReader {
             contextName: text(2), processID: text(3))
     }
 
-    /// Nil for a change of an object that is not of interest, or whose entity the schema does not have.
+    /// Nil for a change of an object that the query excludes, or whose entity the schema does not have.
     private mutating func change(_ statement: SQLStatement) throws -> HistoryChangeRow? {
         guard let type = NSPersistentHistoryChangeType(rawValue: Int(truncatingIfNeeded: statement.integer(1))) else {
             throw CocoaError(

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 
-/// The SQL of a store's history: its tables, and every statement about them.
+/// The SQL of a store's history: its tables, and all statements that read or write them.
 enum HistoryStatements {
     // MARK: - Tables
 
-    /// The tables and indexes as Core Data makes them. The rows of `Z_PRIMARYKEY` come with the first transaction.
+    /// The tables and indexes as Core Data creates them. The rows of `Z_PRIMARYKEY` are written with the first
+    /// transaction.
     static let tables: [String] = {
         let head = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
         var statements = [
@@ -45,8 +46,8 @@ enum HistoryStatements {
     static let findString = "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?"
     static let insertString = "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)"
 
-    /// A statement for changes as far as `VALUES`, the values of one row, and the number of its parameters: number, type,
-    /// entity, key, transaction, and where they are wanted the mask or the tombstone.
+    /// A statement for changes up to `VALUES`, the values of one row, and the number of its parameters: number, type,
+    /// entity, key, transaction, and optionally the mask or the tombstone.
     static func insertChanges(hasMask: Bool = false, tombstones: Int = 0) -> (head: String, values: String, width: Int)
     {
         let extra = (hasMask ? ["ZCOLUMNS"] : []) + (0..<tombstones).map { "ZTOMBSTONE\($0)" }
@@ -63,8 +64,8 @@ enum HistoryStatements {
     static let oldestTransaction = "SELECT min(Z_PK) FROM ATRANSACTION"
     static let strings = "SELECT Z_PK, ZNAME FROM ATRANSACTIONSTRING"
 
-    /// Columns: number, timestamp, then author, bundle, context, process, as keys of texts where the store has a table of
-    /// texts, then the four once more as texts.
+    /// Columns: number, timestamp, then author, bundle, context and process as keys of texts (NULL if the store has no
+    /// table of texts), then the same four as texts.
     static func transactions(_ tables: HistoryTables, where conditions: HistoryConditions) -> SQLQuery {
         let texts = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
         let keys = texts.map { tables.hasStrings ? $0 + "TS" : "NULL" }
@@ -89,7 +90,7 @@ enum HistoryStatements {
 
     // MARK: - Deleting
 
-    /// The number of the first transaction that stays.
+    /// The number of the first transaction that is kept.
     static func firstKept(_ deletion: HistoryDeletion) -> SQLQuery {
         switch deletion {
         case .before(let number): SQLQuery(sql: "SELECT ?", arguments: [number.databaseValue])
@@ -99,7 +100,7 @@ enum HistoryStatements {
                     + "(SELECT max(Z_PK) FROM ATRANSACTION) + 1)",
                 arguments: [date.timeIntervalSinceReferenceDate.databaseValue])
         case .leavingChanges(let count):
-            // The newest change that is one too many goes with its whole transaction.
+            // The newest change beyond the limit is deleted with its whole transaction.
             SQLQuery(
                 sql: "SELECT ZTRANSACTIONID + 1 FROM ACHANGE ORDER BY ZTRANSACTIONID DESC, Z_PK DESC LIMIT 1 OFFSET ?",
                 arguments: [max(0, count).databaseValue])
@@ -110,7 +111,7 @@ enum HistoryStatements {
     static let deleteTransactions = "DELETE FROM ATRANSACTION WHERE Z_PK < ?"
 }
 
-/// The conditions of a statement about a history, and the values of their parameters.
+/// The conditions of a statement on the history tables, and the values of their parameters.
 struct HistoryConditions {
     private(set) var texts: [String] = []
     private(set) var arguments: [DatabaseValue] = []
@@ -122,14 +123,14 @@ struct HistoryConditions {
         arguments += values
     }
 
-    /// A list of values as one parameter, so that the statement's text does not depend on their number.
+    /// A list of values as one parameter, so that the statement's text does not depend on the number of values.
     mutating func add(_ column: String, in numbers: some Sequence<Int64>) {
         add("\(column) IN (SELECT value FROM json_each(?))", [BatchTransaction.list(numbers).databaseValue])
     }
 }
 
 extension HistoryConditions {
-    /// The conditions on the transactions of a query.
+    /// The conditions for the transactions of a query.
     static func transactions(_ query: HistoryQuery, _ tables: HistoryTables) -> HistoryConditions {
         var conditions = HistoryConditions()
         switch query.start {
@@ -160,7 +161,7 @@ extension HistoryConditions {
         return data.map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    /// The conditions on the changes of a query.
+    /// The conditions for the changes of a query.
     static func changes(_ query: HistoryQuery, _ tables: HistoryTables, schema: SQLSchema) -> HistoryConditions {
         var conditions = HistoryConditions()
         switch query.start {
@@ -182,7 +183,7 @@ extension HistoryConditions {
         }
         if let types = query.filter.types { conditions.add("ZCHANGETYPE", in: types.map(Int64.init).sorted()) }
         if let objects = query.filter.objects {
-            // The entity is checked by those who have the change: a row may be known by a superentity.
+            // The entity is checked when the change is read: a row may be identified by a superentity.
             conditions.add("ZENTITYPK", in: Set(objects.map(\.number)).sorted())
         }
         return conditions

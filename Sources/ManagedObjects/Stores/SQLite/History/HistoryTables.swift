@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The tables of a store's history as they are in a file: what each transaction has changed.
+/// The tables of a store's history as they exist in a file.
 struct HistoryTables: Sendable {
     /// The numbers of the history's own entities.
     enum Number {
@@ -10,15 +10,15 @@ struct HistoryTables: Sendable {
         static let string: Int64 = 16003
     }
 
-    /// Whether texts are kept once in a table of their own, as all but the oldest stores do.
+    /// Whether texts are kept in a table of their own, as in all but the oldest stores.
     let hasStrings: Bool
-    /// How many columns there are for values of deleted objects.
+    /// The number of columns for values of deleted objects.
     let tombstoneCount: Int
-    /// Whether the store was opened with the option that asks for a history. Without it a history that has been begun is
-    /// continued, as one with gaps would mislead, and none is begun.
+    /// Whether the store was opened with the option that enables history. Without the option an existing history is
+    /// continued, because a history with gaps would be misleading, and no new one is started.
     var isWanted = true
 
-    /// The tables of a database; nil where it has none. Cost: two statements.
+    /// The tables of a database; nil if it has none. Cost: two statements.
     init?(in database: Database) throws {
         let changes = try HistoryStatements.columns(of: "ACHANGE", in: database)
         let transactions = try HistoryStatements.columns(of: "ATRANSACTION", in: database)
@@ -27,7 +27,7 @@ struct HistoryTables: Sendable {
         tombstoneCount = changes.filter { $0.hasPrefix("ZTOMBSTONE") }.count
     }
 
-    /// The tables of a store that is opened for writing, made where they are wanted and brought up to the model; nil where
+    /// The tables of a store that is opened for writing, created if the option is set and updated to the model; nil if
     /// the store keeps no history.
     static func open(
         schema: SQLSchema, catalog: SQLCatalog, isWanted: Bool, connection: SQLiteConnection
@@ -37,7 +37,7 @@ struct HistoryTables: Sendable {
         let present = catalog.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count
         if present.map({ $0 < needed }) ?? true {
             try connection.write { database in
-                // Looked up again, as another process may have made them meanwhile.
+                // Read again in the transaction, because another process may have created them.
                 let existing = try HistoryTables(in: database)
                 if existing == nil {
                     for statement in HistoryStatements.tables { try database.execute(sql: statement) }
@@ -54,8 +54,8 @@ struct HistoryTables: Sendable {
 
     // MARK: - Tombstones
 
-    /// The slots whose values the history keeps of deleted objects, sorted by name. Old models name them in the entity's
-    /// user info.
+    /// The slots whose values the history preserves of deleted objects, sorted by name. Old models list their names in
+    /// the entity's user info.
     static func preservedSlots(of entity: SQLEntity) -> [Int] {
         let slots = entity.entity.layout.slots
         let named = entity.entity.userInfo?["NSPersistentHistoryTombstoneAttributes"] as? String ?? ""
@@ -68,7 +68,8 @@ struct HistoryTables: Sendable {
             .sorted { (slots[$0].name ?? "").utf8.lexicographicallyPrecedes((slots[$1].name ?? "").utf8) }
     }
 
-    /// What selects the preserved values of a row: values that may be in external files are not kept.
+    /// The expressions that select the preserved values of a row. Values that may be in external files are not
+    /// preserved.
     static func preservedColumns(of entity: SQLEntity) -> [String] {
         preservedSlots(of: entity).compactMap { entity.columns[$0] }.map { $0.hasStorageByte ? "NULL" : $0.name }
     }

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 
-/// Collects what a transaction changes and appends it to a store's history at the end: an object occurs once, insertions
-/// come before updates and those before deletions.
+/// Collects the changes of a transaction and appends them to a store's history at its end. An object occurs once;
+/// insertions are written before updates, and updates before deletions.
 ///
-/// A value of the writing transaction. Memory: some 50 bytes for each updated or deleted row, and while the history is
-/// written 16 for each inserted one.
+/// Used only during the write transaction. Memory: some 50 bytes for each updated or deleted row, and during the write
+/// of the history 16 bytes for each inserted one.
 struct HistoryWriter {
     private let tables: HistoryTables
     private let bitmaps: ChangeBitmaps
@@ -13,12 +13,12 @@ struct HistoryWriter {
     private let author: String?
     private let contextName: String?
 
-    /// By the numbers of entities.
+    /// The inserted rows by the number of their entity.
     private var inserted: [Int64: InsertedKeys] = [:]
     private var updated: [Place: Data] = [:]
     private var deleted: [(place: Place, tombstone: [DatabaseValue])] = []
 
-    /// A row by the number of its entity and its key.
+    /// A row, identified by the number of its entity and its key.
     private struct Place: Hashable {
         let entity: Int64
         let key: Int64
@@ -40,14 +40,14 @@ struct HistoryWriter {
         inserted[entity.number, default: InsertedKeys()].insert(key)
     }
 
-    /// The insertion of all rows whose keys a statement gives.
+    /// Adds the insertion of all rows whose keys a statement selects.
     mutating func insertAll(_ entity: SQLEntity, keys: String) throws {
         let statement = try SQLStatement("\(keys) ORDER BY 1", in: database)
         defer { statement.finish() }
         while try statement.step() { insert(entity, key: statement.integer(0)) }
     }
 
-    /// An update of slots, and of to-many relationships by their places in the layout.
+    /// Adds an update of slots, and of to-many relationships by their indexes in the layout.
     mutating func update(_ entity: SQLEntity, key: Int64, slots: [Int], toMany: Set<Int> = []) {
         let place = Place(entity: entity.number, key: key)
         if isInserted(place) { return }
@@ -59,7 +59,7 @@ struct HistoryWriter {
         updated[place] = Data(zip(known, mask).map { $0 | $1 })
     }
 
-    /// A deletion, with the values that the history is to keep, in the order of the entity's preserved slots.
+    /// Adds a deletion, with the preserved values in the order of the entity's preserved slots.
     mutating func delete(_ entity: SQLEntity, key: Int64, tombstone: [DatabaseValue]) {
         let place = Place(entity: entity.number, key: key)
         if isInserted(place) {
@@ -74,7 +74,7 @@ struct HistoryWriter {
 
     // MARK: - Writing
 
-    /// Writes the transaction, unless nothing has changed.
+    /// Writes the transaction, unless there are no changes.
     func finish() throws {
         let insertions = inserted.sorted { $0.key < $1.key }
             .flatMap { entity, keys in keys.all.map { Place(entity: entity, key: $0) } }
@@ -133,7 +133,7 @@ struct HistoryWriter {
         return number
     }
 
-    /// What stands for a text: its key in the table of texts, or, in old stores, the text.
+    /// The stored form of a text: its key in the table of texts, or, in old stores, the text itself.
     private func text(_ text: String?) throws -> DatabaseValue {
         guard let text else { return .null }
         guard tables.hasStrings else { return text.databaseValue }

@@ -1,7 +1,7 @@
-/// The keys of the rows of one entity that a transaction has inserted. Keys mostly come in ascending order without gaps,
-/// and then take no memory each.
+/// The keys of the rows of one entity that a transaction has inserted. Ascending keys without gaps are stored as
+/// ranges, which need no memory for each key.
 struct InsertedKeys {
-    /// Ascending, with gaps between them.
+    /// Ascending, with gaps in between.
     private var runs: [ClosedRange<Int64>] = []
     private var scattered: Set<Int64> = []
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-// The history of the store: read, counted, and its oldest part deleted.
+// Reads and counts the history of the store, and deletes its oldest part.
 
 extension SQLiteStore: HistoryStore {
     func historyExtent() throws -> HistoryExtent? {
@@ -41,7 +41,7 @@ extension SQLiteStore: HistoryStore {
         }
     }
 
-    /// The tables, when everything that a query asks for is still there.
+    /// The tables, after checking that all transactions of a query still exist.
     private func tables(for query: HistoryQuery, in database: Database) throws -> HistoryTables? {
         guard let tables = try HistoryTables(in: database) else { return nil }
         if case .after(let number) = query.start, try !Self.extent(in: database).holdsEverything(after: number) {
@@ -65,7 +65,7 @@ extension SQLiteStore: HistoryStore {
                 let kept = try bound.step() && !bound.isNull(0) ? bound.integer(0) : nil
                 bound.finish()
                 guard let kept else { return 0 }
-                // Written down before the rows go: their numbers are not given out again.
+                // Recorded before the rows are deleted, so that their numbers are not assigned again.
                 let last = try PrimaryKeys.last(HistoryTables.Number.transaction, table: "ATRANSACTION", in: database)
                 let lastChange = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
                 try PrimaryKeys.raise(HistoryTables.Number.transaction, to: last, name: "TRANSACTION", in: database)

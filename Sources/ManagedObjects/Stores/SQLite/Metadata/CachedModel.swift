@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import ModelFiles
 
-/// The model that a store keeps of itself: the row of `Z_MODELCACHE`.
+/// The model that is cached in a store: the row of `Z_MODELCACHE`.
 enum CachedModel {
-    /// The model; nil where an old or stripped store has none.
+    /// The model; nil if an old or stripped store has none.
     ///
-    /// - Throws: `ModelError` when it is damaged.
+    /// - Throws: `ModelError` if it is damaged.
     static func read(in database: Database) throws -> Model? {
         let reader = StoreReader(database)
         guard try reader.hasTable("Z_MODELCACHE"),

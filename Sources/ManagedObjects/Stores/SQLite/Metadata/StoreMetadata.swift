@@ -3,17 +3,17 @@ import GRDB
 import KeyedArchives
 import ModelFiles
 
-/// What a store says of itself: the row of `Z_METADATA`.
+/// The metadata of a store: the row of `Z_METADATA`.
 struct StoreMetadata: @unchecked Sendable {  // because property list values are never changed
     /// The store's identifier, in upper case.
     var uuid: String
-    /// Everything else. Keys that nobody here knows are kept.
+    /// All other entries. Unknown keys are kept.
     var content: [String: Any]
 
-    /// The version of Core Data whose format the stores made here have.
+    /// The version of Core Data whose format new stores have.
     static let frameworkVersion = 1344
 
-    /// Keys that a running store adds to its metadata, and that the file keeps elsewhere.
+    /// Keys that are added to the metadata of an open store, and whose values the file keeps elsewhere.
     private static let derivedKeys = [NSStoreUUIDKey]
 
     /// The metadata of a new store.
@@ -26,7 +26,7 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         ].merging(Self.version(of: model, configuration: configuration)) { $1 }
     }
 
-    /// What names the version of a model in metadata.
+    /// The entries that identify the version of a model in metadata.
     static func version(of model: NSManagedObjectModel, configuration: String?) -> [String: Any] {
         let names = Set((model.entities(forConfigurationName: configuration) ?? model.entities).compactMap(\.name))
         let hashes = model.entityVersionHashesByName.filter { names.contains($0.key) }
@@ -39,14 +39,14 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         ]
     }
 
-    /// What a program sees.
+    /// The metadata that a program reads.
     var published: [String: Any] { content.merging([NSStoreUUIDKey: uuid]) { $1 } }
 
-    // MARK: - In the store
+    // MARK: - Row
 
     /// Reads the row.
     ///
-    /// - Throws: Code 259 where the database is no store of Core Data's.
+    /// - Throws: Code 259 if the database is not a store of Core Data.
     init(in database: Database, url: URL?) throws {
         let reader = StoreReader(database)
         guard try reader.hasTable("Z_METADATA"),
@@ -58,17 +58,17 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         }
         guard let identifier = row.isNull(0) ? UUID().uuidString : row.text(0) else {
             throw CocoaError(
-                .fileReadCorruptFile, "The metadata of the store are damaged: Z_UUID is no text.", url: url)
+                .fileReadCorruptFile, "The metadata of the store are damaged: Z_UUID is not text.", url: url)
         }
         uuid = identifier
-        // Some files have been stripped of their property list.
+        // In some files the property list has been removed.
         content = row.isNull(1) ? [:] : try Self.propertyList(row.data(1), url: url)
     }
 
-    /// The dictionary that a property list is.
+    /// Decodes a property list that contains a dictionary.
     ///
-    /// Our own reader looks at the bytes first: it refuses a list that refers to itself or is nested without end, which
-    /// Foundation's cannot be trusted with.
+    /// It is checked with this project's reader first, which rejects a list that contains itself or is nested too
+    /// deeply; Foundation's reader is not safe with such lists.
     private static func propertyList(_ data: Data?, url: URL?) throws -> [String: Any] {
         guard let data, case .dictionary? = try? PropertyListValue(propertyList: data),
             let read = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
@@ -77,12 +77,12 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         return dictionary
     }
 
-    /// Writes the row, adding it where there is none.
+    /// Writes the row, inserting it if it does not exist.
     func write(to database: Database) throws {
         let plist = content.filter { !Self.derivedKeys.contains($0.key) }
         guard PropertyListSerialization.propertyList(plist, isValidFor: .binary) else {
             throw CocoaError(
-                .persistentStoreSave, "Metadata of a store can only hold what a property list can, such as strings.")
+                .persistentStoreSave, "Metadata of a store can only contain property list types, such as strings.")
         }
         let data = try PropertyListSerialization.data(fromPropertyList: plist, format: .binary, options: 0)
         try database.execute(
@@ -90,17 +90,18 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
             arguments: [uuid, data])
     }
 
-    /// The metadata as a program has changed them. What the framework itself keeps there stays, unless it was replaced.
+    /// The metadata with the changes of a program. Entries of the framework are kept unless the program has replaced
+    /// them.
     func replacing(with changed: [String: Any]) -> StoreMetadata {
         var copy = self
         copy.uuid = changed[NSStoreUUIDKey] as? String ?? uuid
         copy.content = Self.replacing(content, with: changed)
-        // Another process may have changed them since the program has read the metadata.
+        // Another process may have changed them since the program read the metadata.
         copy.historyFollowers = historyFollowers
         return copy
     }
 
-    /// Metadata as a program has changed them.
+    /// Metadata with the changes of a program.
     static func replacing(_ content: [String: Any], with changed: [String: Any]) -> [String: Any] {
         content.filter { isFrameworkKey($0.key) }.merging(changed) { $1 }
     }

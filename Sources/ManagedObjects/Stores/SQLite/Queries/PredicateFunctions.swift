@@ -2,14 +2,15 @@ import Foundation
 import GRDB
 import PredicateLanguage
 
-/// The SQL functions and collations that the statements of queries use. Every connection has them.
+/// The SQL functions and collations that statements of queries use. Every connection registers them.
 ///
-/// They ask the predicate language itself, so that a predicate means in a store what it means in memory.
+/// They call the predicate language's own implementation, so that a predicate has the same result in a store as in
+/// memory.
 enum PredicateFunctions {
     enum Name: String {
-        /// `(text, pattern, code)`: a string operator. NULL where one of the texts is.
+        /// `(text, pattern, code)`: a string operator. NULL if one of the texts is NULL.
         case matches = "PredicateMatches"
-        /// `(text, options)`: the text without what the options disregard.
+        /// `(text, options)`: the text without the differences that the options ignore.
         case fold = "PredicateFold"
         case uppercase = "PredicateUppercase"
         case lowercase = "PredicateLowercase"
@@ -22,7 +23,7 @@ enum PredicateFunctions {
         Int64(operation.number) << 8 | Int64(options.rawValue & 0xFF)
     }
 
-    /// Makes functions and collations known to a connection.
+    /// Registers functions and collations with a connection.
     static func add(to database: Database) {
         for function in functions() { database.add(function: function) }
         for collation in collations() { database.add(collation: collation) }
@@ -48,7 +49,7 @@ enum PredicateFunctions {
         ] + [Name.uppercase, .lowercase, .canonical, .length].map { function($0, name: $0.rawValue) }
     }
 
-    /// A function of one text, under a name.
+    /// A function of one text, registered under a name.
     static func function(_ function: Name, name: String) -> DatabaseFunction {
         DatabaseFunction(name, argumentCount: 1, pure: true) { arguments in
             guard let text = String.fromDatabaseValue(arguments[0]) else { return nil }
@@ -64,7 +65,7 @@ enum PredicateFunctions {
 
     // MARK: - Collations
 
-    /// The collation of a sort descriptor's comparison; nil for one that is no comparison of texts by name.
+    /// The collation of a sort descriptor's comparison; nil if it is not a comparison method for texts.
     static func collation(of selector: Selector) -> String? {
         collationNames[selector.name]
     }
@@ -84,7 +85,7 @@ enum PredicateFunctions {
     }
 }
 
-/// Operators made ready, by pattern: a statement asks for the same one row after row.
+/// Prepared operators, cached by pattern: a statement uses the same one for every row.
 private final class MatcherCache: @unchecked Sendable {  // because a connection is used by one thread at a time
     private struct Key: Hashable {
         let pattern: String

@@ -1,27 +1,27 @@
 import Foundation
 import PredicateLanguage
 
-/// Why a part of a query cannot be said in SQL. What is refused is finished in memory.
+/// The reason why a part of a query cannot be translated to SQL. That part is evaluated in memory.
 struct PredicateRefusal: Error, CustomStringConvertible {
     enum Code: String {
-        /// A block, a subclass of the user's, a fetch as an expression.
+        /// A block, a custom subclass, or a fetch as an expression.
         case opaque
-        /// A transient property, a fetched property, the values of a transformable, data that may lie in files.
+        /// A transient property, a fetched property, the values of a transformable, or data that may be in files.
         case notStored
-        /// A to-many relationship where one value is wanted.
+        /// A to-many relationship where a single value is required.
         case toMany
-        /// Values of kinds that a store does not compare, such as a text and a number.
+        /// Values of kinds that are not comparable in a store, such as a text and a number.
         case mixedKinds
-        /// A function or an operator without counterpart.
+        /// A function or an operator without an SQL equivalent.
         case function
-        /// A variable that stands for nothing here.
+        /// A variable that has no value.
         case variable
-        /// More constants than a statement takes, or a tree that is too deep.
+        /// More constants than a statement allows, or a tree that is too deep.
         case tooLarge
     }
 
     let code: Code
-    /// The text of the expression or comparison that is refused.
+    /// The text of the expression or comparison.
     let place: String
 
     init(_ code: Code, _ expression: ExpressionNode) {

@@ -1,12 +1,12 @@
 import Foundation
 import PredicateLanguage
 
-/// A predicate without its constants. Predicates of one shape make the same statement with other parameters, so that a
-/// statement is written and prepared once.
+/// A predicate without its constants. Predicates of the same shape produce the same statement with other parameters, so
+/// that the statement is generated and prepared once.
 struct PredicateShape {
-    /// The number of the store and its entities' roots, by which objects among the constants are told apart.
+    /// The number of the store and the roots of its entities, which distinguish objects among the constants.
     private let store: UInt16
-    /// What names the shape. Equal keys, equal shapes.
+    /// Identifies the shape: equal keys mean equal shapes.
     private(set) var key = ""
     /// The constants in the order in which the tree is read.
     private(set) var constants: [PredicateValue] = []
@@ -16,17 +16,17 @@ struct PredicateShape {
         self.store = store
     }
 
-    // A character that no format can have in a variable's name.
+    // A character that a variable's name in a format string cannot contain.
     private static let mark: Character = "\u{1}"
 
-    /// The position of the constant that a variable stands for; nil for a variable of the predicate's own.
+    /// The index of the constant that a variable replaces; nil for a variable of the predicate itself.
     static func position(ofConstant variable: String) -> Int? {
         variable.first == mark ? Int(variable.dropFirst()) : nil
     }
 
-    /// Takes the constants out of a predicate, leaving variables in their places.
+    /// Replaces the constants of a predicate by variables.
     ///
-    /// - Throws: `PredicateRefusal` for a tree that is too deep, and for what no store understands.
+    /// - Throws: `PredicateRefusal` for a tree that is too deep, and for expressions that no store can evaluate.
     mutating func extract(_ node: PredicateNode) throws -> PredicateNode {
         depth += 1
         defer { depth -= 1 }
@@ -59,7 +59,7 @@ struct PredicateShape {
         return extracted
     }
 
-    /// Takes the constants out of an expression.
+    /// Replaces the constants of an expression by variables.
     mutating func extract(_ node: ExpressionNode) throws -> ExpressionNode {
         depth += 1
         defer { depth -= 1 }
@@ -112,13 +112,13 @@ struct PredicateShape {
         return extracted
     }
 
-    /// Adds everything about a constant that the text of a statement depends on.
+    /// Adds every property of a constant on which the text of a statement depends.
     private mutating func add(kindOf value: PredicateValue) {
         switch value {
         case .null: key += "n"
         case .bool: key += "b"
-        // Zero and one are told from other numbers: nothing is divided by zero, and a count of them is a question of
-        // existence.
+        // Zero and one are distinguished from other numbers, because of division by zero and because a count compared
+        // with them becomes a test for existence.
         case .integer(let number): key += number == 0 ? "0" : number == 1 ? "1" : "i"
         case .double(let number): key += number.isNaN ? "N" : number == 0 ? "r0" : "r"
         case .decimal(let number): key += number.isZero ? "d0" : "d"

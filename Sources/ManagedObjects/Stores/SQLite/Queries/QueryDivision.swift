@@ -1,17 +1,17 @@
 import PredicateLanguage
 
-/// A query in two parts: what the store answers, and what remains to be done in memory with its rows.
+/// A query in two parts: the part that the store executes, and the part that is evaluated in memory on its rows.
 struct QueryDivision {
     var stored: RowQuery
-    /// Predicate, order and limits still to be applied to the rows of `stored`; nil where nothing is.
+    /// The predicate, order and limits to apply to the rows of `stored`; nil if there are none.
     var remainder: RowQuery?
-    /// Why: one for each part that was refused.
+    /// The reasons: one for each refused part.
     var refusals: [PredicateRefusal] = []
 }
 
 extension SQLQueryCompiler {
-    /// Divides a query: of a conjunction, the parts that SQL can say stay with the store; the others, and then the limits
-    /// too, are left for memory.
+    /// Divides a query: the store evaluates those parts of a conjunction that can be translated to SQL; the others, and
+    /// consequently the limits, are evaluated in memory.
     ///
     /// - Throws: `CocoaError.coreData` for a key that the entity does not have.
     func divide(_ query: RowQuery, store: UInt16) throws -> QueryDivision {
@@ -51,7 +51,7 @@ extension SQLQueryCompiler {
         return division
     }
 
-    /// Why SQL cannot say a predicate; nil where it can.
+    /// The reason why a predicate cannot be translated to SQL; nil if it can.
     private func refusal(
         of node: PredicateNode, entity: NSEntityDescription, store: UInt16
     ) throws -> PredicateRefusal? {
@@ -67,7 +67,7 @@ extension SQLQueryCompiler {
         }
     }
 
-    /// The parts of a conjunction, in order; a predicate that is none is its own only part.
+    /// The parts of a conjunction, in order; any other predicate is its own single part.
     private static func parts(of node: PredicateNode) -> [PredicateNode] {
         var parts: [PredicateNode] = []
         var pending = [node]
@@ -89,9 +89,10 @@ extension SQLQueryCompiler {
         }
     }
 
-    // MARK: - Looking at it
+    // MARK: - Explanation
 
-    /// How a query is carried out, for people: the statement, its parameters, and what is left for memory.
+    /// Describes to a user how a query is executed: the statement, its parameters, and the parts that are evaluated in
+    /// memory.
     func explain(_ query: RowQuery, store: UInt16) throws -> String {
         let division = try divide(query, store: store)
         let statement = try rows(division.stored, selecting: "t0.Z_PK", store: store)

@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import PredicateLanguage
 
-/// How a constant is turned into the value that the store would hold for it.
+/// The conversion of a constant to the value by which the store represents it.
 enum SQLConversion {
-    /// By its own kind: a number as a number, a date as seconds, a UUID as bytes, a URL as text.
+    /// By its type: a number as a number, a date as seconds, a UUID as bytes, a URL as text.
     case plain
-    /// A text with its marks in one character with their letters, or apart from them.
+    /// A text in Unicode normalization form C or D.
     case composed, decomposed
     /// The primary key of an object or an ID.
     case key
-    /// The smallest text after all that begin with the constant.
+    /// The smallest text that is greater than all texts with the constant as prefix.
     case endOfPrefix
 
     func value(of constant: PredicateValue) -> DatabaseValue {
@@ -45,7 +45,8 @@ enum SQLConversion {
         }
     }
 
-    /// The last character is replaced by the one after it. Where there is none, data stand, which come after any text.
+    /// The last character is replaced by the next one. If there is none, the result is a blob, which SQLite sorts after
+    /// all texts.
     private static func end(ofPrefix prefix: String) -> DatabaseValue {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {

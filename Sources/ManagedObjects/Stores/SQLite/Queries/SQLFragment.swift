@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// A piece of SQL with the values of its parameters in the order of its question marks.
+/// A piece of SQL with the values of its parameters, in the order of its question marks.
 ///
-/// Written as a literal: `"\(column) = \(argument)"` takes over a fragment's text and arguments, and puts a question mark
-/// for an argument; names stand in the text itself. Values never do.
+/// Written as a literal: in `"\(column) = \(argument)"` a fragment contributes its text and arguments, an argument
+/// becomes a question mark, and a name becomes part of the text. Values are never part of the text.
 struct SQLFragment: ExpressibleByStringInterpolation {
     var text: String
     var arguments: [SQLArgument]
@@ -62,12 +62,12 @@ extension [SQLFragment] {
 
 /// The value of a parameter.
 enum SQLArgument {
-    /// A value that belongs to the text: an entity's number, a limit, a value that the text depends on.
+    /// A value on which the text depends: an entity's number, or a limit.
     case fixed(DatabaseValue)
-    /// A constant of the predicate, by its position, and how it is turned into what the store keeps. A predicate of the
-    /// same shape gives the same text with other constants.
+    /// A constant of the predicate, by its index, and its conversion to the stored value. A predicate of the same shape
+    /// has the same text with other constants.
     case constant(Int, SQLConversion)
-    /// The moment at which the statement runs.
+    /// The time at which the statement runs.
     case now
     case offset
     case limit

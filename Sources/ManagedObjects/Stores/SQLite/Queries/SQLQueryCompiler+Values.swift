@@ -2,28 +2,28 @@ import Foundation
 import GRDB
 import PredicateLanguage
 
-/// A statement for dictionaries, and how its columns become values.
+/// A statement for dictionaries, and the conversion of its columns to values.
 struct SQLValueStatement {
-    /// How a column's value is handed out.
+    /// The type in which a column's value is returned.
     enum Form {
-        /// As an attribute of the kind is.
+        /// The type of an attribute.
         case attribute(EntityLayout.Slot.Kind)
-        /// As what the expression is known to be.
+        /// The type of an expression, as far as it is known.
         case expression(SQLKind)
-        /// As an ID: the column holds a primary key; the one at `number`, if any, the entity's number.
+        /// An object ID: the column contains a primary key, and the one at `number`, if any, the entity's number.
         case reference(NSEntityDescription, number: Int?)
     }
 
     let query: SQLQuery
-    /// One for each column that was asked for. Columns with entities' numbers follow after all of them.
+    /// One for each requested column. The columns with entities' numbers follow after all of them.
     let forms: [Form]
 }
 
 extension SQLQueryCompiler {
     /// The statement for the dictionaries of a query.
     ///
-    /// - Throws: ``PredicateRefusal`` for what SQL cannot say; the whole query is a matter for memory then.
-    ///   `CocoaError.coreData` for a key that the entity does not have.
+    /// - Throws: ``PredicateRefusal`` for expressions that cannot be translated to SQL; the whole query is then
+    ///   evaluated in memory. `CocoaError.coreData` for a key that the entity does not have.
     func values(_ query: ValueQuery, store: UInt16) throws -> SQLValueStatement {
         let writer = try SQLWriter(query.query.entity, schema: schema, store: store)
         let condition = try query.query.predicate.map { try writer.condition($0.embeddedNode).indexed }
@@ -44,7 +44,7 @@ extension SQLQueryCompiler {
         let having = try query.having.map { try writer.condition($0.embeddedNode) }
         var order = try writer.order(query.query.sortDescriptors)
         if !groups.isEmpty {
-            // Memory gives groups in the order of what they are grouped by, and so does this.
+            // Evaluation in memory returns groups in the order of their grouping values, and so does this statement.
             order += groups
         } else if !order.isEmpty, !query.isDistinct, !Self.aggregates(selected) {
             order.append("t0.Z_PK")
@@ -101,9 +101,9 @@ extension SQLQueryCompiler {
 }
 
 extension SQLValueStatement {
-    /// The values of the row that a statement stands at, in the form in which key-value coding hands them out.
+    /// The values of a statement's current row, in the types that key-value coding returns.
     ///
-    /// - Parameter objectID: Makes the ID of a key, from its entity's index in the model and its number.
+    /// - Parameter objectID: Creates an object ID from the entity and the primary key.
     func values(
         of row: SQLStatement, schema: SQLSchema, objectID: (NSEntityDescription, Int64) -> NSManagedObjectID
     ) -> [Any?] {
@@ -137,7 +137,8 @@ extension SQLValueStatement {
         }
     }
 
-    /// A decimal from the double that the store keeps: the shortest text of the double, which is what was written.
+    /// A decimal from the stored double: the shortest decimal representation of the double, which is the value that was
+    /// written.
     private static func decimal(_ value: DatabaseValue) -> NSDecimalNumber? {
         if let whole = Int64.fromDatabaseValue(value) { return NSDecimalNumber(value: whole) }
         return Double.fromDatabaseValue(value).map { NSDecimalNumber(decimal: Decimal(shortestOf: $0)) }
@@ -145,7 +146,7 @@ extension SQLValueStatement {
 }
 
 extension EntityLayout.Slot.Kind {
-    /// The kind of attribute that holds values of an expression's kind.
+    /// The kind of attribute that can hold values of an expression's kind.
     fileprivate init?(_ kind: SQLKind) {
         switch kind {
         case .integer: self = .integer64

@@ -3,17 +3,17 @@ import GRDB
 import PredicateLanguage
 import Synchronization
 
-/// Writes what a context asks of a store as SQL.
+/// Translates the requests of a context to SQL.
 ///
-/// Text is written once for each shape of a query, with a question mark for every value, so that a fetch in a loop costs
-/// a walk over its predicate and no more. Rows come from the table `t0`.
+/// The text is generated once for each shape of a query, with a question mark for every value, so that a repeated fetch
+/// only walks its predicate. Rows come from the table `t0`.
 final class SQLQueryCompiler: Sendable {
     let schema: SQLSchema
-    /// The texts written so far, by shape.
+    /// The generated texts, by shape.
     private let texts = Mutex<[String: Text]>([:])
     private static let textLimit = 1000
 
-    /// The text of a statement, whose constants are still to be put in.
+    /// The text of a statement without the values of its parameters.
     private struct Text: Sendable {
         let sql: String
         let arguments: [SQLArgument]
@@ -28,10 +28,10 @@ final class SQLQueryCompiler: Sendable {
     /// The statement for the rows of a query.
     ///
     /// - Parameters:
-    ///   - columns: What is selected, such as `t0.Z_PK, t0.Z_ENT`.
+    ///   - columns: The selected columns, such as `t0.Z_PK, t0.Z_ENT`.
     ///   - store: The store's number in its coordinator.
-    /// - Throws: ``PredicateRefusal`` for what SQL cannot say: see ``divide(_:store:)``. `CocoaError.coreData` for a key
-    ///   that the entity does not have.
+    /// - Throws: ``PredicateRefusal`` for predicates that cannot be translated to SQL: see ``divide(_:store:)``.
+    ///   `CocoaError.coreData` for a key that the entity does not have.
     func rows(_ query: RowQuery, selecting columns: String, store: UInt16) throws -> SQLQuery {
         try statement(query, store: store, form: "R" + columns) { writer, restriction, order in
             var sql: SQLFragment = "SELECT \(columns)\nFROM \(writer.subject.scope.from)"
@@ -42,7 +42,7 @@ final class SQLQueryCompiler: Sendable {
         }
     }
 
-    /// The statement for the number of rows of a query, offset and limit applied.
+    /// The statement for the number of rows of a query, with offset and limit applied.
     func count(_ query: RowQuery, store: UInt16) throws -> SQLQuery {
         var query = query
         query.sortDescriptors = []
@@ -108,7 +108,7 @@ final class SQLQueryCompiler: Sendable {
 
     // MARK: - Parts
 
-    /// The WHERE clause: which entities, and the predicate.
+    /// The WHERE clause: the condition on the entity, and the predicate.
     static func restriction(of query: RowQuery, to condition: SQLCondition?, schema: SQLSchema) -> SQLFragment? {
         let entities = schema.entity(query.entity).flatMap { Self.entities($0, query) }
         return switch (entities, condition?.sql) {
@@ -118,7 +118,7 @@ final class SQLQueryCompiler: Sendable {
         }
     }
 
-    /// Names the entities whose rows are wanted, where the table holds others too.
+    /// The condition on the entity, if the table also contains rows of others.
     private static func entities(_ entity: SQLEntity, _ query: RowQuery) -> SQLFragment? {
         guard entity.sharesTable, entity.entity.superentity != nil || !query.includesSubentities else { return nil }
         let numbers = query.includesSubentities ? entity.hierarchyNumbers : [entity.number]
@@ -136,7 +136,7 @@ final class SQLQueryCompiler: Sendable {
         }
     }
 
-    /// Names what was refused as the user wrote it, not as it is without its constants.
+    /// Reports a refused part as the user wrote it, instead of its form without constants.
     static func naming<Result>(_ predicate: PredicateNode, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

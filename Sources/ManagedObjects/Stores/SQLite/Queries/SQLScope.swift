@@ -1,11 +1,11 @@
 import PredicateLanguage
 
-/// One FROM clause: a table, and the tables that key paths join to it.
+/// One FROM clause: a table, and the tables that are joined to it for key paths.
 final class SQLScope {
     private let aliases: SQLAliases
     private let schema: SQLSchema
     private(set) var from: SQLFragment
-    /// Tables that to-one relationships lead to, by the column that refers to them.
+    /// The destination tables of to-one relationships, by the referring column.
     private var joined: [String: SQLSource] = [:]
 
     /// A scope over the rows of an entity's table.
@@ -18,20 +18,20 @@ final class SQLScope {
         self.entity = entity.entity
     }
 
-    /// How many tables SQLite joins in one clause, less one.
+    /// The maximum number of joined tables in one FROM clause of SQLite, less one.
     static let joinLimit = 63
 
-    /// How many tables are joined to the first.
+    /// The number of tables that are joined to the first.
     private(set) var joinCount = 0
 
     private let first: String
     private let entity: NSEntityDescription
 
-    /// The rows that the scope begins with.
+    /// The rows of the first table.
     var base: SQLSource { SQLSource(alias: first, entity: entity, scope: self) }
 
-    /// The row that a to-one relationship's column refers to; joined once, however often it is named. Rows without it
-    /// stay, and its columns are NULL then.
+    /// The row to which a to-one relationship's column refers. The table is joined once, however often the relationship
+    /// is used. Rows without a destination are kept, with NULL in the joined columns.
     func join(_ column: String, of source: SQLSource, to destination: SQLEntity) -> SQLSource {
         let reference = "\(source.alias).\(column)"
         if let known = joined[reference] { return known }
@@ -43,7 +43,7 @@ final class SQLScope {
         return made
     }
 
-    /// Adds a table to the clause, on a condition that is written with its alias.
+    /// Joins a table, with a condition that is written with its alias.
     func add(_ table: SQLFragment, on condition: (String) -> SQLFragment) -> String {
         joinCount += 1
         let alias = aliases.next()
@@ -56,14 +56,14 @@ final class SQLScope {
     }
 }
 
-/// Rows in a FROM clause: what a key path begins at.
+/// Rows in a FROM clause, from which a key path starts.
 struct SQLSource {
     let alias: String
     let entity: NSEntityDescription
     let scope: SQLScope
 }
 
-/// Gives each table of a statement its name.
+/// Generates the table aliases of a statement.
 final class SQLAliases {
     private var count = 0
 

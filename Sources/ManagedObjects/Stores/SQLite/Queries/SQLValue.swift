@@ -1,12 +1,12 @@
 import PredicateLanguage
 
-/// What an SQL expression stands for: enough to know which comparisons mean in SQL what they mean in memory.
+/// The type of an SQL expression. It determines which comparisons have the same result in SQL and in memory.
 enum SQLKind: Equatable {
     case integer, boolean, real, decimal
     case string, date, uuid, url, data
-    /// Bytes that only a transformer reads, or that may lie in a file: they are there or not, and no more.
+    /// Bytes that are decoded by a transformer, or that may be in a file: they can only be compared with nil.
     case bytes
-    /// The primary key of an object; entities by the index of their root.
+    /// The primary key of an object; entities are identified by the index of their root entity.
     case key(root: Int)
     /// The number of an object's own entity.
     case entity
@@ -40,7 +40,7 @@ enum SQLKind: Equatable {
         self == other ? self != .bytes : isNumber && other.isNumber
     }
 
-    /// Whether constants of the value's kind can be compared with such an expression.
+    /// Whether a constant can be compared with an expression of this kind.
     func compares(with value: PredicateValue) -> Bool {
         switch (self, value) {
         case (.integer, .double(let number)), (.boolean, .double(let number)), (.real, .double(let number)),
@@ -56,33 +56,33 @@ enum SQLKind: Equatable {
     }
 }
 
-/// An SQL expression with one value for each row.
+/// An SQL expression with one value per row.
 struct SQLValue {
     var sql: SQLFragment
     var kind: SQLKind
     /// Whether it may be NULL.
     var isNullable = true
-    /// Whether it is a column as it stands, so that an index may help.
+    /// Whether it is a plain column, so that an index may be used.
     var isColumn = false
-    /// The R-tree that is to be used, where the predicate names one.
+    /// The R-tree to use, if the predicate names one.
     var spatial: SpatialColumn?
-    /// The entity of what a key refers to.
+    /// The entity to which a key refers.
     var reference: Reference?
 
     struct Reference {
         /// The entity as declared.
         let entity: NSEntityDescription
-        /// The number of the object's own entity, where it may be another than the declared one.
+        /// The number of the object's own entity, if it may differ from the declared one.
         let number: SQLFragment?
     }
 }
 
-/// A condition in SQL: 1, 0, or NULL where it depends on an absent value.
+/// A condition in SQL: 1, 0, or NULL if it depends on a NULL value.
 struct SQLCondition {
     var sql: SQLFragment
-    /// Whether it may be NULL, which a WHERE clause takes for false, but NOT does not take for true.
+    /// Whether it may be NULL, which a WHERE clause treats as false, while NOT NULL is not true.
     var isNullable: Bool
-    /// What an R-tree knows of the rows for which the condition is 1.
+    /// The bounds by which an R-tree finds the rows for which the condition is 1.
     var bounds: [SpatialBound]
 
     init(_ sql: SQLFragment, isNullable: Bool = false, bounds: [SpatialBound] = []) {
@@ -91,8 +91,8 @@ struct SQLCondition {
         self.bounds = bounds
     }
 
-    /// The condition, asked of the rows that R-trees find. An R-tree keeps numbers with seven digits, so that it may find
-    /// too many.
+    /// The condition, evaluated on the rows that R-trees find. An R-tree stores 32-bit floating-point numbers, so that
+    /// it may find too many rows.
     var indexed: SQLCondition {
         guard !bounds.isEmpty else { return self }
         var columns: [SpatialColumn] = []
@@ -109,7 +109,7 @@ struct SQLCondition {
     static let always = SQLCondition("1")
     static let never = SQLCondition("0")
 
-    /// The contrary: true also where the condition is NULL.
+    /// The negation, which is also true if the condition is NULL.
     var negated: SQLCondition {
         SQLCondition(isNullable ? "(\(sql)) IS NOT TRUE" : "NOT (\(sql))")
     }

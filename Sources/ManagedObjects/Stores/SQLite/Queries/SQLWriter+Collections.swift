@@ -1,9 +1,9 @@
 import PredicateLanguage
 
-// What is asked of the members of a to-many relationship as a whole: their number, a sum, those that fit.
+// Expressions over all members of a to-many relationship: count, sum, subqueries.
 
 extension SQLWriter {
-    /// `SUBQUERY`: the members for which a predicate holds.
+    /// `SUBQUERY`: the members that match a predicate.
     func subquery(
         _ collection: ExpressionNode, variable: String, _ predicate: PredicateNode, place: ExpressionNode
     ) throws -> SQLMembers {
@@ -64,7 +64,7 @@ extension SQLWriter {
         }
     }
 
-    /// Whether there are members, asked as a count against 0 or 1: the store can stop at the first.
+    /// A comparison of a count with 0 or 1, translated to a test for existence: SQLite can stop at the first member.
     func existence(_ comparison: ComparisonNode) throws -> SQLCondition? {
         guard comparison.modifier == .direct, let counted = Self.counted(comparison.left),
             case .constant(.integer(let number), _) = try operand(comparison.right)
@@ -79,7 +79,7 @@ extension SQLWriter {
         return SQLCondition("\(exists ? "" : "NOT ")EXISTS (\(members.select("1")))")
     }
 
-    /// The collection whose members an expression counts.
+    /// The collection that an expression counts.
     private static func counted(_ node: ExpressionNode) -> ExpressionNode? {
         switch node {
         case .keyPath(let base, let keys) where keys.last == "@count":
@@ -92,6 +92,6 @@ extension SQLWriter {
 }
 
 extension SQLKind {
-    /// The kind of a sum of such numbers.
+    /// The kind of the sum of such numbers.
     var ofSum: SQLKind { self == .boolean ? .integer : self }
 }

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import PredicateLanguage
 
-// Nil is a value like any other in a predicate: it equals nil, differs from everything else, has no order, and a negated
-// condition is true for it where the condition itself is not. So `!=` becomes IS NOT, which finds NULL too, as Core
-// Data's own SQL does, and what may be NULL is negated by IS NOT TRUE.
+// In a predicate nil is a value: it equals nil, differs from every other value, has no order, and a negated condition
+// is true for it if the condition itself is not. Therefore `!=` is translated to IS NOT, which also matches NULL, as in
+// Core Data's own SQL, and a condition that may be NULL is negated with IS NOT TRUE.
 
 extension SQLWriter {
     func condition(_ comparison: ComparisonNode) throws -> SQLCondition {
@@ -22,7 +22,7 @@ extension SQLWriter {
         return SQLCondition("NOT EXISTS (\(members.select("1", where: condition.negated.sql)))")
     }
 
-    /// ANY and ALL of a single value: it is the only element of itself, and nil has none.
+    /// ANY and ALL of a single value: it is a collection of one element, and nil is an empty collection.
     private func single(
         _ comparison: ComparisonNode, _ left: Operand, _ condition: SQLCondition
     ) throws -> SQLCondition {
@@ -55,7 +55,7 @@ extension SQLWriter {
         }
     }
 
-    /// Two constants: the evaluator knows the answer.
+    /// A comparison of two constants is evaluated by the evaluator.
     private func constant(
         _ left: PredicateValue, _ comparison: ComparisonNode, _ right: PredicateValue
     ) throws -> SQLCondition {
@@ -126,8 +126,9 @@ extension SQLWriter {
         return try equality(left, right, comparison).negated
     }
 
-    /// The parameters that a value equals when it equals a constant. None where nothing here can: a value of another
-    /// kind, an object that is not saved, is elsewhere, or is of another hierarchy. Two for a text that has two forms.
+    /// The parameters that a value equals if it equals a constant. Empty if no value in this store can be equal: for a
+    /// value of another kind, or an object that is unsaved, in another store, or of another hierarchy. Two for a text
+    /// that has two Unicode normalization forms.
     func arguments(
         for constant: PredicateValue, _ position: Int?, matching value: SQLValue, _ comparison: ComparisonNode
     ) throws -> [SQLArgument] {
@@ -242,7 +243,7 @@ extension SQLWriter {
                 + searchable(value, .lessThanOrEqualTo, limits[1]))
     }
 
-    /// What an R-tree can search by; nothing where none is to be used, or the limit is no parameter.
+    /// The bounds by which an R-tree can search; empty if no R-tree is used, or if the limit is not a parameter.
     private func searchable(_ value: SQLValue, _ operation: ComparisonOperator, _ limit: SQLFragment) -> [SpatialBound]
     {
         guard limit.text == "?", [.integer, .real, .date].contains(value.kind) else { return [] }
@@ -260,12 +261,12 @@ extension SQLKind {
 }
 
 extension ComparisonOptions {
-    /// Whether texts are the same only when they are the same character by character.
+    /// Whether texts are compared literally, without ignoring case, diacritics or locale.
     var isLiteral: Bool { isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localeSensitive]) }
 }
 
 extension ComparisonOperator {
-    /// The operator that means the same with its sides exchanged.
+    /// The equivalent operator with exchanged sides.
     fileprivate var mirrored: ComparisonOperator {
         switch self {
         case .lessThan: .greaterThan

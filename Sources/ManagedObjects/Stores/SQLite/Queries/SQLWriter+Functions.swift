@@ -1,8 +1,8 @@
 import Foundation
 import PredicateLanguage
 
-// Functions whose result is the same in SQL and in memory. Whole numbers stay whole in both; what memory calls an error
-// (a division by zero) or SQLite cuts short (the rest of a division of doubles) is refused.
+// Functions whose result is the same in SQL and in memory. Integer arithmetic stays integer in both. Operations that
+// are an error in memory (division by zero) or that SQLite truncates (the remainder of doubles) are refused.
 
 extension SQLWriter {
     func function(_ name: String, _ arguments: [ExpressionNode], place: ExpressionNode) throws -> Operand {
@@ -24,7 +24,7 @@ extension SQLWriter {
         }
     }
 
-    /// A value, to be looked for by an index. SQLite itself finds those that are no R-trees.
+    /// A value to be searched with an index. SQLite itself chooses indexes other than R-trees.
     private func indexed(
         _ argument: ExpressionNode, by index: ExpressionNode, place: ExpressionNode
     ) throws -> Operand {
@@ -51,7 +51,7 @@ extension SQLWriter {
         return SQLValue(sql: "\(function.rawValue)(\(text.sql))", kind: kind, isNullable: text.isNullable)
     }
 
-    /// Numbers and dates are the same in a store: seconds.
+    /// Numbers and dates have the same representation in a store: seconds.
     private func cast(_ arguments: [ExpressionNode], place: ExpressionNode) throws -> SQLValue {
         guard arguments.count == 2, case .constant(.string(let type), _) = try operand(arguments[1]) else {
             throw PredicateRefusal(.function, place)
@@ -119,7 +119,7 @@ extension SQLWriter {
         }
     }
 
-    /// Whether an expression is a constant other than zero.
+    /// Whether an expression is a constant that is not zero.
     private func isNotZero(_ node: ExpressionNode) throws -> Bool {
         guard case .constant(let value, _) = try operand(node) else { return false }
         return switch value {
@@ -130,9 +130,9 @@ extension SQLWriter {
         }
     }
 
-    // MARK: - Of several values
+    // MARK: - Aggregates
 
-    /// A function of a collection: of the members of a relationship, or, in a query for dictionaries, of the rows of a
+    /// An aggregate function: of the members of a relationship, or, in a query for dictionaries, of the rows of a
     /// group.
     private func reduce(_ argument: ExpressionNode, by name: String, place: ExpressionNode) throws -> SQLValue {
         switch try operand(argument) {

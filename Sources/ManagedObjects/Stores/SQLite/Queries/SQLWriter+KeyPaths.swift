@@ -1,19 +1,19 @@
 import Foundation
 import PredicateLanguage
 
-/// The members of a to-many relationship, or one value of each: rows of a subquery.
+/// The members of a to-many relationship, or one value of each, as rows of a subquery.
 struct SQLMembers {
     let scope: SQLScope
-    /// The rows that the members are, joined for their values.
+    /// The rows of the members, joined for their values.
     var source: SQLSource
-    /// What ties the members to the row outside.
+    /// The conditions that relate the members to the outer row.
     var conditions: [SQLFragment]
     /// One value of each member; nil for the members themselves.
     var value: SQLValue?
-    /// How many to-many relationships lead to the members.
+    /// The number of to-many relationships on the path to the members.
     var stepCount = 1
 
-    /// How many to-many relationships a key path may pass in one statement.
+    /// The maximum number of to-many relationships of a key path in one statement.
     static let stepLimit = 6
 
     /// A SELECT over the members.
@@ -49,7 +49,7 @@ extension SQLWriter {
         }
     }
 
-    /// The members that a key path leads to, or that a subquery leaves.
+    /// The members at the end of a key path, or the members that a subquery returns.
     func members(_ keys: [String], of base: ExpressionNode, place: ExpressionNode) throws -> SQLMembers {
         let found: Operand =
             if keys.isEmpty { try operand(base) } else { try operand(keys, of: base, place: place) }
@@ -59,7 +59,8 @@ extension SQLWriter {
 
     // MARK: - Following keys
 
-    /// Follows keys from a row: through to-one relationships by joins, and from the first to-many on among its members.
+    /// Follows keys from a row: to-one relationships by joins, and the first to-many relationship and all that follows
+    /// in a subquery over its members.
     func follow(
         _ path: [String], from start: SQLSource, among first: SQLMembers? = nil, place: ExpressionNode
     ) throws -> Operand {
@@ -89,14 +90,14 @@ extension SQLWriter {
                 }
                 let sql: SQLFragment = "\(source.alias).\(column.name)"
                 guard let destination = description.destination else {
-                    // Texts, dates and the like have keys of their own in memory.
+                    // Texts, dates and similar values have keys of their own in memory.
                     if !keys.isEmpty { throw PredicateRefusal(.function, place) }
                     guard let kind = column.hasStorageByte ? .bytes : SQLKind(description.kind) else {
                         throw PredicateRefusal(.notStored, place)
                     }
                     return result(SQLValue(sql: sql, kind: kind, isColumn: true))
                 }
-                // The column holds the key of the row that it refers to: no need to join that.
+                // The column contains the key of the destination, so no join is needed.
                 let itself = keys.prefix { $0 == "self" || $0 == "SELF" || $0 == "objectID" }
                 if itself.count == keys.count {
                     return result(
@@ -120,7 +121,7 @@ extension SQLWriter {
         return result(nil)
     }
 
-    /// Keys that every object has, unless its entity has a property of the name.
+    /// Keys that every object has, unless its entity has a property of that name.
     private func special(
         _ key: String, followedBy keys: ArraySlice<String>, of source: SQLSource, place: ExpressionNode
     ) throws -> SQLValue? {
@@ -134,13 +135,14 @@ extension SQLWriter {
         }
     }
 
-    /// The members of a to-many relationship of rows: in a subquery of their own, or joined to the members before.
+    /// The members of a to-many relationship of rows: in a new subquery, or joined to the members before.
     private func step(
         to relationship: EntityLayout.ToMany, from source: SQLSource, among members: SQLMembers?, place: ExpressionNode
     ) throws -> SQLMembers {
-        // Where a to-one relationship between two to-many ones is nil, memory counts a nil that no join finds.
+        // If a to-one relationship between two to-many ones is nil, evaluation in memory includes a nil that a join
+        // does not find.
         if let members, source.alias != members.source.alias { throw PredicateRefusal(.toMany, place) }
-        // With each step there are as many times more rows; in memory their number has a limit.
+        // Each step multiplies the number of rows; evaluation in memory has a limit for it.
         if let members, members.stepCount >= SQLMembers.stepLimit { throw PredicateRefusal(.tooLarge, place) }
         guard relationship.isPersistent, let table = schema.entity(relationship.destination) else {
             throw PredicateRefusal(.notStored, place)
@@ -184,7 +186,8 @@ extension SQLWriter {
         }
     }
 
-    /// Core Data's answer to a key that an entity does not have: not refused, as memory has no answer either.
+    /// Core Data's error for a key that an entity does not have. It is not a refusal, because evaluation in memory
+    /// fails too.
     static func unknownKey(_ key: String, of entity: NSEntityDescription) -> CocoaError {
         CocoaError(
             .coreData,

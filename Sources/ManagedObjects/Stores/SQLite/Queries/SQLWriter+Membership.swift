@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PredicateLanguage
 
-// `IN` and `CONTAINS` of collections: lists of constants, and the members of relationships.
+// `IN` and `CONTAINS` of collections: lists of constants, and members of relationships.
 
 extension SQLWriter {
     func membership(
@@ -37,7 +37,7 @@ extension SQLWriter {
         let isPlain = value.kind != .string || comparison.options.isLiteral
         for candidate in elements {
             if isPlain, case .constant(let constant, let position) = candidate, !constant.isNull {
-                // What is of another kind equals nothing, which is no error in a list.
+                // A value of another kind equals nothing, which is not an error in a list.
                 listed += try arguments(for: constant, position, matching: value, comparison)
             } else {
                 others.append(try equality(element, candidate, comparison))
@@ -60,8 +60,8 @@ extension SQLWriter {
             "(\(conditions.map(\.sql).joined(separator: " OR ")))", isNullable: conditions.contains { $0.isNullable })
     }
 
-    /// Many keys, numbers or texts are one parameter, a JSON array; of other values the number of parameters is rounded
-    /// up. So lists of whatever length make few statements.
+    /// Many keys, numbers or texts are one parameter, a JSON array. For other values the number of parameters is
+    /// rounded up. Lists of different lengths therefore produce few different statements.
     func list(
         _ value: SQLValue, _ arguments: [SQLArgument], _ comparison: ComparisonNode
     ) throws -> SQLCondition {
@@ -81,12 +81,12 @@ extension SQLWriter {
         return SQLCondition("\(value.sql) IN (\(marks.joined(separator: ", ")))", isNullable: value.isNullable)
     }
 
-    /// From how many constants on a list becomes one parameter.
+    /// The number of constants from which on a list becomes one parameter.
     private static let listLimit = 32
-    /// Half of what SQLite takes as parameters of one statement, unless it is built to take more.
+    /// Half of the number of parameters that SQLite allows by default.
     private static let argumentLimit = 16_384
 
-    /// Whole numbers or texts as a JSON array; nil for other values, which JSON does not keep to the last bit.
+    /// Integers or texts as a JSON array; nil for other values, which JSON does not represent exactly.
     private static func array(of arguments: [SQLArgument]) -> String? {
         var elements: [String] = []
         elements.reserveCapacity(arguments.count)
@@ -94,7 +94,7 @@ extension SQLWriter {
             switch value.storage {
             case .int64(let number): elements.append(String(number))
             case .string(let text):
-                // SQLite's JSON ends a text at a NUL.
+                // SQLite's JSON functions end a text at a NUL.
                 guard !text.utf8.contains(0) else { return nil }
                 elements.append(quoted(text))
             default: return nil

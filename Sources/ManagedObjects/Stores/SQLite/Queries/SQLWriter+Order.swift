@@ -1,7 +1,7 @@
 import PredicateLanguage
 
 extension SQLWriter {
-    /// The terms of ORDER BY for sort descriptors; nil comes first, as it does in memory.
+    /// The terms of ORDER BY for sort descriptors; nil is sorted first, as in memory.
     func order(_ descriptors: [NSSortDescriptor]) throws -> [SQLFragment] {
         try descriptors.map { descriptor in
             let key = descriptor.key ?? "self"

@@ -1,9 +1,9 @@
 import Foundation
 import PredicateLanguage
 
-// Texts that are the same in two forms (an é in one character or in two) are the same in a predicate, and bytes to
-// SQLite. Where bytes are not enough, functions of ours ask the language itself; an index still finds the candidates
-// wherever the constant is ASCII, as such texts have one form only.
+// Canonically equivalent texts (an é as one character or as two) are equal in a predicate, but SQLite compares their
+// bytes. If bytes are not sufficient, the functions of `PredicateFunctions` are called. An index still finds the
+// candidates if the constant is ASCII, because such texts have one form only.
 
 extension SQLWriter {
     /// `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE` and `MATCHES`.
@@ -43,7 +43,7 @@ extension SQLWriter {
         }
         if operation == .matches {
             isReusable = false
-            // A pattern that cannot be read is an error that memory reports.
+            // An invalid pattern is an error that evaluation in memory reports.
             if (try? StringMatcher(.matches, pattern, options: comparison.options)) == nil {
                 throw refusal(.function, comparison)
             }
@@ -52,14 +52,14 @@ extension SQLWriter {
         return SQLCondition("(\(candidates) AND \(exact))", isNullable: text.isNullable)
     }
 
-    /// Whether two texts are the same in whatever form; nil is the same as nil.
+    /// Whether two texts are canonically equivalent; nil equals nil.
     func sameText(_ left: SQLFragment, _ right: SQLFragment) -> SQLCondition {
         let code = SQLArgument.integer(PredicateFunctions.code(of: .equalTo, options: []))
         let function = PredicateFunctions.Name.matches.rawValue
         return SQLCondition("(\(left) IS \(right) OR \(function)(\(left), \(right), \(code)))", isNullable: true)
     }
 
-    /// Equality and order without regard to case or marks.
+    /// Equality and order that ignore case or diacritics.
     func foldedText(
         _ text: SQLFragment, _ operation: ComparisonOperator, _ constant: PredicateValue, _ position: Int?,
         _ comparison: ComparisonNode

@@ -2,30 +2,30 @@ import Foundation
 import GRDB
 import PredicateLanguage
 
-/// Writes predicates and expressions over one entity's rows as SQL.
+/// Translates predicates and expressions over one entity's rows to SQL.
 ///
-/// One writer serves one statement: it gives tables their names and collects the joins that key paths need. What it
-/// cannot say it refuses, by throwing ``PredicateRefusal``.
+/// A writer is used for one statement: it generates table aliases and collects the joins of key paths. For expressions
+/// that it cannot translate it throws ``PredicateRefusal``.
 final class SQLWriter {
     let schema: SQLSchema
-    /// The number of the store: objects of other stores are never found in this one.
+    /// The number of the store; objects of other stores are never found in this one.
     let store: UInt16
     let aliases = SQLAliases()
-    /// What `SELF` stands for.
+    /// The row of `SELF`.
     let subject: SQLSource
-    /// The rows that variables of subqueries stand for.
+    /// The rows of the variables of subqueries.
     var variables: [String: SQLSource] = [:]
-    /// What names of computed columns stand for.
+    /// The expressions of computed columns, by name.
     var columns: [String: ExpressionNode] = [:]
-    /// The predicate's constants, which ``PredicateShape`` has taken out of it.
+    /// The predicate's constants, which ``PredicateShape`` has extracted.
     let constants: [PredicateValue]
-    /// Whether other constants of the same kinds give the same text.
+    /// Whether other constants of the same kinds produce the same text.
     var isReusable = true
-    /// Whether functions of a collection may take the rows of a group: in the columns of dictionaries.
+    /// Whether aggregate functions may use the rows of a group: in columns of dictionaries.
     var aggregatesRows = false
     private var depth = 0
 
-    /// - Throws: `PredicateRefusal` where the store does not have the entity.
+    /// - Throws: `PredicateRefusal` if the store does not have the entity.
     init(_ entity: NSEntityDescription, schema: SQLSchema, store: UInt16, constants: [PredicateValue] = []) throws {
         guard let table = schema.entity(entity) else {
             throw PredicateRefusal(.notStored, place: entity.name ?? "")
@@ -36,7 +36,7 @@ final class SQLWriter {
         subject = SQLScope(table, schema: schema, aliases: aliases).base
     }
 
-    /// How deep a tree is read: deeper ones are refused, as their SQL would be too.
+    /// The maximum depth of a tree. Deeper trees are refused, because SQLite limits the depth of expressions too.
     static let depthLimit = 200
 
     private func descend<T>(_ work: () throws -> T) throws -> T {
@@ -67,7 +67,7 @@ final class SQLWriter {
         if parts.count == 1 { return try condition(parts[0]) }
         guard !parts.isEmpty else { return whenEmpty }
         var conditions = try parts.map { try condition($0) }
-        // Limits of all dimensions together are one search, if all must hold.
+        // Bounds of several dimensions are combined into one search if all of them must hold.
         let holdTogether = word == Self.and
         if !holdTogether { conditions = conditions.map(\.indexed) }
         return SQLCondition(
@@ -75,10 +75,11 @@ final class SQLWriter {
             bounds: holdTogether ? conditions.flatMap(\.bounds) : [])
     }
 
-    /// How many parts stand side by side. SQLite reads a chain as deep as it is long, and limits the depth.
+    /// The maximum number of parts in one chain. SQLite parses a chain to a tree as deep as the chain is long, and
+    /// limits the depth.
     private static let chainLimit = 100
 
-    /// Parts in parentheses, with a word between them; many parts as halves of halves.
+    /// Parts in parentheses with an operator between them; a long chain is split into nested halves.
     private static func joined(_ parts: ArraySlice<SQLFragment>, by word: String) -> SQLFragment {
         guard parts.count > chainLimit else { return "(\(Array(parts).joined(separator: word)))" }
         let middle = parts.startIndex + parts.count / 2
@@ -87,9 +88,9 @@ final class SQLWriter {
 
     // MARK: - Expressions
 
-    /// What an expression stands for in a comparison.
+    /// An operand of a comparison.
     enum Operand {
-        /// A constant, and its position among the predicate's constants where it has one.
+        /// A constant, and its index among the predicate's constants if it has one.
         case constant(PredicateValue, Int?)
         case value(SQLValue)
         case members(SQLMembers)
@@ -159,7 +160,7 @@ final class SQLWriter {
 
     // MARK: - Rows
 
-    /// A row as a value: its primary key.
+    /// The primary key of a row as a value.
     func key(of source: SQLSource) -> SQLValue {
         SQLValue(
             sql: "\(source.alias).Z_PK", kind: .key(root: source.entity.rootEntity.index),
@@ -169,7 +170,7 @@ final class SQLWriter {
 }
 
 extension SQLKind {
-    /// The kind of a constant; nil for nil and for what is no single value.
+    /// The kind of a constant; nil for nil and for a constant that is not a single value.
     init?(_ constant: PredicateValue) {
         switch constant {
         case .bool: self = .boolean

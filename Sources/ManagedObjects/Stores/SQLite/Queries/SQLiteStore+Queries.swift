@@ -1,6 +1,7 @@
 import GRDB
 
-// Queries: the compiler divides one, the store runs its statement, and what SQL could not say is finished in memory.
+// Queries: the compiler divides a query, the store executes the statement, and the remaining part is evaluated in
+// memory.
 
 extension SQLiteStore {
     func rows(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> RowResult {
@@ -72,7 +73,7 @@ extension SQLiteStore {
         }
     }
 
-    // MARK: - Parts
+    // MARK: - Steps
 
     private func storedRows(
         matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
@@ -107,7 +108,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The rows of what SQL can say, and then what it cannot: all of one state of the store.
+    /// The rows of the stored part, then the evaluation of the remaining part, both from one state of the store.
     private func dividedRows(
         matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
     ) throws -> RowResult {

@@ -4,18 +4,18 @@ import PredicateLanguage
 struct SpatialColumn {
     let table: String
     let column: String
-    /// The rows that the R-tree is of, by their name in the statement.
+    /// The alias of the rows that the R-tree indexes.
     let row: String
 
     func isOfSameTree(as other: SpatialColumn) -> Bool { table == other.table && row == other.row }
 }
 
-/// A limit that an R-tree can search by: all rows within it are found, and perhaps some more.
+/// A bound by which an R-tree can search: it finds all rows within the bound, and possibly others.
 struct SpatialBound {
     let column: SpatialColumn
     let sql: SQLFragment
 
-    /// - Returns: Nil for what an R-tree cannot search by.
+    /// - Returns: Nil for operators for which an R-tree cannot be used.
     init?(_ column: SpatialColumn?, _ operation: ComparisonOperator, _ limit: SQLFragment) {
         guard let column else { return nil }
         switch operation {

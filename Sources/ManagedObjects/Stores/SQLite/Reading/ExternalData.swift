@@ -2,7 +2,8 @@ import Foundation
 
 /// Large values in files beside the store, named by UUIDs.
 ///
-/// A column that allows them holds a byte and then either the data themselves or the name of a file, ended by a zero.
+/// A column of such an attribute contains a marker byte, followed by either the data itself or the zero-terminated name
+/// of a file.
 struct ExternalData: Sendable {
     /// The first byte of a column.
     enum Marker {
@@ -10,28 +11,28 @@ struct ExternalData: Sendable {
         static let file: UInt8 = 2
     }
 
-    /// The least number of bytes that go into a file of their own.
+    /// The smallest size, in bytes, of a value that is written to a file.
     static let threshold = 100 * 1024
 
     let directory: URL
 
     func url(of name: String) -> URL { directory.appendingPathComponent(name) }
 
-    /// Whether there is a file of that name. Links, pipes and folders are none: Core Data writes plain files, and what stands
-    /// there instead may lead anywhere, or have no end.
+    /// Whether there is a file with a name. Links, pipes and folders do not count: Core Data writes regular files, and
+    /// anything else could refer to any location or never end.
     func hasFile(named name: String) -> Bool { Self.isFile(atPath: url(of: name).path) }
 
-    /// Whether a plain file is at a path, which is no link.
+    /// Whether there is a regular file, and not a link, at a path.
     static func isFile(atPath path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// The content of a file; nil where it is absent, no plain file, or cannot be read.
+    /// The content of a file; nil if it does not exist, is not a regular file, or cannot be read.
     func data(named name: String) -> Data? {
         let path = url(of: name).path
         guard Self.isFile(atPath: path) else { return nil }
-        // What stands there may have been replaced meanwhile.
+        // The file may have been replaced after the check.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -44,14 +45,14 @@ struct ExternalData: Sendable {
         }
     }
 
-    /// The name in a column that refers to a file; nil where it is no such name, which also keeps paths out.
+    /// The file name in a column; nil if the column does not contain a valid name, which also excludes paths.
     static func name(in column: UnsafeRawBufferPointer) -> String? {
         guard column.count == 38 || column.count == 37, column[0] == Marker.file else { return nil }
         let name = String(decoding: column[1..<37], as: UTF8.self)
         return UUID(uuidString: name) == nil ? nil : name
     }
 
-    /// The column that refers to a file.
+    /// The column value that refers to a file.
     static func column(naming name: String) -> Data {
         var column = Data([Marker.file])
         column.append(contentsOf: name.utf8)
@@ -59,7 +60,7 @@ struct ExternalData: Sendable {
         return column
     }
 
-    /// Writes data into a new file and gives its name.
+    /// Writes data to a new file and returns its name.
     func write(_ data: Data) throws -> String {
         let name = UUID().uuidString
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -67,7 +68,7 @@ struct ExternalData: Sendable {
         return name
     }
 
-    /// Removes files; what is not there is no error.
+    /// Removes files; a missing file is not an error.
     func remove(_ names: [String]) {
         for name in names { try? FileManager.default.removeItem(at: url(of: name)) }
     }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Asks for the members of a to-many relationship of many owners, and puts them in the order of the owners.
+/// Queries the members of a to-many relationship of many owners, and returns them in the order of the owners.
 struct MemberQuery {
     let store: UInt16
     let content: SQLiteStore.Content
@@ -14,9 +14,10 @@ struct MemberQuery {
         return result
     }
 
-    // MARK: - By reference
+    // MARK: - References
 
-    /// Members that refer to their owner: one statement for owners that follow each other, else one for 500 of them.
+    /// Members that refer to their owner: one statement if the owners' keys are close together, otherwise one for each
+    /// 500 owners.
     func membersByReference(slot: Int, position: Int?, in database: Database) throws -> MemberResult {
         guard let reference = destination.columns[slot]?.name else { return emptyResult }
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
@@ -33,10 +34,10 @@ struct MemberQuery {
         let selected = columns.joined(separator: ", ")
         let schema = content.schema
         var found = OwnedMembers(owners: owners)
-        // The page that the last row came into, and its entity: most rows follow others of their kind.
+        // The page of the previous row, and its entity: most rows follow others of the same entity.
         var (page, entityOfPage) = (Int32(-1), 0)
-        // The index of the reference ends with the row's key, so that nothing is sorted there; what has an order is put in
-        // it here, since SQLite's sorter would carry every column along.
+        // The index of the reference ends with the row's key, so SQLite does not sort. Ordered members are sorted here,
+        // because SQLite's sorter would copy every column.
         try forEachRow(
             of: "SELECT \(selected) FROM \(destination.table) WHERE", owner: reference,
             rest: "\(SQLiteStore.entityCondition(of: destination)) ORDER BY \(reference), Z_PK", in: database
@@ -66,7 +67,7 @@ struct MemberQuery {
         return result
     }
 
-    /// Runs a statement for the owners: as a range where their keys lie close together, else as lists.
+    /// Runs a statement for the owners: with a range if their keys are close together, otherwise with lists.
     private func forEachRow(
         of selection: String, owner: String, rest: String, in database: Database, _ body: (SQLStatement) throws -> Void
     ) throws {
@@ -88,7 +89,7 @@ struct MemberQuery {
         }
     }
 
-    /// The range of the owners' keys, where most keys of it are owners: rows of others are read and dropped.
+    /// The range of the owners' keys, if most keys in it are owners: rows of other keys are read and discarded.
     private var closeRange: ClosedRange<Int64>? {
         guard owners.count > 8, let lowest = owners.min(), let highest = owners.max(),
             highest - lowest < Int64(owners.count) + Int64(owners.count) / 4
@@ -96,15 +97,15 @@ struct MemberQuery {
         return lowest...highest
     }
 
-    // MARK: - By pairs
+    // MARK: - Join tables
 
-    /// Members in a table of pairs. Pairs whose member does not exist are left out; rows are those of members that the
-    /// caller does not know.
+    /// Members in a join table. Pairs whose member does not exist are omitted. Rows are returned for members that the
+    /// caller does not have yet.
     func membersByPairs(
         _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: Database
     ) throws -> MemberResult {
         if pairs.isReflexive { return try membersByReflexivePairs(pairs, isKnown: isKnown, in: database) }
-        // Where the members' rows are read anyway, they tell which members there are, and of which entity.
+        // If the members' rows are read anyway, they show which members exist, and their entities.
         guard includesRows else { return try membersByJoin(pairs, in: database) }
         var found = OwnedMembers(owners: owners)
         let position = pairs.position.map { ", \($0)" } ?? ""
@@ -147,7 +148,7 @@ struct MemberQuery {
         return found.inOrderOfOwners(keepsPositions: pairs.position != nil)
     }
 
-    /// A relationship that is its own inverse: stores hold one of the two directions, or both.
+    /// A relationship that is its own inverse: stores contain one of the two directions, or both.
     private func membersByReflexivePairs(
         _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: Database
     ) throws -> MemberResult {

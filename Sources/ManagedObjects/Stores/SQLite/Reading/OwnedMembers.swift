@@ -1,12 +1,13 @@
-/// Members of a relationship as statements give them, each owner's together and the owners in any order.
+/// The members of a relationship in the order in which statements return them: each owner's together, the owners in any
+/// order.
 struct OwnedMembers {
     private(set) var members: ContiguousArray<ObjectKey> = []
     private var positions: ContiguousArray<Int64> = []
     private var rows: ContiguousArray<RowResult.Position> = []
     private var hasAbsent = false
     private let owners: [Int64]
-    /// Where each owner's members begin and end. By the owner's distance from the lowest where owners lie close together,
-    /// as those of a fetch do; else by its key.
+    /// The range of each owner's members: by the owner's distance from the lowest key if the keys are close together,
+    /// as those of a fetch are, otherwise by the owner's key.
     private var runs: ContiguousArray<Range<Int32>> = []
     private var sparseRuns: [Int64: Range<Int32>] = [:]
     private let lowest: Int64
@@ -37,8 +38,8 @@ struct OwnedMembers {
         if let row { rows.append(row) }
     }
 
-    /// Takes the members' own entities from their rows; a member that was looked for and has none becomes number 0, which
-    /// is left out of the result.
+    /// Sets the members' own entities from their rows. A member whose row was queried but does not exist gets number 0,
+    /// and is omitted from the result.
     mutating func resolve(among wanted: [Int64], by pages: [RowPage]) {
         guard !wanted.isEmpty else { return }
         var entities: [Int64: UInt16] = [:]
@@ -63,7 +64,7 @@ struct OwnedMembers {
         }
     }
 
-    /// The members, owner after owner as they were asked for.
+    /// The members in the order of the requested owners.
     consuming func inOrderOfOwners(keepsPositions: Bool) -> MemberResult {
         var result = MemberResult()
         result.starts.reserveCapacity(owners.count + 1)
@@ -87,8 +88,8 @@ struct OwnedMembers {
         isDense ? runs[Int(owner - lowest)] : sparseRuns[owner] ?? 0..<0
     }
 
-    /// Whether the members stand already as they were asked for: statements give them in the order of their owners' keys,
-    /// and owners that were made one after the other mostly have members that were.
+    /// Whether the members are already in the requested order: statements return them ordered by their owners' keys,
+    /// and this is usually the order of the owners.
     private var isInOrderOfOwners: Bool {
         if hasAbsent { return false }
         var end: Int32 = 0
@@ -108,7 +109,7 @@ struct OwnedMembers {
             }
             return
         }
-        // Members with the same position stand by their keys.
+        // Members with the same position are ordered by their keys.
         let order = run.sorted { (positions[$0], members[$0].number) < (positions[$1], members[$1].number) }
         for index in order where members[index].number != 0 {
             append(index, to: &result, keepsPositions: keepsPositions)

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What to do with each column of an entity's rows: decided once for a store, used by every fetch.
+/// The decoding of each column of an entity's rows: computed once for a store and used by every fetch.
 struct RowPlan: Sendable {
-    /// How the cell of a slot is made from a column.
+    /// The decoding of a column into the cell of a slot.
     struct Step: Sendable {
         enum Decoder: UInt8, Sendable {
             case integer, real, decimal, text, blob, uuid, external, reference
@@ -11,15 +11,16 @@ struct RowPlan: Sendable {
         var column: Int32
         var slot: Int
         var decoder: Decoder
-        /// Of a reference: the column with the `Z_ENT` of its destination, or -1, and the destination as declared.
+        /// For a reference: the column with the `Z_ENT` of its destination, or -1, and the index of the declared
+        /// destination.
         var companion: Int32 = -1
         var destination: Int = 0
     }
 
-    /// What a statement selects.
+    /// A selected column.
     private enum Column: Hashable, Sendable {
         case stored(String)
-        /// The `Z_ENT` of the row that a column refers to, for a column that has none beside it: the owner of a one-way
+        /// The `Z_ENT` of the row to which a column refers, if there is no companion column: the owner of a one-way
         /// to-many relationship.
         case entity(of: String, in: String)
 
@@ -38,14 +39,14 @@ struct RowPlan: Sendable {
         var steps: [Step] = []
     }
 
-    /// How many columns are selected, and where each is.
+    /// The number of selected columns, and the index of each.
     let columnCount: Int
     private let positions: [Column: Int]
     let leaves: [Leaf]
-    /// The position of each entity's leaf by `Z_ENT`, or -1.
+    /// The index of each entity's leaf by `Z_ENT`, or -1.
     let leafByNumber: [Int]
-    /// The columns as a statement lists them, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`: of the entity's table under its own
-    /// name, and under the name `t0`.
+    /// The columns as listed in a statement, beginning with `Z_PK`, `Z_ENT`, `Z_OPT`: qualified by the name of the
+    /// entity's table, and by the alias `t0`.
     let list: String
     let qualifiedList: String
 
@@ -90,10 +91,10 @@ struct RowPlan: Sendable {
         qualifiedList = columns.map { $0.sql(of: "t0") }.joined(separator: ", ")
     }
 
-    /// Where a column is among those that are selected; nil where it is not.
+    /// The index of a column among the selected ones; nil if it is not selected.
     func place(of column: String) -> Int? { positions[.stored(column)] }
 
-    /// Where the `Z_ENT` of a reference's destination is found; nil where it can be one only.
+    /// The column with the `Z_ENT` of a reference's destination; nil if only one entity is possible.
     private static func companion(
         of column: SQLColumn, _ description: EntityLayout.Slot, _ schema: SQLSchema
     ) -> Column? {
@@ -118,7 +119,7 @@ struct RowPlan: Sendable {
     }
 }
 
-/// The row plans of a store, each made when it is first needed.
+/// The row plans of a store, each created on first use.
 final class RowPlans: Sendable {
     private struct Key: Hashable {
         let entity: Int

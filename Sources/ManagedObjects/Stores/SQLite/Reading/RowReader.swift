@@ -3,24 +3,25 @@ import GRDBSQLite
 
 /// Reads rows of an entity and its subentities into pages.
 ///
-/// What to do with each column was decided when the plan was made. For each row the loop finds the entity by its
-/// `Z_ENT` and runs down that entity's columns.
+/// The decoding of each column is part of the plan. For each row the loop finds the entity by its `Z_ENT` and decodes
+/// that entity's columns.
 final class RowReader {
-    /// Rows of a page at most, and the bytes after which a new one is begun.
+    /// The maximum number of rows of a page, and the number of bytes after which a new page is begun.
     private static let rowLimit = 4096
     private static let byteLimit = 1 << 20
 
     let plan: RowPlan
-    // Without dynamic checks of exclusive access, because every row passes here, and a reader is one statement's.
+    // Without dynamic checks of exclusive access, because this is accessed for every row, and a reader is used by one
+    // statement only.
     @exclusivity(unchecked) private(set) var pages: [RowPage] = []
 
     private let schema: SQLSchema
     private let store: UInt16
     private let externalData: ExternalData?
-    /// The page being filled of each leaf, by its position in `pages`, or -1.
+    /// The index in `pages` of the page that is being filled, by leaf, or -1.
     @exclusivity(unchecked) private var pageByLeaf: [Int]
-    /// The leaf that the last row was of, and the page that it came into: most rows follow others of their kind. Unmanaged
-    /// because it would be counted for every row; `pages` keeps it.
+    /// The leaf and the page of the previous row: most rows follow others of the same entity. Unmanaged because it
+    /// would otherwise be retained for every row; `pages` retains it.
     @exclusivity(unchecked) private var lastLeaf = -1
     @exclusivity(unchecked) private var lastPage: Unmanaged<RowPage>?
 
@@ -39,7 +40,7 @@ final class RowReader {
         }
     }
 
-    /// Reads the row that a statement is at. Nil for a row of an entity that the reader does not know.
+    /// Reads the current row of a statement. Nil for a row of an unknown entity.
     func readRow(_ row: SQLite.Handle) -> RowResult.Position? {
         let number = sqlite3_column_int64(row, 1)
         guard number >= 0, number < Int64(plan.leafByNumber.count) else { return nil }
@@ -59,14 +60,14 @@ final class RowReader {
     private func readCells(_ row: SQLite.Handle, leaf: Int, into page: RowPage) {
         page.append(key: sqlite3_column_int64(row, 0), version: sqlite3_column_int64(row, 2))
         for step in plan.leaves[leaf].steps {
-            // The type is asked for only where the value might be NULL: a call less for most columns.
+            // The type is queried only if the value might be NULL, which avoids a call for most columns.
             switch step.decoder {
             case .integer:
                 let number = sqlite3_column_int64(row, step.column)
                 if number == 0, Self.isNull(row, step.column) { continue }
                 page.set(.integer(number), slot: step.slot)
             case .real:
-                // TIMESTAMP is a numeric affinity: whole seconds come back as integers.
+                // TIMESTAMP has numeric affinity: whole seconds are returned as integers.
                 let number = sqlite3_column_double(row, step.column)
                 if number == 0, Self.isNull(row, step.column) { continue }
                 page.set(.real(number), slot: step.slot)
@@ -106,7 +107,7 @@ final class RowReader {
         if pageByLeaf[leaf] >= 0 {
             let page = pages[pageByLeaf[leaf]]
             if Self.hasRoom(page) { return page }
-            // One page is full, and the next is likely to be.
+            // A full page has been replaced, and the next is likely to become full too.
             (rows, bytes) = (page.count, page.arenaByteCount)
         }
         let page = RowPage(
@@ -140,7 +141,7 @@ final class RowReader {
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, column)))
     }
 
-    /// Sixteen bytes, or a text as some other programs write it.
+    /// Sixteen bytes, or the text that some other programs write.
     private func readUUID(_ bytes: UnsafeRawBufferPointer, slot: Int, page: RowPage) {
         if bytes.count == 16 {
             page.setBytes(bytes, kind: .blob, slot: slot)
@@ -149,7 +150,7 @@ final class RowReader {
         }
     }
 
-    /// Data behind a marker. Where the file is absent the cell is null, but keeps the file's name: see
+    /// Data after a marker byte. If the file does not exist, the cell is null but keeps the file's name: see
     /// ``RowPage/missingFile(row:slot:)``.
     private func readExternal(_ bytes: UnsafeRawBufferPointer, slot: Int, page: RowPage) {
         if let name = ExternalData.name(in: bytes) {
@@ -162,22 +163,21 @@ final class RowReader {
         } else if bytes.first == ExternalData.Marker.inline {
             page.setBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), kind: .blob, slot: slot)
         } else {
-            // Written before the attribute allowed files.
+            // Written before the attribute allowed external storage.
             page.setBytes(bytes, kind: .blob, slot: slot)
         }
     }
 }
 
 extension RowPage {
-    /// The name of the file beside the store that should hold the value and does not exist; nil where nothing is
-    /// missing.
+    /// The name of the missing file that should contain the value; nil if no file is missing.
     func missingFile(row: Int, slot: Int) -> String? {
         let cell = cell(row: row, slot: slot)
         guard cell.kind == .null, cell.length > 0 else { return nil }
         return string(of: cell)
     }
 
-    /// A row's values, with those whose files do not exist as references to these files.
+    /// A row's values, with references to files in place of values whose files do not exist.
     func valuesAndMissingFiles(row: Int) -> ContiguousArray<Value> {
         var values = values(row: row)
         for slot in values.indices where values[slot].isNull {

@@ -1,9 +1,9 @@
-/// Lists of keys as parameters, in few shapes, so that few statements are prepared.
+/// Lists of keys as parameters, in few different lengths, so that few statements are prepared.
 enum SQLParameters {
-    /// No statement has more.
+    /// The maximum number of keys in a statement.
     static let limit = 500
 
-    /// The number of question marks for a number of keys: the rest is filled with the last key again.
+    /// The number of parameters for a number of keys: the remaining parameters repeat the last key.
     static func capacity(for count: Int) -> Int {
         switch count {
         case ...1: 1
@@ -17,7 +17,7 @@ enum SQLParameters {
         "?" + String(repeating: ",?", count: max(0, count - 1))
     }
 
-    /// Binds keys to the parameters from a position on, the last one again where there are more parameters.
+    /// Binds keys to the parameters from an index on; the last key is repeated if there are more parameters.
     static func bind(_ keys: ArraySlice<Int64>, to statement: SQLStatement, from position: Int = 1, capacity: Int) {
         var next = position
         for key in keys {

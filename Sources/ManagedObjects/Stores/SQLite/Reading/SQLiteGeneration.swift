@@ -1,20 +1,20 @@
 import GRDB
 import Synchronization
 
-/// A state of a store that is held for reading. Letting it go ends it.
+/// A state of a store that is pinned for reading until this object is deallocated.
 final class SQLiteGeneration: StoreGeneration, Sendable {
-    /// Where the state is read from, once it is known.
+    /// The connection from which the state is read; nil until the copy has been made.
     private let reader: Mutex<(any DatabaseReader)?>
-    /// What a private copy is made of.
+    /// The source of a private copy.
     private let origin: (database: any DatabaseReader, configuration: Configuration)?
     private let file: SQLiteFile?
-    /// What the files were like when the state was taken.
+    /// The stamps of the files when the state was pinned.
     private let stamps: [FileStamp?]
     private let end: @Sendable () -> Void
 
-    /// A state that a connection has: its transaction, or a database that does not change.
+    /// The state of a connection: its transaction, or an unchanging database.
     ///
-    /// - Parameter end: Is called when the state is let go.
+    /// - Parameter end: Called when the state is released.
     init(
         _ reader: any DatabaseReader, of file: SQLiteFile, stamps: [FileStamp?],
         end: @escaping @Sendable () -> Void = {}
@@ -26,12 +26,12 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
         origin = nil
     }
 
-    /// A state of a database whose readers keep writers waiting: a copy, made when the state is first read.
+    /// A state of a database whose readers block writers: a copy, which is made when the state is first read.
     ///
-    /// Cost: every page is copied under a shared lock. The copy is a temporary database of SQLite's: in memory as far as its
-    /// cache goes, else in a file without a name.
+    /// Cost: every page is copied under a shared lock. The copy is a temporary database of SQLite, in memory up to the
+    /// size of its cache, otherwise in an unnamed file.
     ///
-    /// - Parameter file: Where the database is; nil for one in memory.
+    /// - Parameter file: The database's file; nil for a database in memory.
     init(copying database: any DatabaseReader, of file: SQLiteFile?, configuration: Configuration) {
         reader = Mutex(nil)
         end = {}
@@ -42,17 +42,18 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
 
     deinit { end() }
 
-    /// The present state, held by a connection of its own.
+    /// The present state, pinned by a connection of its own.
     convenience init(_ readers: HeldReaders, of file: SQLiteFile) throws {
         let stamps = file.stamps
         let reader = try readers.begin()
         self.init(reader, of: file, stamps: stamps) { readers.end(reader) }
     }
 
-    /// Whether something may have been committed since. Files of large values that the state refers to may then be gone.
+    /// Whether something may have been committed since. Files of large values to which the state refers may have been
+    /// deleted then.
     var isOutdated: Bool { file.map { $0.stamps != stamps } ?? false }
 
-    /// Runs statements that see the state.
+    /// Runs statements that read the state.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         let reader = try reader.withLock { reader in
             if let reader { return reader }
@@ -75,7 +76,7 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
     }
 }
 
-/// A transaction that lasts as long as the work that reads in it.
+/// A transaction that lasts as long as the work that reads from it.
 final class HeldTransaction: StoreGeneration {
     let database: Database
 

@@ -1,6 +1,6 @@
 import GRDB
 
-// Rows by their keys, and the members of relationships.
+// Reads rows by their keys, and the members of relationships.
 
 extension SQLiteStore {
     func rows(
@@ -16,7 +16,7 @@ extension SQLiteStore {
         return pages
     }
 
-    /// Rows by their keys: one statement for up to 500.
+    /// Rows by their keys: one statement for up to 500 keys.
     static func rows(
         withKeys keys: [Int64], place: SQLEntity, reader: RowReader, database: Database
     ) throws -> [RowPage] {
@@ -34,7 +34,7 @@ extension SQLiteStore {
         return reader.pages
     }
 
-    /// Keeps out rows of the table's other entities.
+    /// A condition that excludes rows of the table's other entities.
     static func entityCondition(of place: SQLEntity, alias: String = "") -> String {
         guard place.entity.superentity != nil else { return "" }
         let numbers = place.hierarchyNumbers.map(String.init).joined(separator: ",")

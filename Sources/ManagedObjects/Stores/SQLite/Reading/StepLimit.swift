@@ -1,30 +1,32 @@
 import GRDB
 import GRDBSQLite
 
-/// How many steps of SQLite's virtual machine a statement may take.
+/// The maximum number of steps of SQLite's virtual machine for a statement.
 ///
-/// A damaged or crafted file can make a statement run without end: pages of a table that refer to each other, for example. Steps
-/// are counted, not seconds, so that a slow machine gives the same answer as a fast one.
+/// A damaged or crafted file can make a statement run forever, for example with pages that refer to each other. Steps
+/// are counted instead of seconds, so that the result does not depend on the speed of the machine.
 struct StepLimit: Sendable {
     private let steps: Int64
 
-    /// For statements over the catalogue and Core Data's own tables, whose rows are as few as entities.
+    /// For statements over the schema and Core Data's own tables, which have about as many rows as the model has
+    /// entities.
     static let inspection = StepLimit(steps: 20_000_000)
 
-    /// For statements over all rows of a file: some hundred times what the rows of an intact file of this size need.
+    /// For statements over all rows of a file: about a hundred times the steps for the rows of an intact file of this
+    /// size.
     static func scan(byteCount: Int64) -> StepLimit {
         StepLimit(steps: 100_000_000 + max(0, min(byteCount, 1 << 44)) * 200)
     }
 
-    /// How many steps lie between two looks at the counter.
+    /// The number of steps between two calls of the progress handler.
     private static let stride: Int64 = 1000
 
-    /// Runs statements that together may take as many steps. Limits do not nest: the inner one ends the outer one.
+    /// Runs statements with a common limit. Limits do not nest: an inner one ends the outer one.
     ///
-    /// - Throws: What the body throws, and `SQLITE_INTERRUPT` where the limit is reached.
+    /// - Throws: The closure's error, and `SQLITE_INTERRUPT` if the limit is reached.
     func run<Result>(on database: Database, _ body: () throws -> Result) throws -> Result {
         var remaining = steps / Self.stride
-        // The pointer is SQLite's only until the handler is taken away again, before this returns.
+        // SQLite uses the pointer only until the handler is removed, which happens before this returns.
         return try withUnsafeMutablePointer(to: &remaining) { pointer in
             sqlite3_progress_handler(
                 database.sqliteConnection, Int32(Self.stride),

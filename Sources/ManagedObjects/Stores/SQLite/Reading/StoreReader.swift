@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Reads rows of a store whose content is not trusted: what a store says of itself, and what a check looks at.
+/// Reads rows of a store whose content is not trusted: for metadata and for integrity checks.
 ///
-/// Any value may stand in any column, so that values are handed out with the type that they have (``StoredRow``). Each statement
-/// has a limit of steps, and ends with `SQLITE_INTERRUPT` when it is reached.
+/// Any column may contain any type, so values are returned only in the type that they have (``StoredRow``). Each
+/// statement has a step limit, and fails with `SQLITE_INTERRUPT` when it is reached.
 struct StoreReader {
     private let database: Database
     private let limit: StepLimit
@@ -15,15 +15,17 @@ struct StoreReader {
         self.limit = limit
     }
 
-    /// What SQLite takes for a table, a view or a virtual table: `name`, `type`, and `wr`, which is not 0 where rows have no number.
+    /// The tables, views and virtual tables of the database: `name`, `type`, and `wr`, which is not 0 for tables
+    /// WITHOUT ROWID.
     ///
-    /// SQLite reads these from the statements in `sqlite_master`, whose other columns a crafted file may give any value.
+    /// SQLite derives these from the statements in `sqlite_master`; a crafted file may have any value in the other
+    /// columns of that table.
     static let tableList =
         sqlite3_libversion_number() >= 3_037_000
         ? "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND name <> 'sqlite_schema'"
         : "SELECT name, type, 0 AS wr FROM sqlite_master WHERE type IN ('table', 'view')"
 
-    /// Whether there is a table of that name, and no view or virtual table.
+    /// Whether there is a table, and not a view or a virtual table, of that name.
     func hasTable(_ name: String) throws -> Bool {
         let found = "SELECT count(*) FROM (\(Self.tableList)) WHERE type = 'table' AND name = ?"
         return try integer(found, [name.databaseValue]) > 0
@@ -43,24 +45,25 @@ struct StoreReader {
         }
     }
 
-    /// Calls a closure with one row after the other; memory holds one.
+    /// Calls a closure with each row; only one row is in memory at a time.
     func forEachRow(
         _ sql: String, _ arguments: [DatabaseValue] = [], _ body: (StoredRow) throws -> Void
     ) throws {
         try limit.run(on: database) {
-            // Not kept by their texts, of which a check has one for each property.
+            // Not cached by text, because a check executes a different statement for each property.
             let rows = try Row.fetchCursor(database, sql: sql, arguments: StatementArguments(arguments))
             while let row = try rows.next() { try body(StoredRow(row)) }
         }
     }
 
-    /// The integer that a statement gives as its only value; 0 where it gives none.
+    /// The single integer that a statement returns; 0 if it returns none.
     func integer(_ sql: String, _ arguments: [DatabaseValue] = []) throws -> Int64 {
         try firstRow(sql, arguments)?.integer(0) ?? 0
     }
 }
 
-/// The values of one row. A value is handed out as the type that it has in the file: asked for as another, it is nil.
+/// The values of one row. A value is returned only in the type that it has in the file; for any other type the result
+/// is nil.
 struct StoredRow {
     private let values: [DatabaseValue]
 
@@ -75,7 +78,7 @@ struct StoredRow {
         if case .string(let text) = values[column].storage { text } else { nil }
     }
 
-    /// The bytes of a blob, or of a text in UTF-8, which some programs write in the place of one.
+    /// The bytes of a blob, or of a UTF-8 text, which some programs write instead of a blob.
     func data(_ column: Int) -> Data? {
         switch values[column].storage {
         case .blob(let data): data
@@ -86,7 +89,7 @@ struct StoredRow {
 
     func isNull(_ column: Int) -> Bool { values[column].isNull }
 
-    /// A primary key as objects are named by it: `p12`. What is no integer stands there as an SQL literal.
+    /// A primary key in the form used for objects: `p12`. A value that is not an integer is returned as an SQL literal.
     func key(_ column: Int) -> String {
         switch values[column].storage {
         case .int64(let number): "p\(number)"

@@ -1,6 +1,6 @@
 import PredicateLanguage
 
-/// How a derived attribute is computed: the forms that the store understands.
+/// The forms of derived attributes that the store can compute.
 enum Derivation: Equatable {
     /// The number of members of a to-many relationship.
     case count(relationship: String)
@@ -8,7 +8,7 @@ enum Derivation: Equatable {
     case sum(relationship: String, attribute: String)
     /// An attribute of the object that a to-one relationship refers to.
     case related(relationship: String, attribute: String)
-    /// A text of the object that a to-one relationship refers to, without case and diacritics or in another case.
+    /// A text attribute of a to-one relationship's object, without case and diacritics or in another case.
     case relatedText(PredicateFunctions.Name, relationship: String, attribute: String)
     /// Another attribute of the same object.
     case copy(attribute: String)
@@ -16,10 +16,10 @@ enum Derivation: Equatable {
     case canonical(attribute: String)
     case uppercase(attribute: String)
     case lowercase(attribute: String)
-    /// The moment of the save.
+    /// The time of the save.
     case now
 
-    /// Nil for an attribute that is not derived, or in a way that nobody here understands.
+    /// Nil for an attribute that is not derived, or whose derivation is of an unknown form.
     init?(_ attribute: NSAttributeDescription) {
         guard let node = (attribute as? NSDerivedAttributeDescription)?.derivationExpression?.node else { return nil }
         self.init(node)
@@ -48,7 +48,7 @@ enum Derivation: Equatable {
         }
     }
 
-    /// What is done with the text that the value is derived from; nil where nothing is.
+    /// The function that is applied to the source text; nil if there is none.
     var textFunction: PredicateFunctions.Name? {
         switch self {
         case .canonical: .canonical
@@ -70,8 +70,8 @@ enum Derivation: Equatable {
         }
     }
 
-    /// Whether the value follows from the object's own attributes, so that it is computed when the row is written.
-    /// The others are kept by triggers.
+    /// Whether the value depends only on the object's own attributes, so that it is computed when the row is written.
+    /// Triggers maintain the others.
     var isOwn: Bool {
         switch self {
         case .copy, .canonical, .uppercase, .lowercase, .now: true

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 
 extension SQLCatalog {
-    /// Reads what is in a store. Cost: four statements, however many tables there are.
+    /// Reads the schema of a store. Cost: four statements, regardless of the number of tables.
     ///
-    /// - Throws: Code 259 where the numbers of the entities are damaged, and errors of SQLite.
+    /// - Throws: Code 259 if the numbers of the entities are damaged, and errors of SQLite.
     init(in database: Database) throws {
         let reader = StoreReader(database)
         for object in try reader.rows("SELECT name, sql FROM sqlite_master") {
@@ -15,7 +15,7 @@ extension SQLCatalog {
     }
 
     private mutating func readTables(_ reader: StoreReader) throws {
-        // Tables WITHOUT ROWID take any value as an integer primary key.
+        // Tables WITHOUT ROWID accept any value as an integer primary key.
         var keyless: Set<String> = []
         for object in try reader.rows(StoreReader.tableList) {
             guard let name = object.text(0), let type = object.text(1) else { continue }
@@ -23,7 +23,7 @@ extension SQLCatalog {
             if type == "table" { columns[name] = [] }
             if object.integer(2) != 0 { keyless.insert(name) }
         }
-        // Other virtual tables than R-trees may need modules that are not here.
+        // Virtual tables other than R-trees may need modules that are not available.
         let tables =
             "(SELECT name FROM (\(StoreReader.tableList)) WHERE type = 'table' OR type = 'virtual' AND name GLOB 'Z_RT_*')"
         var keys: [String: [String]] = [:]
@@ -39,7 +39,7 @@ extension SQLCatalog {
         keyedTables = Set(keys.filter { $0.value == ["Z_PK INTEGER"] && !keyless.contains($0.key) }.keys)
     }
 
-    /// The numbers that a history's own entities have begin here, and no entity has a number above the last.
+    /// The numbers of a history's own entities start here; entity numbers above the last are invalid.
     private static let firstHistoryNumber: Int64 = 16000
     private static let lastNumber: Int64 = 0xFFFF
 
@@ -51,7 +51,7 @@ extension SQLCatalog {
                     .fileReadCorruptFile,
                     "The store is damaged: Z_PRIMARYKEY has a row without an entity's number and name.")
             }
-            // A history's entity CHANGE may have the name of one of the model's.
+            // A history's entity CHANGE may have the same name as one of the model's entities.
             guard number < Self.firstHistoryNumber else { continue }
             guard numbers.updateValue(number, forKey: name) == nil else {
                 throw CocoaError(

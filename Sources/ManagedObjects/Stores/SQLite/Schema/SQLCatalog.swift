@@ -1,25 +1,25 @@
 import Foundation
 
-/// What is really in a store: tables with their columns, indexes and triggers, and the entities' numbers.
+/// The actual schema of a store: tables with their columns, indexes and triggers, and the entities' numbers.
 struct SQLCatalog: Sendable {
     /// The columns of each table and of each R-tree, in order.
     var columns: [String: [String]] = [:]
-    /// The SQL of everything in `sqlite_master` that has some, by name.
+    /// The SQL of all entries in `sqlite_master` that have some, by name.
     var statements: [String: String] = [:]
-    /// The entities of `Z_PRIMARYKEY`, but those of a history.
+    /// The entities of `Z_PRIMARYKEY`, without those of a history.
     var numbers: [String: Int64] = [:]
-    /// The views and virtual tables, in upper case: SQLite does not tell names apart by case.
+    /// The views and virtual tables, in upper case: names in SQLite are case-insensitive.
     var derivedTables: Set<String> = []
-    /// The tables in which `Z_PK` is the number of the row, as only an integer primary key is.
+    /// The tables in which `Z_PK` is the rowid, which only an integer primary key is.
     var keyedTables: Set<String> = []
 
-    /// Whether there is nothing at all: a file that has just been made.
+    /// Whether the database is empty: a file that has just been created.
     var isEmpty: Bool { statements.isEmpty && columns.isEmpty }
 
     func hasTable(_ name: String) -> Bool { columns[name] != nil }
 
-    /// Refuses a store in which something else stands in the place of a table that the schema expects: a view, which may run without
-    /// end, a virtual table, or a table that takes any value as a primary key, so that several rows would be one object.
+    /// Rejects a store that has something else in place of a table of the schema: a view, which may never terminate, a
+    /// virtual table, or a table that accepts any value as a primary key, so that several rows could be one object.
     ///
     /// - Throws: Code 259.
     func requireTables(of schema: SQLSchema, url: URL?) throws {

@@ -1,6 +1,6 @@
 /// A column of an entity's table.
 struct SQLColumn: Sendable, Equatable {
-    /// The types as Core Data spells them. SQLite derives an affinity from each and ignores them otherwise.
+    /// The types as Core Data spells them. SQLite derives an affinity from each and otherwise ignores them.
     enum Declaration: String, Sendable {
         case integer = "INTEGER"
         case timestamp = "TIMESTAMP"
@@ -12,14 +12,14 @@ struct SQLColumn: Sendable, Equatable {
 
     var name: String
     var declaration: Declaration
-    /// Of a to-one whose destination has subentities: the column that holds the `Z_ENT` of the object referred to.
+    /// For a to-one relationship whose destination has subentities: the column with the `Z_ENT` of the destination.
     var companion: String?
-    /// Whether values begin with a byte that tells data kept in the row from data kept in a file beside the store.
+    /// Whether values begin with a byte that distinguishes data in the row from data in a file beside the store.
     var hasStorageByte = false
 }
 
 extension SQLColumn.Declaration {
-    /// What a slot of a kind is kept in; nil where it has no column.
+    /// The declaration for a kind of slot; nil if it has no column.
     init?(_ kind: EntityLayout.Slot.Kind) {
         switch kind {
         case .integer16, .integer32, .integer64, .boolean, .toOne, .position: self = .integer

@@ -1,14 +1,14 @@
 import GRDB
 
-// The statements that make a store, as Core Data writes them.
+// The statements that create a store, as Core Data writes them.
 
 extension SQLSchema {
-    /// All statements of a new store, in order: tables, indexes, triggers, and the tables of the store itself.
+    /// All statements of a new store, in order: tables, indexes, triggers, and the tables for metadata.
     var createStatements: [String] {
         tableStatements + indexStatements + triggerStatements + Self.ownTableStatements
     }
 
-    /// Entity tables, each followed by the tables of pairs that its entities own.
+    /// Entity tables, each followed by the join tables that its entities own.
     private var tableStatements: [String] {
         tables.flatMap { table in
             let columns = table.columns.map { ", \($0.name) \($0.declaration.rawValue)" }.joined()
@@ -34,7 +34,7 @@ extension SQLSchema {
         "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
     ]
 
-    /// Makes everything in an empty database, and the rows that number the entities.
+    /// Creates everything in an empty database, and the rows with the entities' numbers.
     func create(in database: Database) throws {
         for statement in createStatements { try database.execute(sql: statement) }
         for entity in entities {

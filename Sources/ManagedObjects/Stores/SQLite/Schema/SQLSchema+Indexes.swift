@@ -3,14 +3,14 @@ import PredicateLanguage
 // The indexes of a new store.
 
 extension SQLSchema {
-    /// The statements that make the indexes, each index once: models of real stores name an index twice, and the stores
-    /// have it once. Of two indexes with one name the first is made.
+    /// The statements that create the indexes, each index once: models may declare an index twice, and their stores
+    /// have it once. Of two indexes with the same name the first is created.
     var indexStatements: [String] {
         var names: Set<String> = []
         return tables.flatMap(indexStatements).filter { names.insert(Self.name(of: $0)).inserted }
     }
 
-    /// What a statement that makes something makes, with its name as SQLite compares names.
+    /// The kind and name of the object that a statement creates, with the name as SQLite compares it.
     private static func name(of statement: String) -> String {
         let words = statement.split(separator: " ").lazy
         return words.prefix { $0 != "ON" && $0 != "USING" && $0 != "AFTER" }.joined(separator: " ").lowercased()
@@ -39,7 +39,8 @@ extension SQLSchema {
         return statements
     }
 
-    /// A fetch index; nil where it would only repeat the index that every reference has, or names what has no column.
+    /// A fetch index; nil if it would only repeat the index that every reference has, or names a property without a
+    /// column.
     private func indexStatement(of index: NSFetchIndexDescription, in entity: SQLEntity) -> String? {
         if index.elements.count == 1, index.elements[0].property is NSRelationshipDescription { return nil }
         guard !index.elements.isEmpty, index.elements.allSatisfy({ $0.collationType == .binary }) else { return nil }
@@ -50,7 +51,7 @@ extension SQLSchema {
         }
         let name = "Z_\(entity.entity.name ?? "")_\(index.name)"
         let statement = "CREATE INDEX \(name) ON \(entity.table) (\(columns.joined(separator: ", ")))"
-        // A condition that has no SQL here leaves an index of all rows, which serves the same fetches.
+        // If the condition cannot be translated to SQL, the index contains all rows and serves the same fetches.
         guard let predicate = index.partialIndexPredicate, let condition = condition(predicate.node, in: entity) else {
             return statement
         }
@@ -70,7 +71,7 @@ extension SQLSchema {
         return element.property.flatMap { column(named: $0.name, in: entity.entity)?.name }
     }
 
-    /// Attributes that are marked as indexed in the old way, and are in no fetch index.
+    /// Attributes with the deprecated indexed flag that are in no fetch index.
     private func attributeIndexStatements(of entity: SQLEntity) -> [String] {
         let indexed = Set(entity.entity.indexes.flatMap(\.elements).compactMap(\.propertyName))
         return entity.entity.sortedOwnProperties.compactMap { property in
@@ -95,7 +96,7 @@ extension SQLSchema {
 
     // MARK: - Conditions of partial indexes
 
-    /// Columns compared with numbers, texts and nil; nil for anything else.
+    /// Comparisons of columns with numbers, texts and nil; nil for anything else.
     private func condition(_ node: PredicateNode, in entity: SQLEntity) -> String? {
         switch node {
         case .and(let parts): return joined(parts, " AND ", in: entity)

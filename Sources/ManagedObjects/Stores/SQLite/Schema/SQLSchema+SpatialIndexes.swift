@@ -1,15 +1,15 @@
-// R-trees: fetch indexes over numbers that are looked for by ranges, such as places on a map.
+// R-trees: fetch indexes over numbers that are queried by ranges, such as coordinates.
 
 extension SQLSchema {
-    /// The virtual table of a fetch index whose elements are all of the kind, and the triggers that keep it; nothing
-    /// for any other index, and where an element is no number of the entity's own table.
+    /// The virtual table of a fetch index whose elements are all of type R-tree, and the triggers that maintain it;
+    /// empty for any other index, and if an element is not a number in the entity's own table.
     func spatialStatements(of index: NSFetchIndexDescription, in entity: SQLEntity) -> [String] {
         guard let columns = spatialColumns(of: index, in: entity) else { return [] }
         let name = Self.spatialTable(of: index.name, in: entity.entity)
         let declared = columns.map { "\($0)_MIN FLOAT, \($0)_MAX FLOAT" }.joined(separator: ", ")
         let written = columns.map { "\($0)_MIN, \($0)_MAX" }.joined(separator: ", ")
         let values = columns.enumerated().map { position, column in
-            // The blanks are Apple's.
+            // The spaces are the same as in Apple's statements.
             "NEW.\(column)\(position == 0 ? " ," : ", ")NEW.\(column)"
         }.joined(separator: ", ")
         func trigger(_ event: String, _ body: String) -> String {
@@ -24,7 +24,7 @@ extension SQLSchema {
         ]
     }
 
-    /// The columns of an index whose elements are all of the kind, and numbers of the entity's own table.
+    /// The columns of an index whose elements are all of type R-tree and are numbers in the entity's own table.
     private func spatialColumns(of index: NSFetchIndexDescription, in entity: SQLEntity) -> [String]? {
         guard !index.elements.isEmpty, index.elements.allSatisfy({ $0.collationType == .rTree }) else { return nil }
         let columns = index.elements.compactMap { element in
@@ -41,7 +41,7 @@ extension SQLSchema {
 
     // MARK: - Reading
 
-    /// The R-trees that a new store will have, with their columns.
+    /// The R-trees of a new store, with their columns.
     var spatialTables: [String: [String]] {
         var found: [String: [String]] = [:]
         for entity in entities {
@@ -55,8 +55,8 @@ extension SQLSchema {
         return found
     }
 
-    /// The R-tree of a fetch index of the entity, or of one that it inherits from, where the store has it, and the column is
-    /// one of its dimensions.
+    /// The R-tree of a fetch index of the entity, or of a superentity, if the store has it and the column is one of its
+    /// dimensions.
     func spatialTable(of index: String, in entity: NSEntityDescription, column: String) -> String? {
         var level: NSEntityDescription? = entity
         while let entity = level {

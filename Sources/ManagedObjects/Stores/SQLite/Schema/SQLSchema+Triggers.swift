@@ -1,11 +1,11 @@
-// The triggers that keep derived attributes of other objects' values.
+// The triggers that maintain attributes derived from other objects' values.
 
 extension SQLSchema {
     var triggerStatements: [String] { triggerStatements { $0.statements(for: $1) } }
 
-    /// The triggers of derived texts of other objects, which live as long as a connection: how Apple's stores call
-    /// the functions
-    /// that they need is not known. None where a store of Apple's has triggers of its own.
+    /// The temporary triggers of texts that are derived from other objects. They exist for the lifetime of a
+    /// connection, because the way in which Apple's stores call the required functions is not known. Empty if a store
+    /// of Apple's has its own triggers.
     func temporaryTriggerStatements(besides existing: some Collection<String>) -> [String] {
         triggerStatements { triggers, derivation in
             existing.contains { $0.hasPrefix(triggers.prefix) } ? [] : triggers.temporaryStatements(for: derivation)
@@ -26,8 +26,8 @@ extension SQLSchema {
     }
 }
 
-/// The triggers of one derived attribute. Each ends by telling the connection the new value, so that the object that
-/// has it in memory can be refreshed.
+/// The triggers of one derived attribute. Each ends by passing the new value to the connection, so that the object in
+/// memory can be refreshed.
 private struct DerivedTriggers {
     let schema: SQLSchema
     let entity: SQLEntity
@@ -59,10 +59,10 @@ private struct DerivedTriggers {
         return copy(of: copied, by: name, kind: "TEMP TRIGGER") { "\(function.rawValue)(\($0))" }
     }
 
-    /// What the names of all triggers of the object's own table begin with.
+    /// The common prefix of the names of all triggers on the object's own table.
     var prefix: String { "Z_DA_\(table)_\(entity.entity.name ?? "")_\(attribute)_" }
 
-    /// The table of a to-many's members and the column by which they refer to their owner.
+    /// The table of a to-many relationship's members and the column in which they refer to their owner.
     private func members(of relationship: NSRelationshipDescription) -> (table: String, owner: String)? {
         guard let destination = relationship.destinationEntity, let members = schema.entity(destination),
             let place = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
@@ -71,7 +71,7 @@ private struct DerivedTriggers {
         return (members.table, owner)
     }
 
-    // MARK: - Forms
+    // MARK: - Statements of each form
 
     private func countOfMembers(_ members: (table: String, owner: String)) -> [String] {
         let (other, owner) = members
@@ -147,7 +147,7 @@ private struct DerivedTriggers {
         ]
     }
 
-    /// The moment at which a row was written last.
+    /// The time of the last write of a row.
     private var now: [String] {
         let change = "UPDATE \(table) SET \(column) = NSCoreDataNow() WHERE Z_PK = NEW.Z_PK; "
         let inserted = telling("NEW.Z_PK", function: Self.insertFunction)
@@ -161,8 +161,8 @@ private struct DerivedTriggers {
 
     private var told: String { "'\(table)', Z_ENT, Z_PK, '\(attribute)', \(column)" }
 
-    /// The functions that a connection of Core Data's has: a trigger that calls another name fails there, and with it every write
-    /// to its table.
+    /// The functions that a connection of Core Data's has. A trigger that calls an unknown function fails, and with it
+    /// every write to its table.
     private static let insertFunction = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
     private static let updateFunction = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
 

@@ -1,19 +1,18 @@
 import Foundation
 
-/// How a store keeps the objects of a model: the tables, columns and numbers of entities.
+/// The mapping of a model to a store: the tables, columns and numbers of entities.
 ///
-/// Made from a frozen model by the rules that Core Data follows, and, when a store exists already, from what is
-/// really in it: columns are found by name, numbers are those of `Z_PRIMARYKEY`, and whatever else is there is left
-/// alone.
+/// It is built from a frozen model by Core Data's rules. If the store exists, its actual schema is used: columns are
+/// found by name, numbers are those of `Z_PRIMARYKEY`, and everything else in the file is left unchanged.
 final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so is the frozen model that it points to
     let model: NSManagedObjectModel
     /// The entities of the store's configuration, by number.
     let entities: [SQLEntity]
     /// The entities' tables, in the order of their root entities' numbers.
     let tables: [SQLTable]
-    /// The tables of many-to-many relationships, in the order of their owners.
+    /// The join tables of many-to-many relationships, in the order of their owners.
     let joinTables: [SQLJoinTable]
-    /// Tables and columns that the model has and the existing store lacks, as `TABLE` or `TABLE.COLUMN`.
+    /// Tables and columns of the model that the existing store lacks, as `TABLE` or `TABLE.COLUMN`.
     let missing: [String]
     /// The columns of the store's R-trees, by table.
     private(set) var spatial: [String: [String]] = [:]
@@ -47,33 +46,34 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
 
     // MARK: - Looking up
 
-    /// Where the objects of an entity are; nil where the store's configuration does not have it.
+    /// The mapping of an entity; nil if the store's configuration does not contain it.
     func entity(_ entity: NSEntityDescription) -> SQLEntity? {
         guard positionByIndex.indices.contains(entity.index), positionByIndex[entity.index] >= 0 else { return nil }
         return entities[positionByIndex[entity.index]]
     }
 
-    /// The entity of a `Z_ENT`, as its index in the model.
+    /// The model index of the entity with a `Z_ENT`.
     func entityIndex(number: Int64) -> Int? { indexByNumber[number] }
 
-    /// The `Z_ENT` of an entity, by its index in the model.
+    /// The `Z_ENT` of an entity with an index in the model.
     func number(entityIndex: Int) -> Int64? {
         guard positionByIndex.indices.contains(entityIndex), positionByIndex[entityIndex] >= 0 else { return nil }
         return entities[positionByIndex[entityIndex]].number
     }
 
-    /// The column of a slot of the entity's layout; nil where the slot is not stored.
+    /// The column of a slot of the entity's layout; nil if the slot is not stored.
     func column(of slot: Int, in entity: NSEntityDescription) -> SQLColumn? {
         guard let columns = self.entity(entity)?.columns, columns.indices.contains(slot) else { return nil }
         return columns[slot]
     }
 
-    /// The column of an attribute or to-one relationship; nil where it is not stored.
+    /// The column of an attribute or to-one relationship; nil if it is not stored.
     func column(named name: String, in entity: NSEntityDescription) -> SQLColumn? {
         entity.layout.slot(named: name).flatMap { column(of: $0, in: entity) }
     }
 
-    /// The pairs of a many-to-many relationship, seen from it; nil where it is kept in another way.
+    /// The pairs of a many-to-many relationship, from the point of view of this side; nil if the relationship has no
+    /// join table.
     func pairs(of relationship: NSRelationshipDescription) -> SQLPairs? {
         guard let position = joinTableByRelationship[ObjectIdentifier(relationship)] else { return nil }
         let table = joinTables[position]
@@ -91,7 +91,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
 
     // MARK: - Checking
 
-    /// Refuses a model whose names cannot stand in SQL as they are. Core Data does not quote names.
+    /// Rejects a model with names that are not valid unquoted in SQL. Core Data does not quote names.
     ///
     /// - Throws: Code 134020.
     func requireUsableNames() throws {
@@ -105,7 +105,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
         }
     }
 
-    /// Letters, digits, underscores, and whatever is not ASCII.
+    /// Letters, digits, underscores, dollar signs and all characters outside ASCII.
     private static func isUsable(_ name: String) -> Bool {
         !name.isEmpty
             && name.unicodeScalars.allSatisfy { scalar in

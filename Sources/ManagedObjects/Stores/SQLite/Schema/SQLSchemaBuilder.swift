@@ -1,5 +1,5 @@
-// Lays out a store: numbers, tables, columns, tables of pairs. The rules are those by which Core Data lays out its own;
-// where a store exists, what is in it has the last word.
+// Computes the schema of a store: numbers, tables, columns and join tables. The rules are Core Data's; if the store
+// exists, its actual schema takes precedence.
 struct SQLSchemaBuilder {
     private let model: NSManagedObjectModel
     /// The entities to be stored, superentities before subentities, in the order of their numbers.
@@ -28,13 +28,13 @@ struct SQLSchemaBuilder {
         self.model = model
         self.catalog = catalog
         let chosen = configuration.flatMap { model.entities(forConfigurationName: $0) } ?? model.entities
-        // A hierarchy shares one table, so an entity brings along what it inherits from.
+        // A hierarchy shares one table, so the superentities of an entity are included.
         let indices = Set(chosen.flatMap { $0.lineage.map(\.index) })
         stored = model.orderedEntities.filter { indices.contains($0.index) }
         storedIndices = indices
     }
 
-    /// The entity and those that inherit from it, as far as they are stored, in the order of their numbers.
+    /// The entity and its stored subentities, in the order of their numbers.
     private func hierarchy(of entity: NSEntityDescription) -> [NSEntityDescription] {
         entity.subtree.filter(storedIndices.contains).map { model.orderedEntities[$0] }
     }
@@ -56,8 +56,8 @@ struct SQLSchemaBuilder {
 
     // MARK: - Numbers
 
-    /// By name, then by the name before, then by position: a store that was migrated in place may know an entity by its
-    /// old name still.
+    /// Matches entities by name, then by renaming identifier, then by order: a store that was migrated in place may
+    /// still have an entity's old name.
     private mutating func assignNumbers() {
         guard let known = catalog?.numbers, !known.isEmpty else {
             for (position, entity) in stored.enumerated() { numbers[entity.index] = Int64(position + 1) }
@@ -119,7 +119,7 @@ struct SQLSchemaBuilder {
             }
             columnsByIndex[entity.index] = existing?.isEmpty == true ? columns.map { _ in nil } : columns
         }
-        // Groups run over the whole hierarchy; within one, the order of entities stands.
+        // Groups extend over the whole hierarchy; within a group the order of entities is kept.
         let ordered = created.enumerated().sorted { ($0.element.group, $0.offset) < ($1.element.group, $1.offset) }
         tables.append(
             SQLTable(
@@ -134,15 +134,15 @@ struct SQLSchemaBuilder {
         return catalog.hasTable(formerName) ? formerName : name
     }
 
-    /// The entity's own slots in the order of their columns, each with the group it belongs to. Slots are sorted by
-    /// name already, elements of composites at their composite's place.
+    /// The entity's own slots in the order of their columns, each with its group. Slots are already sorted by name, and
+    /// elements of composites are in the position of their composite.
     private static func columnOrder(of slots: [EntityLayout.Slot], from first: Int) -> [(group: Int, slot: Int)] {
         var order: [(group: Int, slot: Int)] = []
         for slot in first..<slots.count where slots[slot].isPersistent {
             let group =
                 switch slots[slot].kind {
                 case .integer16, .integer32, .integer64, .boolean: 0
-                // To-one relationships stand with the integers, but behind those of their entity.
+                // To-one relationships are in the group of the integers, after those of their entity.
                 case .toOne: slots[slot].isHidden ? 2 : 1
                 case .position: 3
                 case .date, .double, .float: 4
@@ -167,7 +167,7 @@ struct SQLSchemaBuilder {
         guard let declaration = SQLColumn.Declaration(description.kind) else { return nil }
         let property = description.property
         if description.kind == .position {
-            // Named after the column of the to-one that it belongs to, which stands before it.
+            // Named after the column of its to-one relationship, which precedes it.
             let owner = slots.firstIndex { $0.kind == .toOne && $0.property === property }
             guard let owner, let reference = columns[owner] else { return nil }
             return SQLColumn(name: "Z_FOK_" + reference.name.dropFirst(), declaration: declaration)
@@ -189,7 +189,7 @@ struct SQLSchemaBuilder {
 
     private func hasStoredSubentities(_ entity: NSEntityDescription) -> Bool { hierarchy(of: entity).count > 1 }
 
-    /// Nothing, or the first number that makes the name unlike those before.
+    /// An empty suffix, or the first number that makes the name unique.
     private static func freeSuffix(for name: String, in claimed: inout Set<String>) -> String {
         if claimed.insert(name).inserted { return "" }
         var number = 1
@@ -204,7 +204,8 @@ struct SQLSchemaBuilder {
         var claimed: Set<String> = []
         let byName = stored.sorted { ($0.name ?? "").utf8.lexicographicallyPrecedes(($1.name ?? "").utf8) }
         for entity in byName {
-            // Where columns of two tables have one name, the table whose inverse's entity comes first has it without a number.
+            // If columns of two tables have the same name, the table whose inverse's entity comes first gets the name
+            // without a number.
             let relationships = entity.layout.toMany.map(\.relationship)
                 .map { (place: $0.inverseRelationship?.entityIfAny?.name ?? "", relationship: $0) }
                 .sorted { ($0.place, $0.relationship.name) < ($1.place, $1.relationship.name) }
@@ -225,7 +226,8 @@ struct SQLSchemaBuilder {
         guard let entity = relationship.entityIfAny, let number = numbers[entity.index],
             let other = inverse.entityIfAny, let otherNumber = numbers[other.index]
         else { return }
-        // Between two relationships of one entity, which one owns the table cannot be foretold: look.
+        // For two relationships of one entity the owner of the table cannot be determined by a rule, so the existing
+        // table is looked up.
         if entity === other, relationship !== inverse, let catalog,
             !catalog.hasTable("Z_\(number)\(relationship.name.uppercased())"),
             catalog.hasTable("Z_\(number)\(inverse.name.uppercased())")
@@ -248,7 +250,7 @@ struct SQLSchemaBuilder {
         func column(_ base: String) -> String {
             let name = base + Self.freeSuffix(for: base, in: &claimed)
             guard let existing, !existing.contains(name) else { return name }
-            // The same name with another suffix is the only other spelling there is.
+            // The only other spelling is the same name with a numeric suffix.
             return existing.first { $0.hasPrefix(base) && $0.dropFirst(base.count).allSatisfy(\.isNumber) } ?? name
         }
         func positionColumn(of column: String, _ isOrdered: Bool) -> String? {

@@ -1,9 +1,9 @@
 import GRDB
 
-/// Inserts rows of one shape, a block of them by one statement: to begin and to end a statement costs SQLite as much as
-/// to write a row does.
+/// Inserts rows with the same columns, several with one statement: starting and ending a statement costs SQLite as much
+/// as writing a row.
 struct BlockInsertion {
-    /// What a statement holds at most. More rows gain nothing, and a long statement is dear to prepare.
+    /// The maximum size of a statement. More rows do not improve speed, and a long statement is expensive to prepare.
     private static let rowLimit = 16
     private static let parameterLimit = 240
 
@@ -13,11 +13,11 @@ struct BlockInsertion {
     private let single: SQLStatement
 
     /// - Parameters:
-    ///   - head: The statement as far as `VALUES`.
+    ///   - head: The statement up to `VALUES`.
     ///   - values: The values of a row, in parentheses.
-    ///   - tail: What follows the values.
+    ///   - tail: The text after the values.
     ///   - width: The number of parameters of a row.
-    ///   - count: The number of rows that there are to insert.
+    ///   - count: The total number of rows to insert.
     init(
         _ head: String, values: String, tail: String = "", width: Int, count: Int, in database: Database
     ) throws {
@@ -31,11 +31,12 @@ struct BlockInsertion {
         single = try statement(1)
     }
 
-    /// Inserts rows: a statement for each block, and one for each row that is left.
+    /// Inserts rows: one statement for each block, and one for each remaining row.
     ///
     /// - Parameters:
-    ///   - bind: Binds the values of the row of an index to the parameters from a position on.
-    ///   - refused: Called with the index of each row whose key or unique values another row has. May throw the error.
+    ///   - bind: Binds the values of the row with an index to the parameters from an index on.
+    ///   - refused: Called with the index of each row whose key or unique values another row already has. May rethrow
+    ///     the error.
     func insert(
         _ count: Int, bind: (Int, SQLStatement, Int) throws -> Void,
         refused: (Int, DatabaseError) throws -> Void = { throw $1 }
@@ -49,7 +50,8 @@ struct BlockInsertion {
                     index += rowCount
                     continue
                 }
-                // SQLite has taken the block back. Its rows come one by one, and one of them is refused again.
+                // SQLite has rolled back the statement. Its rows are inserted one by one, and the conflicting one fails
+                // again.
                 let end = index + rowCount
                 while index < end { try insertOne(&index, bind: bind, refused: refused) }
             } else {
@@ -67,7 +69,7 @@ struct BlockInsertion {
         index += 1
     }
 
-    /// False where another row has the key or unique values of a row.
+    /// Returns false if another row has the key or unique values of the row.
     private func run(_ statement: SQLStatement, refused: (DatabaseError) throws -> Void) throws -> Bool {
         do {
             try statement.run()

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Finds the row that holds the unique values which another row was to get.
+/// Finds the row whose unique values conflict with those of another row.
 struct ConstraintFinder {
     private let entity: SQLEntity
     private let schema: SQLSchema
@@ -20,10 +20,10 @@ struct ConstraintFinder {
         }
     }
 
-    /// All slots that take part in a constraint.
+    /// The slots of all constraints.
     var slots: Set<Int> { Set(constraints.flatMap(\.slots)) }
 
-    /// The first constraint that the values break; nil where none is broken.
+    /// The first constraint that the values violate; nil if there is none.
     mutating func conflict(
         key: Int64, values: ContiguousArray<Value>, writer: inout ValueWriter, in database: Database
     ) throws -> SaveConflicts.Taken? {
@@ -36,7 +36,7 @@ struct ConstraintFinder {
             var position = 1
             for slot in constraint.slots {
                 guard var column = entity.columns[slot] else { continue }
-                // Only the value itself is compared.
+                // The companion column is not part of the constraint.
                 column.companion = nil
                 let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
                 position = try writer.bind(values[slot], to: target, of: statement, at: position)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The derived attributes of an entity whose values follow from the object's own.
+/// The derived attributes of an entity that are computed from the object's own values.
 struct OwnDerivations {
     private struct Rule {
         let slot: Int
@@ -9,7 +9,8 @@ struct OwnDerivations {
     }
 
     private let rules: [Rule]
-    /// The slots of all derived attributes: those of triggers too. They are not written as they come.
+    /// The slots of all derived attributes, including those computed by triggers. Values assigned to them are not
+    /// written.
     let derivedSlots: Set<Int>
 
     init(_ entity: NSEntityDescription) {
@@ -34,7 +35,7 @@ struct OwnDerivations {
     /// The slots that are computed, ascending.
     var slots: [Int] { rules.map(\.slot) }
 
-    /// Computes the values, and gives those that differ from what stands there.
+    /// Computes the values, and returns those that differ from the present ones.
     func apply(to values: inout ContiguousArray<Value>, now: Double) -> [(slot: Int, value: Value)] {
         var changed: [(slot: Int, value: Value)] = []
         for rule in rules {

@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
 
-/// Writes the tables of many-to-many relationships.
+/// Writes the join tables of many-to-many relationships.
 struct PairWriter {
     let schema: SQLSchema
     let database: Database
 
-    /// The first position in an order, and the distance of one to the next.
+    /// The first position in an order, and the distance between two positions.
     private static let firstPosition = 2048
     private static let positionStep = 1024
 
@@ -28,7 +28,7 @@ struct PairWriter {
         }
     }
 
-    /// Inserts pairs. One that is there already keeps its place, unless it gets another.
+    /// Inserts pairs. A pair that already exists keeps its positions, unless new ones are given.
     private func insert(_ pairs: ArraySlice<SavePlan.Pair>, into table: SQLPairs) throws {
         var columns = [table.source, table.destination]
         var values = ["?1", "?2"]
@@ -44,10 +44,10 @@ struct PairWriter {
             updates.append("\(column) = IFNULL(\(parameter), \(column))")
         }
         let head = "INTO \(table.table) (\(columns.joined(separator: ", ")))"
-        // An upsert and no replacement: triggers count what is inserted and deleted.
+        // An upsert instead of a replacement, because triggers count insertions and deletions.
         let conflict = " ON CONFLICT (\(table.source), \(table.destination)) DO "
         guard updates.isEmpty else {
-            // Each pair by itself: its position may depend on that of the one before.
+            // One statement for each pair: its position may depend on that of the previous one.
             let statement = try SQLStatement(
                 "INSERT \(head) VALUES (\(values.joined(separator: ", ")))\(conflict)UPDATE SET "
                     + updates.joined(separator: ", "), in: database)
@@ -89,7 +89,7 @@ struct PairWriter {
         }
     }
 
-    /// Removes all pairs of a row that is gone.
+    /// Removes all pairs of a deleted row.
     func deletePairs(of entity: NSEntityDescription, key: Int64) throws {
         for table in schema.joinTables {
             let owner = table.owner.entityIfAny

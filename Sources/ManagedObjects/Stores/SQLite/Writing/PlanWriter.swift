@@ -3,8 +3,8 @@ import GRDB
 
 /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs.
 ///
-/// Deletions come first, so that a row may take over the unique values of one that goes. Conflicts are collected, not
-/// thrown one by one: whoever merges wants to see all of them.
+/// Deletions come first, so that another row can get the unique values of a deleted row. Conflicts are collected
+/// instead of thrown at the first one, because merging needs all of them.
 struct PlanWriter {
     let store: UInt16
     let content: SQLiteStore.Content
@@ -12,10 +12,10 @@ struct PlanWriter {
     private(set) var values: ValueWriter
     private(set) var conflicts = SaveConflicts()
     private(set) var outcome = SaveOutcome()
-    /// Files of values that are replaced or gone: removed when the transaction has succeeded.
+    /// Files of replaced or deleted values. They are removed after the transaction has been committed.
     private(set) var filesReplaced: [String] = []
     private var history: HistoryWriter?
-    /// The sources and destinations of changed pairs, by the relationship that they have.
+    /// The sources and destinations of changed pairs, by relationship.
     private var changedToMany: [ObjectIdentifier: Set<Int64>] = [:]
     private let now = Date().timeIntervalSinceReferenceDate
 
@@ -28,9 +28,9 @@ struct PlanWriter {
         values = ValueWriter(schema: content.schema, externalData: content.externalData)
     }
 
-    /// Writes everything.
+    /// Writes the whole plan.
     ///
-    /// - Throws: ``SaveConflicts``, and errors of SQLite's; the transaction must be taken back then.
+    /// - Throws: ``SaveConflicts``, and errors of SQLite's; the transaction must then be rolled back.
     mutating func write(_ plan: SavePlan, url: URL?) throws {
         history = content.history.map {
             HistoryWriter(
@@ -80,7 +80,7 @@ struct PlanWriter {
             }
         } refused: { index, error in
             if error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
-                // Whoever comes back under its key may have been brought back by somebody else.
+                // A deleted row that is inserted again may have been inserted again by another context too.
                 try noteStale(group.entity, entity, key: changes[index].key, version: 0)
             } else {
                 try noteTaken(&finder, key: changes[index].key, values: changes[index].values, error)
@@ -93,7 +93,7 @@ struct PlanWriter {
         }
     }
 
-    /// The rows with the attributes that are computed on save.
+    /// The rows with the attributes that are computed at the save.
     private mutating func deriving(_ group: SavePlan.Group<SavePlan.Insert>) -> ContiguousArray<SavePlan.Insert> {
         let derivations = OwnDerivations(group.entity)
         guard !derivations.slots.isEmpty else { return group.changes }
@@ -116,7 +116,7 @@ struct PlanWriter {
         [column?.name, column?.companion].compactMap { $0 }
     }
 
-    /// Notes which row holds values that another was to get.
+    /// Records which row already has the unique values of another one.
     private mutating func noteTaken(
         _ finder: inout ConstraintFinder, key: Int64, values: ContiguousArray<Value>, _ error: DatabaseError
     ) throws {
@@ -177,11 +177,11 @@ struct PlanWriter {
         if checksVersion {
             return "UPDATE \(entity.table) SET \(columns)Z_OPT = ? + 1 WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?"
         }
-        // Never back to a version that somebody may have read.
+        // The version must not return to one that another context may have read.
         return "UPDATE \(entity.table) SET \(columns)Z_OPT = max(IFNULL(Z_OPT, 0), ?) + 1 WHERE Z_PK = ?"
     }
 
-    /// Clears unique values of all rows that get others, so that rows can exchange theirs.
+    /// Clears unique values of all rows that get other ones, so that rows can exchange their values.
     private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
         var touched: [String: [(key: Int64, columns: [String])]] = [:]
         for group in groups {
@@ -193,7 +193,7 @@ struct PlanWriter {
                 if !columns.isEmpty { touched[entity.table, default: []].append((update.key, columns)) }
             }
         }
-        // A row alone has nobody to exchange with.
+        // A single row cannot exchange values with another.
         for (table, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.count > 1 {
             for row in rows {
                 let cleared = row.columns.map { "\($0) = NULL" }.joined(separator: ", ")
@@ -254,7 +254,7 @@ struct PlanWriter {
         conflicts.stale.append(stale)
     }
 
-    /// Notes the files that the row's columns refer to before they are overwritten.
+    /// Records the files to which the row's columns refer before they are overwritten.
     private mutating func noteFiles(of entity: SQLEntity, key: Int64, slots: [Int]) throws {
         let columns = slots.compactMap { entity.columns[$0] }.filter(\.hasStorageByte)
         guard !columns.isEmpty, content.externalData != nil else { return }
@@ -269,7 +269,7 @@ struct PlanWriter {
         }
     }
 
-    // MARK: - What else has changed
+    // MARK: - Other changes
 
     private mutating func noteChangedPairs(_ groups: [SavePlan.PairGroup]) {
         for group in groups {
@@ -289,7 +289,7 @@ struct PlanWriter {
             })
     }
 
-    /// What triggers have computed: the last value of each attribute.
+    /// The values that triggers have computed: the last value of each attribute.
     private mutating func collectDerivedValues() {
         struct Place: Hashable {
             let entity: Int

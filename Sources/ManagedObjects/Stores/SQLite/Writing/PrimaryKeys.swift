@@ -1,17 +1,17 @@
 import Foundation
 import GRDB
 
-/// The keys that have been given out, by entity: `Z_MAX` in `Z_PRIMARYKEY`.
+/// The last assigned primary keys, by entity: `Z_MAX` in `Z_PRIMARYKEY`.
 ///
-/// A key is never given out twice, not even after its row is gone. A table whose rows have gone beyond the number, as
-/// torn copies have, counts from its rows.
+/// A key is never assigned twice, even after its row has been deleted. If a table contains a higher key than `Z_MAX`,
+/// as in incomplete copies, counting continues after the highest key in the table.
 enum PrimaryKeys {
-    /// A store with a key beyond this is damaged: keys count up from 1.
+    /// A store with a key beyond this value is damaged: keys start at 1.
     private static let bound: Int64 = 1 << 62
 
-    /// The last key given out for a root entity, or present in its table.
+    /// The last key that was assigned for a root entity, or is present in its table.
     ///
-    /// - Throws: Code 259 where no keys are left after it.
+    /// - Throws: Code 259 if no keys are left.
     static func last(_ number: Int64, table: String, in database: Database) throws -> Int64 {
         let counted = try SQLStatement("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", in: database)
         defer { counted.finish() }
@@ -28,14 +28,14 @@ enum PrimaryKeys {
         return key
     }
 
-    /// Gives out one key.
+    /// Assigns one key.
     static func next(_ number: Int64, table: String, in database: Database) throws -> Int64 {
         let key = try last(number, table: table, in: database) + 1
         try raise(number, to: key, name: String(table.dropFirst()), in: database)
         return key
     }
 
-    /// Makes sure that no key up to the given one is given out again.
+    /// Ensures that no key up to the given one is assigned again.
     static func raise(_ number: Int64, to key: Int64, name: String, in database: Database) throws {
         let statement = try SQLStatement(
             "UPDATE Z_PRIMARYKEY SET Z_MAX = max(IFNULL(Z_MAX, 0), ?) WHERE Z_ENT = ?", in: database)

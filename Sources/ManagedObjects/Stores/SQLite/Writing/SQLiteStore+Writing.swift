@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-// Saving.
+// Writes save plans.
 
 extension SQLiteStore {
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
@@ -39,7 +39,7 @@ extension SQLiteStore {
                 try writer.write(plan, url: place)
                 return (writer.outcome, writer.filesReplaced)
             }
-            // Only now: had the transaction failed, the old rows would still need their files.
+            // Removed only now, because the rows would still refer to these files if the transaction had failed.
             content.externalData?.remove(replaced)
             if plan.metadata != nil { didSaveMetadata() }
             content.commits.didWrite()

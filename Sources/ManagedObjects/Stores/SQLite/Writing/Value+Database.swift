@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 extension Value {
-    /// The value of a slot of that kind that a column holds.
+    /// The value of a column for a slot of a kind.
     init(_ value: DatabaseValue, kind: EntityLayout.Slot.Kind) {
         switch (value.storage, kind) {
         case (.int64(let number), .double), (.int64(let number), .float), (.int64(let number), .date):

@@ -4,7 +4,7 @@ import Foundation
 struct ValueWriter {
     let schema: SQLSchema
     let externalData: ExternalData?
-    /// The files that the transaction has made, which go when it fails.
+    /// The files that were created in the transaction. They are deleted if it fails.
     private(set) var filesMade: [String] = []
 
     init(schema: SQLSchema, externalData: ExternalData?) {
@@ -12,12 +12,12 @@ struct ValueWriter {
         self.externalData = externalData
     }
 
-    /// Where a slot's values go: what binding has to know of a column, found once for all rows.
+    /// The column of a slot with everything that binding needs, computed once for all rows.
     struct Target {
         let slot: Int
         let hasStorageByte: Bool
         let hasCompanion: Bool
-        /// Of transformable values. Unmanaged because targets are handed on for every value; the layout keeps it.
+        /// Of transformable values. Unmanaged because targets are copied for every value; the layout retains it.
         private let transformable: Unmanaged<NSAttributeDescription>?
         var attribute: NSAttributeDescription? { transformable?.takeUnretainedValue() }
 
@@ -30,8 +30,8 @@ struct ValueWriter {
         }
     }
 
-    /// Binds a slot's value to its column, and to the column with the entity of what it refers to. Gives the position
-    /// after those bound.
+    /// Binds a slot's value to its column, and the entity of a reference to the companion column. Returns the index of
+    /// the next parameter.
     mutating func bind(
         _ value: Value, to target: Target, of statement: SQLStatement, at position: Int
     ) throws -> Int {
