@@ -2,10 +2,10 @@ import Foundation
 
 /// Finds compiled models among the resources of a program.
 ///
-/// SwiftPM puts the resources of each module into a folder `Package_Module.resources` beside the program, so all of
-/// these are looked through, after the program's own.
+/// SwiftPM puts the resources of each module into a folder `Package_Module.resources` beside the program; all of these
+/// are searched, after the program's own resources.
 enum ModelResources {
-    /// The model of a name; an empty one, and a line on standard error, where there is none.
+    /// The model with a name; if there is none, an empty model, and a message on standard error.
     static func model(named name: String) -> NSManagedObjectModel {
         if let model = url(ofModelNamed: name).flatMap({ NSManagedObjectModel(contentsOf: $0) }) { return model }
         let line = "error: Failed to load model named \(name): no \(name).momd is among the program's resources.\n"
@@ -13,7 +13,7 @@ enum ModelResources {
         return NSManagedObjectModel()
     }
 
-    /// Where a model is: a versioned one before a single one, the program's before a module's.
+    /// The URL of a model. Versioned models take precedence over single ones, and the program's over a module's.
     static func url(ofModelNamed name: String) -> URL? {
         for bundle in [Bundle.main] + moduleBundles {
             for suffix in ["momd", "mom"] {

@@ -1,5 +1,5 @@
 import Foundation
 
-/// How a store is mirrored to CloudKit.
+/// The options for mirroring a store to CloudKit.
 @available(*, unavailable, message: "CloudKit exists on Apple's platforms only.")
 open class NSPersistentCloudKitContainerOptions: NSObject {}

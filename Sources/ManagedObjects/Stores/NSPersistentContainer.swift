@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A model, a coordinator and its stores, and a context for the main queue: the usual way to begin.
+/// A model, its coordinator and stores, and a context for the main queue: the usual way to set up a program.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because what changes lies behind a lock
     private struct Descriptions: @unchecked Sendable {  // because the array is replaced, never changed in place
         var list: [NSPersistentStoreDescription]
@@ -13,15 +13,17 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
     private let descriptions: Mutex<Descriptions>
     private let followings = Mutex<[HistoryFollowing]>([])
 
-    /// A container with the model of a name: `Name.momd` or `Name.mom` among the resources of the program or of its
-    /// modules.
+    /// Creates a container with the model of a name: `Name.momd` or `Name.mom` among the resources of the program or of
+    /// its modules.
     ///
-    /// Where no such model is found, a line on standard error says so and the model is empty, as on Apple's platforms.
+    /// If no such model is found, a message is written to standard error and the model is empty, as on Apple's
+    /// platforms.
     public convenience init(name: String) {
         self.init(name: name, managedObjectModel: ModelResources.model(named: name))
     }
 
-    /// A container with a model. Its one description is of an SQLite store `Name.sqlite` in ``defaultDirectoryURL()``.
+    /// Creates a container with a model. Its one description is of an SQLite store `Name.sqlite` in
+    /// ``defaultDirectoryURL()``.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         containerName = name
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -37,10 +39,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
         for following in followings.withLock({ $0 }) { following.cancel() }
     }
 
-    /// Keeps what follows the history for as long as the container lives.
+    /// Retains the merging of history for the lifetime of the container.
     final func keep(_ following: HistoryFollowing) { followings.withLock { $0.append(following) } }
 
-    /// Where stores are kept by default: a folder with the program's name in the user's folder for applications' data.
+    /// The default folder of stores: a folder with the program's name in the user's application data folder.
     open class func defaultDirectoryURL() -> URL {
         let manager = FileManager.default
         let base = manager.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
@@ -60,7 +62,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
     /// The coordinator.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
 
-    /// What ``loadPersistentStores(completionHandler:)`` adds.
+    /// The descriptions of the stores that ``loadPersistentStores(completionHandler:)`` adds.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
         get { descriptions.withLock { $0 }.list }
         set {
@@ -69,11 +71,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
         }
     }
 
-    /// Adds the stores of ``persistentStoreDescriptions``, but for those that the coordinator has already.
+    /// Adds the stores of ``persistentStoreDescriptions``, except those that the coordinator already has.
     ///
-    /// - Parameter block: Called once for each description, with the error, or none. It has been called when this
-    ///   method returns, unless the description says that its store is added asynchronously: then it is called later,
-    ///   on another thread.
+    /// - Parameter block: Called once for each description, with the error or nil. It has been called when this method
+    ///   returns, unless the description adds its store asynchronously: then it is called later, on another thread.
     open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
@@ -86,8 +87,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
         }
     }
 
-    /// Makes the folder that stores are kept in by default, before the first is added to it. Where it cannot be made,
-    /// opening the store tells.
+    /// Creates the default folder before the first store is added in it. If the folder cannot be created, opening the
+    /// store reports the error.
     private func makeDefaultDirectory(for url: URL) {
         let directory = Self.defaultDirectoryURL()
         guard url.deletingLastPathComponent().standardizedFileURL.path == directory.standardizedFileURL.path else {
@@ -103,13 +104,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because wh
         return context
     }
 
-    /// Runs a block on the queue of a new context, and returns at once.
+    /// Runs a block on the queue of a new context, and returns immediately.
     open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
         let context = newBackgroundContext()
         context.perform { block(context) }
     }
 
-    /// Runs a block on the queue of a new context and gives its result.
+    /// Runs a block on the queue of a new context and returns its result.
     public func performBackgroundTask<T, E: Error>(
         _ block: @escaping (NSManagedObjectContext) throws(E) -> T
     ) async throws(E) -> T {

@@ -1,5 +1,5 @@
 extension NSPersistentStore {
-    /// The ID of a row by its reference object, in a store that has such.
+    /// The ID of a row by its reference object, for stores that use reference objects.
     final func referencedObjectID(for entity: NSEntityDescription, referenceObject: Any) -> NSManagedObjectID {
         let coordinator = persistentStoreCoordinator
         let number = references?.number(of: referenceObject, entity: entity) ?? 0
@@ -10,18 +10,18 @@ extension NSPersistentStore {
             coordinator: coordinator?.reference)
     }
 
-    /// The key of an ID of this store's objects; nil for an ID of another store's.
+    /// The key of an ID of one of this store's objects; nil for an ID of another store's.
     final func key(of objectID: NSManagedObjectID) -> ObjectKey? {
         guard let references, let coordinator = persistentStoreCoordinator, !objectID.isTemporaryID,
             objectID.storeIdentifier == identifier,
             let entity = coordinator.managedObjectModel.entitiesByName[objectID.entity.name ?? ""]
         else { return nil }
         var number = objectID.key.number
-        // Numbers mean something within one coordinator only.
+        // Numbers are valid within one coordinator only.
         if !objectID.isOf(coordinator), let text = (objectID as? ReferencedObjectID)?.text {
             number = references.number(of: text, entity: entity)
         }
-        // An ID may have been made with an entity that the object's own inherits from.
+        // An ID may have been created with a superentity of the object's own entity.
         let own = references.entity(of: number, root: entity) ?? entity
         return ObjectKey(store: self.number, entity: UInt16(truncatingIfNeeded: own.index), number: number)
     }

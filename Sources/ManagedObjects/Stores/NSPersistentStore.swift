@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A place where rows are kept: a file, or memory.
+/// A persistent store, in a file or in memory.
 ///
-/// Make one with ``NSPersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``. A program's own
-/// classes inherit from ``NSAtomicStore`` or ``NSIncrementalStore`` and are registered for a type with
+/// Stores are created by ``NSPersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``. A
+/// program's own classes inherit from ``NSAtomicStore`` or ``NSIncrementalStore`` and are registered for a type with
 /// ``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``.
 open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its state lies behind a lock
     private struct State: @unchecked Sendable {  // because what it holds is never changed in place
@@ -19,16 +19,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
 
     private let state: Mutex<State>
     private let optionsIfAny: Options
-    /// The configuration whose entities the store holds; nil is all.
+    /// The configuration whose entities the store contains; nil is all entities.
     final let configurationIfAny: String?
 
     private struct Options: @unchecked Sendable {  // because it is never changed
         let values: [AnyHashable: Any]?
     }
 
-    /// Makes a store that is not yet open; ``loadMetadata()`` opens it. Called by a coordinator.
+    /// Creates a store that is not yet open; ``loadMetadata()`` opens it. Called by a coordinator.
     ///
-    /// Required, because the coordinator makes stores of registered classes.
+    /// Required, because the coordinator creates stores of registered classes.
     public required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -42,30 +42,30 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
         super.init()
     }
 
-    /// What ``configurationName`` is when no configuration was named.
+    /// The value of ``configurationName`` if no configuration was named.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
-    // MARK: - What the store is
+    // MARK: - Properties
 
     /// The type, such as `NSSQLiteStoreType`.
     open var type: String { StoreClasses.shared.type(of: Swift.type(of: self)) ?? "" }
 
-    /// The coordinator; nil when the store has been removed.
+    /// The coordinator; nil after the store has been removed.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
 
-    /// The configuration of the model whose entities the store holds.
+    /// The configuration of the model whose entities the store contains.
     open var configurationName: String { configurationIfAny ?? Self.defaultConfigurationName }
 
     /// The options that the store was added with.
     open var options: [AnyHashable: Any]? { optionsIfAny.values }
 
-    /// Where the store is.
+    /// The location of the store.
     open var url: URL? {
         get { state.withLock { $0.url } }
         set { state.withLock { $0.url = newValue } }
     }
 
-    /// Whether nothing can be saved. Set it before the store is added, by an option.
+    /// Whether the store is read-only. Set it with an option before the store is added.
     open var isReadOnly: Bool {
         get { state.withLock { $0.isReadOnly } }
         set { state.withLock { $0.isReadOnly = newValue } }
@@ -77,10 +77,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
         set { state.withLock { $0.identifier = newValue ?? $0.identifier } }
     }
 
-    /// Where the store names its rows by reference objects, what stands for these in keys; nil for primary keys.
+    /// The mapping from keys to reference objects, if the store identifies its rows by them; nil for primary keys.
     var references: ObjectReferences? { nil }
 
-    /// The number in the coordinator, from 1; 0 until the store is added.
+    /// The store's number in the coordinator, from 1; 0 until the store is added.
     final var number: UInt16 {
         get { state.withLock { $0.number } }
         set { state.withLock { $0.number = newValue } }
@@ -88,8 +88,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
 
     // MARK: - Metadata
 
-    /// What the store says of itself: its type and UUID, the version hashes of its model, and what the program has
-    /// added. What is set is written by the next save.
+    /// The metadata: the store's type and UUID, the version hashes of its model, and entries of the program. Changes
+    /// are written by the next save.
     open var metadata: [String: Any]! {
         get {
             let state = state.withLock { $0 }
@@ -110,31 +110,31 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
         init(_ metadata: [String: Any]) { self.metadata = metadata }
     }
 
-    /// The metadata, when they have been set since the store was opened or saved.
+    /// The metadata, if they have been set since the store was opened or saved.
     final var changedMetadata: [String: Any]? { state.withLock { $0.isMetadataChanged } ? metadata : nil }
 
-    /// Takes metadata as they lie in the store: nothing is left to save.
+    /// Sets metadata as they were read from the store, so that they need not be saved.
     final func didLoadMetadata(_ metadata: [String: Any]) {
         self.metadata = metadata
         didSaveMetadata()
     }
 
-    /// The metadata have been written.
+    /// Called after the metadata have been written.
     final func didSaveMetadata() { state.withLock { $0.isMetadataChanged = false } }
 
-    /// Opens the store and reads its metadata; where there is no store yet, makes one.
+    /// Opens the store and reads its metadata; creates the store if it does not exist.
     ///
-    /// - Throws: An error of Core Data's when the store cannot be opened.
+    /// - Throws: An error of Core Data's if the store cannot be opened.
     open func loadMetadata() throws {}
 
-    /// The metadata of a store at a location, which is not opened for that.
+    /// The metadata of a store at a location, without adding it.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         throw CocoaError(
             .persistentStoreOperation, "Stores of the class \(self) cannot tell their metadata unless they are added.",
             url: url)
     }
 
-    /// Writes the metadata of a store at a location, which is not added to a coordinator for that.
+    /// Writes the metadata of a store at a location, without adding it.
     open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw CocoaError(
             .persistentStoreOperation,
@@ -142,30 +142,31 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
             url: url)
     }
 
-    /// Reads what an atomic store keeps whole in memory. Called when the metadata are read and the store has its number.
+    /// Reads the content of an atomic store into memory. Called after the metadata have been read and the store has its
+    /// number.
     func loadContent() throws {}
 
-    // MARK: - Life
+    // MARK: - Life cycle
 
     /// Called when a coordinator has added the store.
     open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
 
-    /// Called when a coordinator is about to remove the store: files are closed here.
+    /// Called when a coordinator is about to remove the store. Close files here.
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
     /// The class that migrates stores of this class.
     @available(*, unavailable, message: "Migration is not part of this version.")
     open class func migrationManagerClass() -> AnyClass { NSObject.self }
 
-    /// The store belongs to no coordinator any more.
+    /// Removes the store from its coordinator.
     final func detach() { state.withLock { $0.coordinator = nil } }
 
-    /// Goes on at another location; false when the store cannot.
+    /// Changes the location of later saves; false if the store does not support it.
     func move(to url: URL) -> Bool { false }
 
     // MARK: - Options
 
-    /// An option that is a Boolean, as a number or as such.
+    /// The value of a Boolean option, given as a number or a Boolean.
     final func flag(forOption key: String) -> Bool { Self.flag(key, in: options) }
 
     static func flag(_ key: String, in options: [AnyHashable: Any]?) -> Bool {
@@ -179,7 +180,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its st
 }
 
 extension CocoaError {
-    /// An error of a store: its code, a sentence, and where the store is.
+    /// An error of a store: its code, a sentence, and the store's location.
     init(_ code: CocoaError.Code, _ sentence: String, url: URL? = nil, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
         userInfo[NSLocalizedDescriptionKey] = sentence

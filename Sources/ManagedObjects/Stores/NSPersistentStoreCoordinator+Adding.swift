@@ -3,15 +3,16 @@ import Foundation
 // Adding and removing stores.
 
 extension NSPersistentStoreCoordinator {
-    /// Adds a store; one that does not exist is made.
+    /// Adds a store, and creates it if it does not exist.
     ///
     /// - Parameters:
     ///   - storeType: The type, such as `NSSQLiteStoreType`.
-    ///   - configuration: The configuration whose entities the store holds; nil is all.
-    ///   - storeURL: Where the store is; may be nil for a store in memory.
-    ///   - options: See `NSReadOnlyPersistentStoreOption` and its like.
-    /// - Throws: Code 134000 for a type without a class, 134010 when the store says that it is of another type, 134100 when the store was written with another model, 134130
-    ///   when it would have to be migrated, and what the store throws when it cannot be opened.
+    ///   - configuration: The configuration whose entities the store contains; nil is all entities.
+    ///   - storeURL: The location of the store; may be nil for a store in memory.
+    ///   - options: See `NSReadOnlyPersistentStoreOption` and the other option keys.
+    /// - Throws: Code 134000 for a type without a class, 134010 if the store's metadata have another type, 134100 if
+    ///   the store was written with another model, 134130 if it would have to be migrated, and the store's error if it
+    ///   cannot be opened.
     @discardableResult
     public func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -24,7 +25,7 @@ extension NSPersistentStoreCoordinator {
             persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
         do {
             try store.loadMetadata()
-            // What a class has set there is what the store has.
+            // Metadata that the class set while loading are those of the store.
             store.didSaveMetadata()
             try requireType(storeType, of: store)
             try requireFittingModel(store)
@@ -39,7 +40,8 @@ extension NSPersistentStoreCoordinator {
         return store
     }
 
-    /// Adds a store; one that does not exist is made. See ``addPersistentStore(ofType:configurationName:at:options:)``.
+    /// Adds a store, and creates it if it does not exist. See
+    /// ``addPersistentStore(ofType:configurationName:at:options:)``.
     @discardableResult
     public func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
@@ -49,13 +51,13 @@ extension NSPersistentStoreCoordinator {
             ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    /// Adds a store as a description says. The block is called with the error, or none: before this method returns, or,
-    /// where the store is added asynchronously, later on another thread.
+    /// Adds a store according to a description. The block is called with the error or nil: before this method returns,
+    /// or, if the store is added asynchronously, later on another thread.
     public func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
-        // Because the description is a copy that nobody else has, and the block runs once.
+        // Because the description is a copy without other references, and the block runs once.
         nonisolated(unsafe) let description = storeDescription.snapshot()
         nonisolated(unsafe) let block = block
         let add = { @Sendable [self] in
@@ -71,9 +73,9 @@ extension NSPersistentStoreCoordinator {
         if storeDescription.shouldAddStoreAsynchronously { DispatchQueue.global().async(execute: add) } else { add() }
     }
 
-    /// Removes a store and closes its files. Objects that have not been read from it can be read no more.
+    /// Removes a store and closes its files. Faults of its objects can no longer be fulfilled.
     ///
-    /// - Throws: Code 134070 when the coordinator does not have the store.
+    /// - Throws: Code 134070 if the coordinator does not have the store.
     public func remove(_ store: NSPersistentStore) throws {
         guard entries.contains(where: { $0.store === store }) else {
             throw CocoaError(.persistentStoreOperation, "The coordinator does not have the store.", url: store.url)
@@ -94,9 +96,9 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: - Steps
 
-    /// Where the store is: a location of its own for a store in memory that has none.
+    /// The location of the store: a unique location for a store in memory without one.
     private final func location(of url: URL?, type: String) throws -> URL {
-        // At /dev/null an SQLite store lies in memory, too: several may be there.
+        // An SQLite store at /dev/null is in memory too; several stores may have this location.
         let isUnique = type == NSInMemoryStoreType || url?.path == "/dev/null"
         if let url, isUnique || !entries.contains(where: { Self.isSame($0.store.url, url) }) { return url }
         if let url {
@@ -118,10 +120,10 @@ extension NSPersistentStoreCoordinator {
         guard store.type != type else { return }
         throw CocoaError(
             .persistentStoreTypeMismatch,
-            "The store says that it is of type “\(store.type)”; it is added as one of type “\(type)”.", url: store.url)
+            "The type in the store's metadata is “\(store.type)”, but it is added as type “\(type)”.", url: store.url)
     }
 
-    /// Refuses a store that was written with another version of the model.
+    /// Rejects a store that was written with another version of the model.
     private final func requireFittingModel(_ store: NSPersistentStore) throws {
         guard !store.flag(forOption: NSIgnorePersistentStoreVersioningOption), let metadata = store.metadata,
             metadata[NSStoreModelVersionHashesKey] != nil,
@@ -145,7 +147,7 @@ extension NSPersistentStoreCoordinator {
             ])
     }
 
-    /// Gives the store a number that no other has or has had: object keys hold it.
+    /// Assigns a number that no other store has or had, because object keys contain it.
     private final func assignNumber(to store: NSPersistentStore) throws {
         let number = state.withLock { state -> UInt16? in
             guard state.lastNumber < .max else { return nil }
@@ -158,9 +160,10 @@ extension NSPersistentStoreCoordinator {
         store.number = number
     }
 
-    /// A store as the engine asks it for rows.
+    /// The interface by which the engine reads a store's rows.
     ///
-    /// - Throws: Code 134000 for a class that neither keeps rows nor inherits from one that programs may write.
+    /// - Throws: Code 134000 for a class that neither implements rows nor inherits from one of the subclassable store
+    ///   classes.
     final func rows(of store: NSPersistentStore) throws -> any RowStore {
         if let rows = store as? any RowStore { return rows }
         if let store = store as? NSIncrementalStore { return IncrementalStoreRows(store) }
@@ -171,9 +174,9 @@ extension NSPersistentStoreCoordinator {
             url: store.url)
     }
 
-    /// Makes a store that has a number one of the coordinator's.
+    /// Adds a store that has a number to the coordinator's stores.
     ///
-    /// - Parameter replaced: A store whose number, and thereby objects, the new one has taken over.
+    /// - Parameter replaced: The store whose number, and therefore objects, the new one takes over.
     final func enter(_ store: NSPersistentStore, replacing replaced: NSPersistentStore? = nil) throws {
         let entry = Entry(number: store.number, store: store, rows: try rows(of: store))
         state.withLock { state in

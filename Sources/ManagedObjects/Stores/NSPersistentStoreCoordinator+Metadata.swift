@@ -1,24 +1,24 @@
 import Foundation
 
-// Metadata, of stores that are open and of those that are not, and the registered classes of stores.
+// Metadata of open and closed stores, and the registered classes of stores.
 
 extension NSPersistentStoreCoordinator {
-    /// The metadata of a store that has been added.
+    /// The metadata of a store of this coordinator.
     public func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-    /// Sets the metadata of a store that has been added; they are written by the next save.
+    /// Sets the metadata of a store of this coordinator; they are written by the next save.
     public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
 
     /// The metadata of a store at a location, without adding it.
     ///
-    /// - Throws: Code 134000 for a type without a class, and what the store throws when it cannot be read.
+    /// - Throws: Code 134000 for a type without a class, and the store's error if it cannot be read.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
         try StoreClasses.shared.storeClass(ofType: storeType, url: url).metadataForPersistentStore(with: url)
     }
 
-    /// The metadata of a store at a location; where the type is nil, of an SQLite store.
+    /// The metadata of a store at a location; if the type is nil, of an SQLite store.
     @available(*, deprecated, message: "Use metadataForPersistentStore(ofType:at:options:).")
     public class func metadataForPersistentStore(ofType storeType: String?, at url: URL) throws -> [String: Any] {
         try metadataForPersistentStore(ofType: storeType ?? NSSQLiteStoreType, at: url, options: nil)
@@ -33,7 +33,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Writes the metadata of a store at a location, without adding it.
     ///
-    /// - Throws: Code 134000 for a type without a class, and what the store throws when it cannot be written.
+    /// - Throws: Code 134000 for a type without a class, and the store's error if it cannot be written.
     public class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -42,7 +42,7 @@ extension NSPersistentStoreCoordinator {
             .setMetadata(metadata, forPersistentStoreAt: url)
     }
 
-    /// Writes the metadata of a store at a location; where the type is nil, of an SQLite store.
+    /// Writes the metadata of a store at a location; if the type is nil, of an SQLite store.
     @available(*, deprecated, message: "Use setMetadata(_:forPersistentStoreOfType:at:options:).")
     public class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL
@@ -60,24 +60,25 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: - Classes of stores
 
-    /// The types of stores that can be added; each value holds a pointer to a class.
+    /// The types of stores that can be added; each value contains a pointer to a class.
     public class var registeredStoreTypes: [String: NSValue] {
         StoreClasses.shared.all.compactMapValues { storeClass in
             withUnsafeBytes(of: Unmanaged.passUnretained(storeClass as AnyObject).toOpaque()) { pointer in
-                // "#" is how Objective-C says that the bytes are a class.
+                // "#" is the Objective-C type encoding of a class.
                 pointer.baseAddress.map { NSValue(bytes: $0, objCType: "#") }
             }
         }
     }
 
-    /// Registers a class for a type of stores, or, with nil, none. A class that is no `NSPersistentStore` is ignored.
+    /// Registers a class for a type of stores; nil removes the registration. A class that does not inherit from
+    /// `NSPersistentStore` is ignored.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         let found = storeClass as? NSPersistentStore.Type
         guard found != nil || storeClass == nil else { return }
         StoreClasses.shared.register(found, type: storeType)
     }
 
-    /// Registers a class for a type of stores, or, with nil, none.
+    /// Registers a class for a type of stores; nil removes the registration.
     public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
         registerStoreClass(storeClass, forStoreType: type.rawValue)
     }

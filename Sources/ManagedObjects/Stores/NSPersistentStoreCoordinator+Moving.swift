@@ -1,19 +1,19 @@
 import AtomicFiles
 import Foundation
 
-// Stores as a whole: moved to another place or type, replaced, destroyed.
+// Operations on whole stores: moving to another location or type, replacing, destroying.
 
 extension NSPersistentStoreCoordinator {
-    /// Copies a store to another place, or into another type, and goes on with the copy.
+    /// Copies a store to another location, or to another type, and uses the copy in its place.
     ///
-    /// The copy takes the old store's place in the coordinator: contexts and their objects go on with it. Primary
-    /// keys and the store's UUID stay, and with them all object IDs and URIs. The old store's files stay where they
-    /// are. An SQLite store becomes an SQLite store by copying pages; between types, rows are copied and their
-    /// versions begin anew. A store that names its objects by reference objects, such as one in an XML file, gives them new
-    /// ones: IDs that are held go on, their URIs are others.
+    /// The copy replaces the old store in the coordinator: contexts and their objects remain valid. Primary keys and
+    /// the store's UUID are kept, and therefore all object IDs and URIs. The old store's files are not deleted. An
+    /// SQLite store is copied to an SQLite store by copying pages; between types, rows are copied and their versions
+    /// start again. A store that identifies its objects by reference objects, such as one in an XML file, assigns new
+    /// ones: existing IDs remain valid, but their URIs change.
     ///
-    /// - Returns: The new store; the old one is of no use any more.
-    /// - Throws: What adding the new store throws, and code 134070 when the coordinator does not have the old one. The
+    /// - Returns: The new store; the old one can no longer be used.
+    /// - Throws: The errors of adding the new store, and code 134070 if the coordinator does not have the old one. The
     ///   old store then stays in the coordinator.
     @discardableResult
     public func migratePersistentStore(
@@ -24,7 +24,7 @@ extension NSPersistentStoreCoordinator {
         }
         let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: URL)
         if store.type == storeType, let origin = store.url, Self.isSame(origin, URL) {
-            throw CocoaError(.persistentStoreOperation, "A store cannot be moved to where it is.", url: URL)
+            throw CocoaError(.persistentStoreOperation, "A store cannot be moved to its own location.", url: URL)
         }
         let copiesFiles =
             store.type == NSSQLiteStoreType && storeType == NSSQLiteStoreType
@@ -53,7 +53,7 @@ extension NSPersistentStoreCoordinator {
         return target
     }
 
-    /// Copies a store to another place, or into another type. See
+    /// Copies a store to another location, or to another type. See
     /// ``migratePersistentStore(_:to:options:withType:)``.
     @discardableResult
     public func migratePersistentStore(
@@ -63,12 +63,13 @@ extension NSPersistentStoreCoordinator {
         try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
     }
 
-    /// Puts a copy of one store in the place of another, whether there is one or not. UUID and primary keys are those
-    /// of the copied store. The copy is made beside its place, which it takes when it is complete; the replaced store is locked
-    /// while it does. Cost for SQLite: every page of the file is copied.
+    /// Replaces a store by a copy of another one, or creates the copy if there is no store. UUID and primary keys are
+    /// those of the copied store. The copy is made beside the destination and moved there when it is complete; the
+    /// replaced store is locked during the move. Cost for SQLite: every page of the file is copied.
     ///
-    /// - Throws: Code 134000 for a type without a class, 134070 for one whose stores cannot be replaced and where the store to
-    ///   be replaced is open, and what reading and writing the files throws; the replaced store is then as it was.
+    /// - Throws: Code 134000 for a type without a class, 134070 for a type whose stores cannot be replaced and if the
+    ///   store to be replaced is open, and errors of reading and writing the files; the replaced store is then
+    ///   unchanged.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
@@ -81,7 +82,7 @@ extension NSPersistentStoreCoordinator {
         try StoreFiles(url: destinationURL).replace(with: StoreFiles(url: sourceURL.withoutLinks))
     }
 
-    /// Puts a copy of one store in the place of another.
+    /// Replaces a store by a copy of another one.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -92,15 +93,15 @@ extension NSPersistentStoreCoordinator {
             sourceOptions: sourceOptions, ofType: sourceType.rawValue)
     }
 
-    /// Destroys a store: its rows are deleted, then its files are removed. Nothing happens where there is none.
-    /// Remove the store from coordinators first.
+    /// Destroys a store: deletes its rows, then removes its files. Does nothing if there is no store. Remove the store
+    /// from coordinators first.
     ///
-    /// - Throws: Code 134000 for a type without a class; code 134070 when the file is no SQLite database or is in use,
-    ///   unless `NSPersistentStoreForceDestroyOption` is set.
+    /// - Throws: Code 134000 for a type without a class; code 134070 if the file is not an SQLite database or is in
+    ///   use, unless `NSPersistentStoreForceDestroyOption` is set.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
-        // Stores in memory have no files; what is left of them is let go by removing them.
+        // Stores in memory have no files; their content is released when they are removed.
         if storeType == NSInMemoryStoreType { return }
         try requireFiles(type: storeType, url: url)
         if try StoreClasses.shared.storeClass(ofType: storeType, url: url) is FileStore.Type {
@@ -118,7 +119,7 @@ extension NSPersistentStoreCoordinator {
         try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
     }
 
-    /// Copies rows, or objects where the target takes these, and the metadata.
+    /// Copies rows, or objects if the target requires objects, and the metadata.
     private final func copyContent(of source: Entry, to target: NSPersistentStore) throws {
         try target.loadContent()
         let held = entities.filter { holds(source.store, $0) }

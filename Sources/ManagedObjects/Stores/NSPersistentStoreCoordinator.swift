@@ -2,13 +2,13 @@ import AtomicFiles
 import Foundation
 import Synchronization
 
-/// Brings a model and its stores together: contexts ask it, and it knows which store has the rows.
+/// Connects a model and its stores, and executes the requests of contexts in the stores that have the rows.
 ///
-/// A coordinator may be used from any thread; each store orders its own access.
+/// A coordinator may be used from any thread; each store synchronises its own access.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     @unchecked Sendable  // because its state lies behind a lock
 {
-    /// A store, once more as what the engine asks for rows.
+    /// A store, and the interface by which the engine reads its rows.
     struct Entry: @unchecked Sendable {  // because stores order their own access
         let number: UInt16
         let store: NSPersistentStore
@@ -18,28 +18,28 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     struct State {
         /// In the order in which they were added.
         var entries: [Entry] = []
-        /// Numbers are never used twice, so that a key never comes to mean another store's row.
+        /// Numbers are never reused, so that a key never refers to another store's row.
         var lastNumber: UInt16 = 0
         var name: String?
     }
 
     final let state = Mutex(State())
     private let model: NSManagedObjectModel
-    /// All entities of the model; `ObjectKey.entity` is a position here.
+    /// All entities of the model; `ObjectKey.entity` is an index of this array.
     final let entities: [NSEntityDescription]
 
     private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
     private let userLock = NSRecursiveLock()
 
-    /// A coordinator without stores. The model can be changed no more.
+    /// Creates a coordinator without stores. The model can no longer be changed.
     ///
     /// Cost: for the first coordinator of a model, one layout and one SHA-256 for each entity.
     public init(managedObjectModel model: NSManagedObjectModel) {
         self.model = model
         entities = Self.preparing.withLock { _ in
             model.freeze()
-            // Made now, so that no two threads make them.
+            // Created now, so that no two threads create them.
             for entity in model.orderedEntities {
                 _ = (entity.layout.links, entity.layout.rules, entity.layout.pairs)
             }
@@ -47,28 +47,28 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
             return model.orderedEntities
         }
         super.init()
-        // Made now, so that no two threads make it.
+        // Created now, so that no two threads create it.
         _ = reference
         _ = NSPersistentHistoryToken.isRegistered
         queue.setSpecific(key: queueKey, value: true)
     }
 
-    /// Held while a model is made ready, so that what is read later from any thread is there.
+    /// Held while a model is prepared, so that the lazily created values exist before other threads read them.
     private static let preparing = Mutex<Void>(())
 
-    /// The model whose objects the stores hold.
+    /// The model of the stores' objects.
     open var managedObjectModel: NSManagedObjectModel { model }
 
-    /// A name, for messages.
+    /// A name for messages.
     open var name: String? {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
     }
 
-    /// What object IDs hold of the coordinator.
+    /// The reference to the coordinator that object IDs contain.
     private(set) final lazy var reference = CoordinatorReference(self)
 
-    /// Tells this coordinator from any other for as long as it lives.
+    /// Identifies this coordinator during its lifetime.
     final var identity: ObjectIdentifier { ObjectIdentifier(self) }
 
     // MARK: - Stores
@@ -78,17 +78,17 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     final var entries: [Entry] { state.withLock { $0.entries } }
 
-    /// The stores as the engine asks them for rows.
+    /// The stores as row stores.
     final var rowStores: [any RowStore] { entries.map(\.rows) }
 
     private final func entry(number: UInt16) -> Entry? {
         state.withLock { state in state.entries.first { $0.number == number } }
     }
 
-    /// The store of a number; nil when there is none, or none any more.
+    /// The store with a number; nil if there is none or it has been removed.
     final func store(number: UInt16) -> (any RowStore)? { entry(number: number)?.rows }
 
-    /// The store of a number; nil when there is none, or none any more.
+    /// The store with a number; nil if there is none or it has been removed.
     final func persistentStore(number: UInt16) -> NSPersistentStore? { entry(number: number)?.store }
 
     /// The store at a location.
@@ -96,31 +96,31 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         entries.first { Self.isSame($0.store.url, URL) }?.store
     }
 
-    /// Where a store is.
+    /// The location of a store.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
 
-    /// Says that a store goes on at another location; false when it cannot, as an open SQLite store cannot.
+    /// Changes the location of a store; false if the store does not support it, as an open SQLite store.
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { store.move(to: url) }
 
-    /// Whether two locations are those of one file, symbolic links resolved.
+    /// Whether two locations are the same file, with symbolic links resolved.
     static func isSame(_ one: URL?, _ other: URL) -> Bool {
         guard let one else { return false }
         if one.isFileURL, other.isFileURL {
             let (one, other) = (one.withoutLinks, other.withoutLinks)
             if one.standardizedFileURL.path == other.standardizedFileURL.path { return true }
-            // A file may have several names without any link.
+            // A file may have several names without symbolic links.
             guard let stamp = FileStamp(one.path), let otherStamp = FileStamp(other.path) else { return false }
             return stamp.isSameFile(as: otherStamp)
         }
         return one.absoluteString == other.absoluteString
     }
 
-    // MARK: - Where objects go
+    // MARK: - Store assignment
 
-    /// The store that a new object of the entity is saved to: the one it was assigned to, else the first that can hold
-    /// the entity and be written.
+    /// The store in which a new object of the entity is saved: the store that it was assigned to, otherwise the first
+    /// writable one that contains the entity.
     ///
-    /// - Throws: Code 134020 when no store holds the entity.
+    /// - Throws: Code 134020 if no store contains the entity.
     final func rowStore(for entity: NSEntityDescription, assigned: NSPersistentStore?) throws -> any RowStore {
         let entries = entries
         if let assigned {
@@ -147,7 +147,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
                 : "No store of the coordinator holds the entity “\(entity.name ?? "")”.")
     }
 
-    /// Whether a store's configuration has the entity, or one that it inherits from.
+    /// Whether a store's configuration contains the entity or one of its superentities.
     final func holds(_ store: NSPersistentStore, _ entity: NSEntityDescription) -> Bool {
         guard let configuration = store.configurationIfAny else { return true }
         let names = Set((model.entities(forConfigurationName: configuration) ?? []).compactMap(\.name))
@@ -156,13 +156,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     // MARK: - Object IDs
 
-    /// The ID that a URI stands for; nil when no store of the coordinator has its UUID, the model does not have its
-    /// entity, or it is no object's URI. Whether the object exists is not asked. Cost: no statement.
+    /// The ID of a URI; nil if no store of the coordinator has its UUID, the model does not have its entity, or it is
+    /// not an object's URI. The object's existence is not checked. Cost: no statement.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         key(forURIRepresentation: url).map(objectID)
     }
 
-    /// The key that a URI stands for. A temporary one has a key in the process that made it only.
+    /// The key of a URI. A temporary object's URI has a key only in the process that created it.
     final func key(forURIRepresentation url: URL) -> ObjectKey? {
         guard let uri = ObjectURI(url), let entity = model.entitiesByName[uri.entityName] else { return nil }
         let index = UInt16(truncatingIfNeeded: entity.index)
@@ -172,7 +172,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
             let own = entry.store.references.map { $0.number(of: String(number), entity: entity) }
             return ObjectKey(store: entry.number, entity: index, number: own ?? number)
         case .reference(let identifier, let text):
-            // As it stands in the URI: Core Data does not undo the escaping either.
+            // Used as it is in the URI: Core Data does not decode the percent escapes either.
             guard let entry = entry(identifier: identifier), let references = entry.store.references else { return nil }
             return ObjectKey(store: entry.number, entity: index, number: references.number(of: text, entity: entity))
         case .temporary(let process, let number):
@@ -181,7 +181,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         }
     }
 
-    /// The key that an ID of this coordinator or another has here; nil when no store here has the ID's UUID.
+    /// The key in this coordinator of an ID of this or another coordinator; nil if no store here has the ID's UUID.
     final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
         guard let referenced = objectID as? ReferencedObjectID else {
             return key(forURIRepresentation: objectID.uriRepresentation())
@@ -206,23 +206,23 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     // MARK: - The queue
 
-    /// Runs a block on the coordinator's queue, after what has been given to it before. Returns at once.
+    /// Runs a block on the coordinator's queue, after the blocks that were submitted before. Returns immediately.
     open func perform(_ block: @escaping () -> Void) {
         nonisolated(unsafe) let block = block  // because the block is run once, on the queue
         queue.async { block() }
     }
 
-    /// Runs a block on the coordinator's queue and waits for it; at once where the caller is on the queue already.
+    /// Runs a block on the coordinator's queue and waits for it; runs it directly if the caller is on the queue.
     open func performAndWait(_ block: () -> Void) {
         isOnQueue ? block() : queue.sync(execute: block)
     }
 
-    /// Runs a block on the coordinator's queue, waits for it, and gives its result.
+    /// Runs a block on the coordinator's queue, waits for it, and returns its result.
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
         try isOnQueue ? block() : queue.sync(execute: block)
     }
 
-    /// Runs a block on the coordinator's queue and gives its result.
+    /// Runs a block on the coordinator's queue and returns its result.
     public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
         nonisolated(unsafe) let block = block  // because the block is run once, on the queue
         nonisolated(unsafe) var result: Result<T, E>?  // because it is read when the queue is done with it
@@ -242,21 +242,21 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     private var isOnQueue: Bool { DispatchQueue.getSpecific(key: queueKey) == true }
 
-    /// Takes a lock that the coordinator itself does not use. May be taken several times on one thread.
+    /// Acquires a recursive lock that the coordinator itself does not use.
     @available(*, deprecated, message: "Use performAndWait(_:) instead.")
     open func lock() { userLock.lock() }
 
-    /// Gives the lock of ``lock()`` back.
+    /// Releases the lock of ``lock()``.
     @available(*, deprecated, message: "Use performAndWait(_:) instead.")
     open func unlock() { userLock.unlock() }
 
-    /// Takes the lock of ``lock()`` if it is free.
+    /// Acquires the lock of ``lock()`` if it is free.
     @available(*, deprecated, message: "Use performAndWait(_:) instead.")
     open func tryLock() -> Bool { userLock.try() }
 
     // MARK: - Requests
 
-    /// Carries out a request for a context: an array for a fetch, an `NSPersistentStoreResult` for batch requests.
+    /// Executes a request for a context: returns an array for a fetch, an `NSPersistentStoreResult` for batch requests.
     ///
     /// - Throws: Code 134091 for a save: save the context instead.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {

@@ -1,62 +1,62 @@
 import Foundation
 
-/// What a container needs to know to add a store.
+/// The type, location and options with which a container adds a store.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// The type, `NSSQLiteStoreType` unless set.
+    /// The type; `NSSQLiteStoreType` by default.
     open var type: String = NSSQLiteStoreType
 
-    /// The configuration whose entities the store holds; nil is all.
+    /// The configuration whose entities the store contains; nil is all entities.
     open var configuration: String?
 
-    /// Where the store is.
+    /// The location of the store.
     open var url: URL?
 
-    /// The options that the store is added with; set one by ``setOption(_:forKey:)``.
+    /// The options with which the store is added; set one by ``setOption(_:forKey:)``.
     open private(set) var options: [String: NSObject] = [
         NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
         NSInferMappingModelAutomaticallyOption: NSNumber(value: true),
     ]
 
-    /// Whether a container adds the store on another thread, and returns before it has.
+    /// Whether a container adds the store on another thread and returns before it has been added.
     open var shouldAddStoreAsynchronously: Bool = false
 
-    /// A description of an SQLite store that has no location yet.
+    /// Creates a description of an SQLite store without a location.
     public override init() {}
 
-    /// A description of an SQLite store.
+    /// Creates a description of an SQLite store.
     public init(url: URL) {
         self.url = url
     }
 
-    /// Sets an option, or with nil takes it away.
+    /// Sets an option; nil removes it.
     open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
 
-    /// Whether the store is opened for reading only.
+    /// Whether the store is opened read-only.
     open var isReadOnly: Bool {
         get { flag(NSReadOnlyPersistentStoreOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSReadOnlyPersistentStoreOption) }
     }
 
-    /// How long to wait for a busy store, in seconds; 240 unless set.
+    /// The time to wait for a locked store, in seconds; 240 by default.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
 
-    /// Whether a store of another model version is migrated. Without migration, which is not part of this version, such
-    /// a store is refused with code 134130 where this is true, and 134100 where it is not.
+    /// Whether a store of another model version is migrated. Migration is not part of this version: such a store is
+    /// rejected with code 134130 if this is true, and 134100 if it is false.
     open var shouldMigrateStoreAutomatically: Bool {
         get { flag(NSMigratePersistentStoresAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
     }
 
-    /// Whether a migration may infer how two model versions map.
+    /// Whether a migration may infer the mapping between two model versions.
     open var shouldInferMappingModelAutomatically: Bool {
         get { flag(NSInferMappingModelAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
     }
 
-    /// The pragmas that an SQLite store runs on each connection.
+    /// The pragmas that an SQLite store executes on each connection.
     open var sqlitePragmas: [String: NSObject] {
         var values: [String: NSObject] = [:]
         for (name, value) in options[NSSQLitePragmasOption] as? NSDictionary ?? [:] {
@@ -65,14 +65,14 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         return values
     }
 
-    /// Sets a pragma, or with nil takes it away.
+    /// Sets a pragma; nil removes it.
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
         var values = sqlitePragmas
         values[name] = value
         options[NSSQLitePragmasOption] = NSDictionary(dictionary: values)
     }
 
-    /// How the store is mirrored to CloudKit.
+    /// The options for mirroring the store to CloudKit.
     @available(*, unavailable, message: "CloudKit exists on Apple's platforms only.")
     open var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions? { nil }
 
@@ -80,10 +80,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     // MARK: - Copying
 
-    /// A description that says the same and can be changed on its own.
+    /// Returns an independent copy.
     open func copy(with zone: NSZone? = nil) -> Any { snapshot() }
 
-    /// The description as it is now.
+    /// A copy of the present values.
     final func snapshot() -> NSPersistentStoreDescription {
         let copy = NSPersistentStoreDescription()
         copy.type = type
@@ -94,7 +94,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         return copy
     }
 
-    /// Two descriptions are equal when they describe the same store in the same way.
+    /// Two descriptions are equal if all their values are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPersistentStoreDescription else { return false }
         return type == other.type && configuration == other.configuration && url == other.url

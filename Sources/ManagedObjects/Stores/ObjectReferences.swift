@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The reference objects by which a store names its rows, and the numbers that stand for them in object keys.
+/// The reference objects by which a store identifies its rows, and the numbers that represent them in object keys.
 ///
-/// Two reference objects are the same where their texts are: a URI holds no more than the text. Entities of one hierarchy
-/// share their reference objects, as they share primary keys in SQLite.
+/// Two reference objects are equal if their texts are: a URI contains only the text. Entities of one hierarchy share
+/// their reference objects, as they share primary keys in SQLite.
 final class ObjectReferences: Sendable {
     private struct RowName: Hashable {
         let root: Int
@@ -19,7 +19,7 @@ final class ObjectReferences: Sendable {
     private struct Reference: @unchecked Sendable {  // because reference objects are handed on and never changed
         let object: Any
         let text: String
-        /// The object's own entity: the most special one that it has been named with.
+        /// The object's own entity: the most specific one with which its ID has been created.
         var entity: NSEntityDescription
     }
 
@@ -31,7 +31,7 @@ final class ObjectReferences: Sendable {
 
     private let content = Mutex(Content())
 
-    /// The number of a reference object; a new one for a reference object that has not been met.
+    /// The number of a reference object; a new one if the reference object is new.
     func number(of reference: Any, entity: NSEntityDescription) -> Int64 {
         let root = entity.rootEntity.index
         let name = ReferenceName(root: root, text: Self.text(of: reference))
@@ -52,9 +52,9 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Gives a row that has a number already its reference object.
+    /// Assigns a reference object to a row that already has a number.
     ///
-    /// - Returns: False where the reference object stands for another row.
+    /// - Returns: False if the reference object identifies another row.
     func assign(_ reference: Any, to number: Int64, entity: NSEntityDescription) -> Bool {
         let root = entity.rootEntity.index
         let name = ReferenceName(root: root, text: Self.text(of: reference))
@@ -69,7 +69,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Gives rows other numbers, all at once.
+    /// Changes the numbers of rows, all at once.
     func renumber(_ rows: [(entity: NSEntityDescription, from: Int64, to: Int64)]) {
         content.withLock { content in
             let moved = rows.map { row in
@@ -85,25 +85,25 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// The own entity of a row, as far as it is known.
+    /// A row's own entity, as far as it is known.
     func entity(of number: Int64, root: NSEntityDescription) -> NSEntityDescription? {
         let name = RowName(root: root.rootEntity.index, number: number)
         return content.withLock { $0.references[name]?.entity }
     }
 
-    /// The reference object of a row; nil for a number that was not given out here.
+    /// The reference object of a row; nil for an unknown number.
     func reference(of number: Int64, entity: NSEntityDescription) -> Any? {
         let name = RowName(root: entity.rootEntity.index, number: number)
         return content.withLock { $0.references[name] }?.object
     }
 
-    /// What a row's URI holds of its reference object.
+    /// The text of a row's reference object in its URI.
     func text(of number: Int64, entity: NSEntityDescription) -> String? {
         let name = RowName(root: entity.rootEntity.index, number: number)
         return content.withLock { $0.references[name]?.text }
     }
 
-    /// The text of a reference object: strings as they are, data in hexadecimal digits, others by their description.
+    /// The text of a reference object: strings unchanged, data as hexadecimal digits, others by their description.
     static func text(of reference: Any) -> String {
         switch reference {
         case let text as String: text
@@ -116,7 +116,7 @@ final class ObjectReferences: Sendable {
     }
 }
 
-/// The ID of an object whose store names rows by reference objects.
+/// The ID of an object whose store identifies rows by reference objects.
 final class ReferencedObjectID: NSManagedObjectID, @unchecked Sendable {  // because it is immutable
     /// The text of the reference object.
     let text: String
@@ -131,7 +131,7 @@ final class ReferencedObjectID: NSManagedObjectID, @unchecked Sendable {  // bec
 
     override func uriRepresentation() -> URL { uri(endingIn: "p" + text) }
 
-    /// Numbers mean something within one coordinator only: what tells rows apart is the text.
+    /// Numbers are valid within one coordinator only, so the texts are compared.
     override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ReferencedObjectID else { return super.isEqual(object) }
         return self === other

@@ -1,23 +1,23 @@
 import Foundation
 
-/// A store whose class a program may write. It is handed the objects of a save, and asked for their reference objects; how
-/// members are ordered is its own to remember, and no row of it has hidden slots.
+/// A store whose class may be part of a program. It receives the objects of a save and assigns their reference objects.
+/// It stores the order of members itself, and its rows have no hidden slots.
 protocol ObjectStore: RowStore {
-    /// Gives objects permanent keys, in their order.
+    /// Assigns permanent keys to objects, in their order.
     func reserveKeys(for objects: [NSManagedObject]) throws -> [Int64]
 
-    /// Gives objects that have keys already, from the store that they are copied from, what names them here.
+    /// Assigns reference objects to objects that have keys, because they are copied from another store.
     func adopt(_ objects: [NSManagedObject]) throws
 
     /// Writes the changes of a context.
     ///
-    /// - Throws: ``SaveConflicts`` when rows have changed since they were read; nothing is written then.
+    /// - Throws: ``SaveConflicts`` if rows have changed since they were read; nothing is written then.
     func write(_ changes: StoreChanges, in context: NSManagedObjectContext) throws
 }
 
 extension ObjectStore {
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
-        throw CocoaError(.persistentStoreOperation, "The store gives keys to objects, not to rows.")
+        throw CocoaError(.persistentStoreOperation, "The store assigns keys to objects, not to rows.")
     }
 
     func write(_ plan: SavePlan) throws -> SaveOutcome {
@@ -30,7 +30,7 @@ struct StoreChanges {
     var inserted: [NSManagedObject] = []
     var updated: [NSManagedObject] = []
     var deleted: [NSManagedObject] = []
-    /// Whether the store's metadata have been set since they were saved.
+    /// Whether the store's metadata have been set since the last save.
     var changesMetadata = false
 
     init() {}
@@ -50,7 +50,7 @@ struct StoreChanges {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !changesMetadata }
 
-    /// The changes as a store's class sees them. A save of metadata alone has no sets.
+    /// The save request that the store's class receives. Its sets are nil if only metadata are saved.
     var request: NSSaveChangesRequest {
         if inserted.isEmpty, updated.isEmpty, deleted.isEmpty {
             return NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil)

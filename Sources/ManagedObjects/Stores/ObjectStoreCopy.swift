@@ -1,6 +1,6 @@
 import Foundation
 
-/// Copies all objects of one store into another that takes objects and names them itself. All of them are in memory at once,
+/// Copies all objects of one store to another that identifies its objects itself. All objects are in memory at once,
 /// and are saved by one call.
 struct ObjectStoreCopy {
     private let source: any RowStore
@@ -17,15 +17,15 @@ struct ObjectStoreCopy {
         self.copy = copy
     }
 
-    /// Copies the objects of the entities, and the metadata. Keys stay as they are; the target gives them reference objects.
+    /// Copies the objects of the entities, and the metadata. Keys are kept; the target assigns reference objects.
     ///
-    /// - Throws: Code 134070 where the target has objects already, and what reading and writing the stores throws.
+    /// - Throws: Code 134070 if the target already has objects, and errors of reading and writing the stores.
     func copy(_ entities: [NSEntityDescription], model: NSManagedObjectModel) throws {
         if let atomic = copy as? NSAtomicStore, !atomic.cacheNodes().isEmpty {
             throw CocoaError(.persistentStoreOperation, "There is a store with objects already.", url: copy.url)
         }
         copy.identifier = origin.identifier
-        // A coordinator whose only store has the rows of the one and makes the IDs of the other.
+        // A coordinator with a single store, which reads the rows of the source and creates the IDs of the target.
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let rows = try sourceRows(entities, coordinator)
         let entry = NSPersistentStoreCoordinator.Entry(number: origin.number, store: copy, rows: rows)
@@ -48,7 +48,8 @@ struct ObjectStoreCopy {
         try target.write(changes, in: context)
     }
 
-    /// An incremental store's objects belong to its own coordinator: its rows are copied into memory first.
+    /// The objects of an incremental store belong to its own coordinator, so its rows are first copied to a store in
+    /// memory.
     private func sourceRows(
         _ entities: [NSEntityDescription], _ coordinator: NSPersistentStoreCoordinator
     ) throws -> any RowStore {

@@ -1,27 +1,27 @@
 import Foundation
 
-/// An object's URI, taken apart: `x-coredata://STORE-UUID/Entity/p12`, or `x-coredata:///Entity/tUUID12` while the
-/// object is temporary.
+/// The parts of an object's URI: `x-coredata://STORE-UUID/Entity/p12`, or `x-coredata:///Entity/tUUID12` for a
+/// temporary object.
 struct ObjectURI: Equatable {
     enum Place: Equatable {
-        /// A row of the store with this identifier, by its primary key.
+        /// A row of the store with an identifier, by its primary key.
         case row(store: String, number: Int64)
-        /// A row of the store with this identifier, by the text of its reference object as it stands in the URI: escaped.
+        /// A row of the store with an identifier, by the escaped text of its reference object in the URI.
         case reference(store: String, text: String)
-        /// An object that had not been saved, in the process of this identifier.
+        /// An object that has not been saved, in the process with an identifier.
         case temporary(process: String, number: Int64)
     }
 
     let entityName: String
     let place: Place
 
-    /// Nil for a URL that is no object's URI.
+    /// Nil if the URL is not an object's URI.
     init?(_ url: URL) {
         guard url.scheme?.lowercased() == "x-coredata" else { return nil }
         guard let escaped = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath else {
             return nil
         }
-        // The text of a reference object may itself have slashes.
+        // The text of a reference object may contain slashes.
         let path = escaped.drop { $0 == "/" }.split(separator: "/", maxSplits: 1)
         guard path.count == 2, let letter = path[1].first, let name = path[0].removingPercentEncoding else {
             return nil
@@ -45,7 +45,7 @@ struct ObjectURI: Equatable {
         }
     }
 
-    /// A positive number in plain digits.
+    /// A positive number in ASCII digits.
     private static func number(_ text: Substring) -> Int64? {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int64(text),
             number > 0

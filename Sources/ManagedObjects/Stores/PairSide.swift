@@ -1,13 +1,13 @@
-/// Which of the two sides of a relationship its pairs are told from.
+/// The canonical side of a relationship that is stored as pairs.
 struct PairSide {
-    /// The side whose owners are sources: the same for both sides.
+    /// The canonical side, whose owners are the sources: the same for both sides.
     let relationship: NSRelationshipDescription
-    /// Whether the side asked about is the other one.
+    /// Whether the given side is the other one.
     let isBackward: Bool
-    /// Whether the relationship is its own inverse: a pair then goes both ways.
+    /// Whether the relationship is its own inverse: a pair then applies in both directions.
     let isReflexive: Bool
 
-    /// The entity and name of the side that counts.
+    /// The entity and name of the canonical side.
     struct Name: Hashable {
         let entity: Int
         let relationship: String
@@ -26,7 +26,7 @@ struct PairSide {
     }
 
     var name: Name { Name(entity: relationship.entity.index, relationship: relationship.name) }
-    /// The root entities of owners and members, of the side that counts.
+    /// The root entities of the canonical side's owners and members.
     var sourceRoot: Int { relationship.entity.rootEntity.index }
     var destinationRoot: Int? { relationship.destinationEntity?.rootEntity.index }
 }

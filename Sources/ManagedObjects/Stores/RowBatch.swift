@@ -1,30 +1,30 @@
 import Foundation
 
-/// Values of some rows of one table, by slot, as columns hold them: filled, written, and filled again. As many rows as one
-/// statement looks for. Texts and bytes lie
-/// one after the other in memory of the batch's own, so that a value costs no allocation.
+/// The values of some rows of one table, by slot, in the types of their columns. A batch is filled, written, and
+/// reused; it has as many rows as one lookup statement has keys. Texts and bytes are stored consecutively in the
+/// batch's own memory, so that a value needs no allocation.
 @_spi(Stores)
 public final class RowBatch {
-    /// What a cell holds.
+    /// The type of a cell.
     public enum Kind: UInt8 {
-        /// Nothing was said.
+        /// No value was set.
         case absent
         case null, integer, real, text, bytes
-        /// The key of a row that is referred to.
+        /// The key of a referenced row.
         case reference
     }
 
     struct Cell {
-        /// The number, or where in the memory the bytes begin.
+        /// The number, or the offset of the bytes in the memory.
         var bits: UInt64 = 0
         var count: UInt32 = 0
-        /// Of a reference, the entity's position in the model.
+        /// For a reference, the index of its entity in the model.
         var entity: UInt16 = 0
         var kind = Kind.absent
     }
 
     private let width: Int
-    // A pointer, because nothing here is touched as often, and an array would be checked for who else has it each time.
+    // A pointer, because cells are accessed very often, and an array would check for unique reference on each write.
     private let cells: UnsafeMutablePointer<Cell>
     /// The number of rows.
     public private(set) var count = 0
@@ -32,7 +32,7 @@ public final class RowBatch {
     private var memory = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
     private var capacity = 4096
     private var used = 0
-    /// What was used when the last row began.
+    /// The number of bytes in use when the last row was begun.
     private var usedBefore = 0
 
     init(width: Int) {
@@ -45,10 +45,10 @@ public final class RowBatch {
         cells.deallocate()
     }
 
-    /// Whether no more rows fit.
+    /// Whether the batch has no room for another row.
     public var isFull: Bool { count == EntityRows.lookupCount }
 
-    /// Begins a row in which nothing is said, and gives its place. There must be room for it.
+    /// Begins a row without values, and returns its index. The batch must not be full.
     @discardableResult
     public func addRow() -> Int {
         precondition(count < EntityRows.lookupCount, "The batch is full.")
@@ -58,19 +58,19 @@ public final class RowBatch {
         return count - 1
     }
 
-    /// Forgets the row that was added last.
+    /// Removes the last row.
     public func removeLast() {
         count -= 1
         used = usedBefore
     }
 
-    /// Forgets the rows.
+    /// Removes all rows.
     public func removeAll() {
         count = 0
         used = 0
     }
 
-    // MARK: - Filling
+    // MARK: - Writing
 
     public func setNull(_ row: Int, _ slot: Int) { self[row, slot] = Cell(kind: .null) }
 
@@ -82,7 +82,7 @@ public final class RowBatch {
         self[row, slot] = Cell(bits: real.bitPattern, kind: .real)
     }
 
-    /// A decimal, which stores keep as a number.
+    /// A decimal, which stores represent as a number.
     public func set(_ decimal: Decimal, _ row: Int, _ slot: Int) { set(decimal.nearestDouble, row, slot) }
 
     public func setReference(to key: Int64, entity: Int, _ row: Int, _ slot: Int) {
@@ -111,7 +111,7 @@ public final class RowBatch {
 
     public func kind(_ row: Int, _ slot: Int) -> Kind { self[row, slot].kind }
     public func integer(_ row: Int, _ slot: Int) -> Int64 { Int64(bitPattern: self[row, slot].bits) }
-    /// Of a reference, the entity's position in the model.
+    /// For a reference, the index of its entity in the model.
     public func entity(_ row: Int, _ slot: Int) -> Int { Int(self[row, slot].entity) }
     /// The bytes of a text or of data, valid until the batch changes.
     public func bytes(_ row: Int, _ slot: Int) -> UnsafeRawBufferPointer { bytes(of: self[row, slot]) }
@@ -137,7 +137,7 @@ public final class RowBatch {
         }
     }
 
-    /// A cell as the engine's value.
+    /// The engine's value of a cell.
     func value(of cell: Cell, kind: EntityLayout.Slot.Kind) -> Value {
         switch cell.kind {
         case .absent, .null, .reference: return .null

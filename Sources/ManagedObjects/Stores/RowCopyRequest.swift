@@ -1,11 +1,11 @@
 import Foundation
 
-// Copies of rows inside one store, without objects. Not part of Core Data's API.
+// Copying rows within one store, without objects. Not part of Core Data's API.
 
-/// Which rows are copied inside a store, with what they lead to, and how: by entity, with every rule resolved.
+/// A request to copy rows within a store together with related rows, with resolved rules for each entity.
 @_spi(Stores)
 public struct RowCopyRequest {
-    /// Where an attribute of the copies gets its value from.
+    /// The source of an attribute's value in the copies.
     public enum Source: Sendable {
         /// From the original's row.
         case original
@@ -13,17 +13,17 @@ public struct RowCopyRequest {
         case initial
         case newUUID
         case date(Date)
-        /// From the copy that a to-one relationship of this copy leads to: the value of an attribute there, which no
-        /// third object decides about.
+        /// An attribute of the copy to which a to-one relationship of this copy refers. That attribute must not have an
+        /// owner source itself.
         case owner(relationship: String, attribute: String)
     }
 
-    /// What becomes of a relationship. One that is not named is not set from this side; whatever is set leads to copies
-    /// where there are such.
+    /// The rule for a relationship. A relationship without a rule is not set from this side. References are set to
+    /// copies where these exist.
     public struct Link: Sendable {
         /// Whether the related rows are copied too.
         public var follows: Bool
-        /// Whether copies are related to rows that are not copied.
+        /// Whether copies may refer to rows that are not copied.
         public var reachesOthers: Bool
 
         public init(follows: Bool, reachesOthers: Bool) {
@@ -32,10 +32,10 @@ public struct RowCopyRequest {
         }
     }
 
-    /// The rules of one entity's rows, without those of entities that inherit from it.
+    /// The rules for one entity's rows, without those of its subentities.
     public struct Rules {
         public var entity: NSEntityDescription
-        /// By attribute. One that is not named gets the value of a new object.
+        /// By attribute. An attribute without an entry gets the value of a new object.
         public var sources: [String: Source]
         /// By relationship.
         public var links: [String: Link]
@@ -48,7 +48,7 @@ public struct RowCopyRequest {
     }
 
     public var rules: [Rules]
-    /// Called between statements; throws to stop.
+    /// Called between statements; throws to cancel.
     public var willContinue: () throws -> Void
 
     public init(rules: [Rules], willContinue: @escaping () throws -> Void) {
@@ -57,16 +57,16 @@ public struct RowCopyRequest {
     }
 }
 
-/// What copying rows has made.
+/// The result of copying rows.
 @_spi(Stores)
 public struct RowCopyResult {
-    /// The IDs of the originals and, at the same places, those of the copies.
+    /// The IDs of the originals and, at the same indexes, those of the copies.
     public let originals: [NSManagedObjectID]
     public let copies: [NSManagedObjectID]
-    /// The objects that copies were related to, so that their versions have gone up.
+    /// The objects to which copies refer and whose versions were therefore incremented.
     public let changed: [NSManagedObjectID]
 
-    /// The IDs of the copies by those of their originals.
+    /// The IDs of the copies, by those of their originals.
     public var objectIDs: [NSManagedObjectID: NSManagedObjectID] {
         var ids: [NSManagedObjectID: NSManagedObjectID] = [:]
         ids.reserveCapacity(originals.count)
@@ -77,16 +77,16 @@ public struct RowCopyResult {
 
 @_spi(Stores)
 extension NSManagedObjectContext {
-    /// Copies rows of one SQLite store, in one transaction: keys, versions, history, positions, derived attributes and
-    /// external data as a save would have them. Objects that contexts have are not told, and no method of theirs is
-    /// called.
+    /// Copies rows of one SQLite store in one transaction. Keys, versions, history, positions, derived attributes and
+    /// external data are as after a save. No methods of objects are called, and existing objects in contexts are not
+    /// updated.
     ///
-    /// Cost: a few statements for each entity and relationship, whatever the number of rows.
+    /// Cost: a few statements for each entity and relationship, regardless of the number of rows.
     ///
-    /// - Returns: Nil, with nothing changed, where only objects can do it: the store is no SQLite store, a root does not
-    ///   exist, a copy would lack a mandatory object or break a constraint, or a relationship is kept in a way that sets
-    ///   cannot carry over.
-    /// - Throws: What `willContinue` throws, and errors of the store.
+    /// - Returns: Nil, without changes, if the copy can only be made with objects: the store is not an SQLite store, a
+    ///   root does not exist, a copy would lack a required object or violate a constraint, or a relationship is stored
+    ///   in a way that set operations cannot copy.
+    /// - Throws: The error of `willContinue`, and errors of the store.
     public func copyRows(_ ids: [NSManagedObjectID], by request: RowCopyRequest) throws -> RowCopyResult? {
         guard let coordinator, let store = ids.first?.persistentStore as? SQLiteStore, !store.isReadOnly,
             store.persistentStoreCoordinator === coordinator,
@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
         return result
     }
 
-    /// Tells contexts that merge by themselves, as a save would: by IDs, since there are no objects.
+    /// Notifies contexts that merge automatically, as after a save, but by IDs, because there are no objects.
     private func tell(_ result: RowCopyResult) {
         var userInfo: [AnyHashable: Any] = [NSInsertedObjectIDsKey: Set(result.copies)]
         if !result.changed.isEmpty { userInfo[NSUpdatedObjectIDsKey] = Set(result.changed) }

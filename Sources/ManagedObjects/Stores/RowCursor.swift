@@ -1,16 +1,16 @@
 import Foundation
 import GRDBSQLite
 
-/// Rows that come one after the other, each with its columns. Columns count from 0 behind what stands first.
+/// A cursor over rows. Columns are counted from 0, after the leading key columns.
 ///
-/// Values are read as objects would have them. Belongs to the ``StoreRows`` that made it.
+/// Values are decoded as for objects. Valid as long as the ``StoreRows`` that created it.
 @_spi(Stores)
 public struct RowCursor {
     let statement: SQLStatement
 
     init(_ statement: SQLStatement) { self.statement = statement }
 
-    /// Goes to the next row; false behind the last.
+    /// Steps to the next row; false after the last.
     @inline(__always)
     public func next() throws -> Bool { try statement.step() }
 
@@ -18,7 +18,7 @@ public struct RowCursor {
     @inline(__always)
     public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement.handle, column) == SQLITE_NULL }
 
-    /// A whole number, a boolean, or a key.
+    /// An integer, a Boolean, or a key.
     @inline(__always)
     public func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement.handle, column) }
 
@@ -26,7 +26,7 @@ public struct RowCursor {
     @inline(__always)
     public func double(_ column: Int32) -> Double { sqlite3_column_double(statement.handle, column) }
 
-    /// A decimal, kept as a number or as text; nil where it is neither.
+    /// A decimal, stored as a number or as text; nil if the column contains neither.
     public func decimal(_ column: Int32) -> Decimal? {
         switch sqlite3_column_type(statement.handle, column) {
         case SQLITE_INTEGER: Decimal(integer(column))
@@ -35,7 +35,7 @@ public struct RowCursor {
         }
     }
 
-    /// A text's UTF-8, valid during the call.
+    /// The UTF-8 of a text, valid during the call.
     @inline(__always)
     public func withText<Result>(
         _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -45,7 +45,7 @@ public struct RowCursor {
             UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement.handle, column))))
     }
 
-    /// Data, valid during the call; a UUID is its sixteen bytes.
+    /// Data, valid during the call; a UUID has sixteen bytes.
     @inline(__always)
     public func withBytes<Result>(
         _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -55,6 +55,6 @@ public struct RowCursor {
             UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement.handle, column))))
     }
 
-    /// Ends the reading before the last row.
+    /// Ends reading before the last row.
     public func finish() { statement.finish() }
 }

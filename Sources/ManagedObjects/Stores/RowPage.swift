@@ -1,11 +1,11 @@
 import Foundation
 
-/// Rows of one entity as they came from a store: immutable, shared by the objects made from them.
+/// Rows of one entity as read from a store: immutable, and shared by the objects created from them.
 ///
-/// A fetch fills pages, not objects: each row is one cell per slot of the entity's layout, plain bytes that need no
-/// reference counting; texts and binary data lie in one arena. Strings, dates and numbers are made when an object is
-/// asked for them, and an object that is never changed never has values of its own. A page is also the batch in which
-/// relationships are loaded: see `RelationshipBatches`.
+/// A fetch fills pages, not objects: each row has one cell for each slot of the entity's layout. Cells are plain bytes
+/// without reference counting; texts and binary data are in one arena. Strings, dates and numbers are created when an
+/// object's attribute is read, and an object that is never changed never has values of its own. A page is also the
+/// batch for which relationships are loaded: see `RelationshipBatches`.
 final class RowPage {
     /// One value of one row, sixteen plain bytes.
     struct Cell {
@@ -21,7 +21,7 @@ final class RowPage {
 
         var kind: Kind
         var entity: UInt16
-        /// The number of bytes of a text or blob.
+        /// The length of a text or blob in bytes.
         var length: UInt32
         /// An integer, the bits of a double, a primary key, or an offset into the arena.
         var payload: UInt64
@@ -40,37 +40,36 @@ final class RowPage {
         }
     }
 
-    /// What each row has besides its cells: its primary key and its optimistic-locking version (`Z_OPT`).
+    /// The primary key and the optimistic-locking version (`Z_OPT`) of a row.
     private struct Head {
         var key: Int64
         var version: Int64
     }
 
-    /// The layout of the rows' own (leaf) entity.
+    /// The layout of the rows' own entity.
     let layout: EntityLayout
-    /// The number of the store in its coordinator.
+    /// The store's number in its coordinator.
     let store: UInt16
-    /// Cells in a row: the entity's slots.
+    /// The number of cells of a row: the entity's slots.
     let width: Int
-    // Unsafe, and without dynamic checks of exclusive access, because a cell is read for every attribute of every row:
-    // bounds are the layout's, and rows are appended by the store only, before anyone else sees the page.
+    // Unsafe, and without dynamic checks of exclusive access, because a cell is read for every attribute of every row.
+    // Indexes are bounded by the layout, and only the store appends rows, before the page is shared.
     @exclusivity(unchecked) private(set) var count = 0
     @exclusivity(unchecked) private var rowCapacity: Int
     @exclusivity(unchecked) private var heads: UnsafeMutablePointer<Head>
     @exclusivity(unchecked) private var cells: UnsafeMutablePointer<Cell>
-    /// Whether files that should hold values are absent.
+    /// Whether files that should contain values are missing.
     @exclusivity(unchecked) var missesFiles = false
     @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var arenaCapacity: Int
     @exclusivity(unchecked) private var arenaCount = 0
-    /// True where the rows were read before anyone asked for them: their relationships are then likely to be asked for
-    /// one row after another too.
+    /// True if the rows were read ahead of access: their relationships are then likely to be accessed row by row too.
     var isReadAhead = false
-    /// True where the rows are a batch of a fetch: their relationships are loaded for all of them.
+    /// True if the rows are a batch of a fetch: their relationships are loaded for all of them.
     var isFetchBatch = false
-    /// When the rows were read: what a context's staleness interval is compared with.
+    /// The time at which the rows were read; it is compared with a context's staleness interval.
     let readAt = ContinuousClock.now
-    /// The fetch whose objects take their rows later; the page itself then has no rows.
+    /// The fetch whose objects get their rows later; the page itself then has no rows.
     let fetched: FetchBatches?
     /// Batches of relationships already loaded for the rows, by the loader that owns them.
     @exclusivity(unchecked) var loaded: RelationshipBatches?
@@ -87,7 +86,7 @@ final class RowPage {
         arena = .allocate(byteCount: self.arenaCapacity, alignment: 8)
     }
 
-    /// A page without rows, for objects that wait for them.
+    /// A page without rows, for objects whose rows are read later.
     init(fetched: FetchBatches, layout: EntityLayout) {
         self.layout = layout
         self.fetched = fetched
@@ -106,14 +105,14 @@ final class RowPage {
         arena.deallocate()
     }
 
-    /// Bytes held by cells and arena: what a store looks at to begin a new page.
+    /// The number of bytes in cells and arena, by which a store decides when to begin a new page.
     var byteCount: Int { count * (width * MemoryLayout<Cell>.stride + MemoryLayout<Head>.stride) + arenaCount }
-    /// Bytes of texts and binary data.
+    /// The number of bytes of texts and binary data.
     var arenaByteCount: Int { arenaCount }
 
-    // MARK: - Filling, by a store
+    // MARK: - Filling
 
-    /// Begins a row; its cells are null until `set` gives them values.
+    /// Begins a row; its cells are null until they are set.
     func append(key: Int64, version: Int64) {
         if count == rowCapacity { growRows() }
         (heads + count).initialize(to: Head(key: key, version: version))
@@ -136,13 +135,13 @@ final class RowPage {
         return grown
     }
 
-    /// Sets a cell of the row appended last.
+    /// Sets a cell of the last row.
     @inline(__always)
     func set(_ cell: Cell, slot: Int) {
         cells[(count - 1) * width + slot] = cell
     }
 
-    /// Copies bytes into the arena and sets the cell of the row appended last to them.
+    /// Copies bytes into the arena and sets a cell of the last row to them.
     @inline(__always)
     func setBytes(_ bytes: UnsafeRawBufferPointer, kind: Cell.Kind, slot: Int) {
         if arenaCount + bytes.count > arenaCapacity { growArena(by: bytes.count) }
@@ -184,7 +183,8 @@ final class RowPage {
         cells[row * width + slot]
     }
 
-    /// The cells of a row, one for each slot; valid as long as the page, since nobody appends to a page that is read.
+    /// The cells of a row, one for each slot; valid as long as the page, because no rows are appended to a page that is
+    /// shared.
     @inline(__always)
     func cells(row: Int) -> UnsafePointer<Cell> {
         UnsafePointer(cells + row * width)
@@ -196,7 +196,7 @@ final class RowPage {
         UnsafeRawBufferPointer(start: arena + Int(cell.payload), count: Int(cell.length))
     }
 
-    /// The string of a text cell. Bytes that are no UTF-8 are repaired, as SQLite does not check what is put into it.
+    /// The string of a text cell. Invalid UTF-8 is repaired, because SQLite does not validate text.
     func string(of cell: Cell) -> String {
         String(decoding: bytes(of: cell), as: UTF8.self)
     }

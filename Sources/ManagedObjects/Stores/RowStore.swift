@@ -1,41 +1,41 @@
 import Foundation
 
-/// What the engine asks of a store: rows in, rows out. SQLite and memory answer so; see ``ObjectStore`` for the stores whose
-/// classes programs write.
+/// The interface of a store to the engine, in terms of rows. SQLite stores and stores in memory implement it; see
+/// ``ObjectStore`` for stores whose classes are part of a program.
 ///
-/// Calls come on any queue; a store orders its own access. Nothing here knows objects or contexts.
+/// Calls come from any queue; a store synchronises its own access. Stores have no access to objects or contexts.
 protocol RowStore: AnyObject {
     /// The store's number in its coordinator, from 1: what `ObjectKey.store` holds.
     var number: UInt16 { get set }
 
-    /// The store as a context asks it: another object where answers depend on who asks.
+    /// The store that answers the requests of a context: a different instance if answers depend on the context.
     func answering(_ context: NSManagedObjectContext) -> any RowStore
-    /// Whether reading many rows costs less than reading them one by one: rows are then read before they are asked for.
+    /// Whether reading many rows together is cheaper than one by one: rows are then read ahead.
     var readsRowsTogether: Bool { get }
 
-    /// Begins to read a fixed state of the store, which does not block writers. By default the newest state at each reading: a
-    /// store of a program's own class has no other.
+    /// Pins the present state of the store for reading, without blocking writers. By default each read returns the
+    /// newest state: stores of a program's own class have no other.
     func pinGeneration() throws -> StoreGeneration
-    /// Runs work whose reads see one state: that of a generation, or else the present one.
+    /// Runs work whose reads use one state: that of a generation, otherwise the present one.
     func withGeneration<Result>(
         _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result
     ) throws -> Result
 
     /// The rows of a query, in its order.
     func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult
-    /// The keys alone, in the query's order.
+    /// The keys only, in the query's order.
     func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey]
-    /// How many rows match, offset and limit applied.
+    /// The number of matching rows, with offset and limit applied.
     func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int
     /// Dictionaries of columns and expressions, grouped as the query says: an array of values per result.
     func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]]
 
-    /// The rows with these primary keys in the entity's hierarchy, in any order; absent ones are left out.
+    /// The rows with primary keys in the entity's hierarchy, in any order; missing rows are omitted.
     func rows(
         withKeys keys: [Int64], entity: NSEntityDescription, generation: StoreGeneration?
     ) throws -> [RowPage]
-    /// The members of a to-many relationship for many owners at once, each owner's members in order; where rows are to be
-    /// included, those of members that are known already may be left out.
+    /// The members of a to-many relationship for many owners, each owner's members in order. If rows are included,
+    /// those of already known members may be omitted.
     func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
         includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
@@ -43,9 +43,9 @@ protocol RowStore: AnyObject {
 
     /// Reserves primary keys for new objects of the entity's hierarchy.
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64>
-    /// Writes a plan in one transaction: all of it or nothing.
+    /// Writes a plan in one transaction, which is rolled back on an error.
     ///
-    /// - Throws: ``SaveConflicts`` when rows have changed since they were read, or break uniqueness constraints;
+    /// - Throws: ``SaveConflicts`` if rows have changed since they were read, or violate uniqueness constraints;
     ///   nothing is written then.
     func write(_ plan: SavePlan) throws -> SaveOutcome
 }
@@ -63,7 +63,7 @@ extension RowStore {
         try body(generation ?? pinGeneration())
     }
 
-    /// The members for a caller who knows no rows yet.
+    /// The members for a caller that has no rows yet.
     func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
         includesRows: Bool, generation: StoreGeneration?
@@ -74,27 +74,27 @@ extension RowStore {
     }
 }
 
-/// A state of a store held for reading. Letting it go ends it.
+/// A state of a store that is pinned for reading until it is deallocated.
 protocol StoreGeneration: AnyObject {}
 
-/// The state of a store that holds none: whatever is newest at each reading.
+/// The generation of a store that cannot pin a state: each read returns the newest state.
 final class NewestGeneration: StoreGeneration {}
 
-/// What to fetch: the parts of a fetch request that a store answers.
+/// The parts of a fetch request that a store evaluates.
 struct RowQuery {
     var entity: NSEntityDescription
     var includesSubentities = true
-    /// Must be something that the store can say: see `canEvaluate(_:)` of the store's query compiler.
+    /// Must be supported by the store: see `canEvaluate(_:)` of the store's query compiler.
     var predicate: NSPredicate?
     var sortDescriptors: [NSSortDescriptor] = []
     var offset = 0
-    /// 0 is no limit.
+    /// 0 means no limit.
     var limit = 0
-    /// The fetch request that the query is part of, for stores that are given whole requests.
+    /// The fetch request of the query, for stores that receive whole requests.
     var request: FetchSpecification?
 }
 
-/// Rows of a query: pages by leaf entity, and the order in which their rows came.
+/// The rows of a query: pages by leaf entity, and the order of the rows.
 struct RowResult {
     struct Position {
         var page: Int32
@@ -117,15 +117,15 @@ struct ValueQuery {
 
 /// The members of a to-many relationship of several owners.
 struct MemberResult {
-    /// The members' keys, owner after owner as they were asked for.
+    /// The members' keys, in the order of the requested owners.
     var members: ContiguousArray<ObjectKey> = []
-    /// Where each owner's members begin in `members`; one more than owners.
+    /// The start of each owner's members in `members`; one more than the number of owners.
     var starts: ContiguousArray<Int32> = [0]
-    /// Positions in an ordered relationship that is kept in pairs, parallel to `members`; else empty.
+    /// Positions in an ordered relationship that is stored as pairs, parallel to `members`; otherwise empty.
     var positions: ContiguousArray<Int64> = []
-    /// The members' rows, where they were asked for.
+    /// The members' rows, if requested.
     var pages: [RowPage] = []
-    /// Where each member's row lies in `pages`, parallel to `members`; empty where rows were not asked for, or were left
-    /// out for members that the caller knows.
+    /// The position of each member's row in `pages`, parallel to `members`; empty if rows were not requested, or were
+    /// omitted for members that the caller already has.
     var rows: ContiguousArray<RowResult.Position> = []
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The classes of stores, by type. Programs can register their own.
+/// The registered classes of stores, by type.
 ///
 /// A class must inherit from `NSAtomicStore` or `NSIncrementalStore` to be added.
 final class StoreClasses: Sendable {
@@ -12,22 +12,22 @@ final class StoreClasses: Sendable {
         NSPersistentStore.StoreType.archive.rawValue: ArchiveStore.self,
     ])
 
-    /// Every type that has a class.
+    /// All types that have a class.
     var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
 
-    /// Registers a class for a type, or none.
+    /// Registers a class for a type; nil removes the registration.
     func register(_ storeClass: NSPersistentStore.Type?, type: String) {
         classes.withLock { $0[type] = storeClass }
     }
 
-    /// The type that a class is registered for.
+    /// The type for which a class is registered.
     func type(of storeClass: NSPersistentStore.Type) -> String? {
         all.filter { $0.value == storeClass }.keys.min()
     }
 
     /// The class of a type.
     ///
-    /// - Throws: Code 134000 when there is none.
+    /// - Throws: Code 134000 if there is none.
     func storeClass(ofType type: String, url: URL?) throws -> NSPersistentStore.Type {
         if let found = all[type] { return found }
         let sentence =

@@ -1,25 +1,25 @@
 import Foundation
 
-/// Copies all rows of one store into another that is empty, under the same primary keys.
+/// Copies all rows of one store to another, empty one, with the same primary keys.
 ///
-/// Rows are read and written a page at a time; relationships that are kept in pairs follow when all rows are there.
-/// Memory stays that of the keys and one page.
+/// Rows are read and written one page at a time. Relationships that are stored as pairs are copied after all rows. Only
+/// the keys and one page are in memory.
 struct StoreCopy {
     private let source: any RowStore
-    /// The state of the source that is copied.
+    /// The pinned state of the source.
     private let state: any StoreGeneration
     private let target: any RowStore
-    /// How many rows are read and written at once.
+    /// The number of rows that are read and written together.
     private static let batch = 1000
 
-    /// - Throws: An error where the source's state cannot be held.
+    /// - Throws: An error if the source's state cannot be pinned.
     init(from source: any RowStore, to target: any RowStore) throws {
         self.source = source
         state = try source.pinGeneration()
         self.target = target
     }
 
-    /// Copies the rows of the entities, and the metadata of the one store into the other.
+    /// Copies the rows of the entities, and the metadata of the store.
     func copy(
         _ entities: [NSEntityDescription], _ origin: NSPersistentStore, _ copy: NSPersistentStore
     ) throws {
@@ -32,7 +32,7 @@ struct StoreCopy {
                 if case .pairs = toMany.storage { try copyPairs(of: toMany) }
             }
         }
-        // What names its objects itself keeps no slots of order and ownership in their rows.
+        // The rows of a store that identifies objects itself have no slots for order and owner.
         if source is any ObjectStore {
             for entity in entities {
                 for toMany in entity.layout.toMany where toMany.relationship.entity === entity && toMany.isPersistent {
@@ -50,7 +50,7 @@ struct StoreCopy {
 
     /// The metadata of a copy.
     static func metadata(of origin: NSPersistentStore, for copy: NSPersistentStore) -> [String: Any] {
-        // What the new store says of its own file stays; what the program has added, and the UUID, come along.
+        // The new store keeps the entries about its own file; the UUID and the program's entries are copied.
         var metadata: [String: Any] = origin.metadata
         metadata.merge(copy.metadata) { $1 }
         metadata[NSStoreUUIDKey] = origin.identifier
@@ -78,7 +78,7 @@ struct StoreCopy {
         }
     }
 
-    /// Gives the members of a relationship that members keep their places, and their owner where nothing else says it.
+    /// Copies the positions of a relationship's members, and the owner if no other relationship stores it.
     private func copyHiddenSlots(of toMany: EntityLayout.ToMany, owner slot: Int, position: Int?) throws {
         let isOwnerHidden = toMany.destination.layout.slots[slot].isHidden
         guard isOwnerHidden || position != nil else { return }
@@ -117,7 +117,7 @@ struct StoreCopy {
         }
     }
 
-    /// Copies the pairs of a relationship, once for both sides: as owned by the side that comes first.
+    /// Copies the pairs of a relationship once for both sides, from the side that comes first.
     private func copyPairs(of toMany: EntityLayout.ToMany) throws {
         let relationship = toMany.relationship
         guard !PairSide(relationship).isBackward else { return }
@@ -141,7 +141,7 @@ struct StoreCopy {
         if let inverse = relationship.inverseRelationship, inverse.isOrdered { try copyOrder(of: inverse) }
     }
 
-    /// Gives the pairs of the other side its own order.
+    /// Sets the order of the inverse's pairs.
     private func copyOrder(of inverse: NSRelationshipDescription) throws {
         let owners = try source.keys(matching: RowQuery(entity: inverse.entity), generation: state).map(\.number)
         for start in stride(from: 0, to: owners.count, by: Self.batch) {

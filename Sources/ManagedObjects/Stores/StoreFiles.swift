@@ -2,9 +2,9 @@ import AtomicFiles
 import Foundation
 import GRDB
 
-/// The files of an SQLite store: the database, what SQLite keeps beside it, and the folder of large values.
+/// The files of an SQLite store: the database, SQLite's companion files, and the folder of large values.
 struct StoreFiles {
-    /// The location of the database, with symbolic links resolved: everything else lies beside the file itself.
+    /// The location of the database with symbolic links resolved: all other files are beside the file itself.
     let url: URL
 
     init(url: URL) { self.url = url.withoutLinks }
@@ -12,7 +12,7 @@ struct StoreFiles {
     var path: String { url.path }
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// What SQLite keeps beside the database.
+    /// The companion files of SQLite.
     private var companions: [String] { ["-wal", "-shm", "-journal"].map { path + $0 } }
 
     /// The folder of values that are too large for a row: `.Name_SUPPORT` beside `Name.sqlite`.
@@ -21,8 +21,8 @@ struct StoreFiles {
             .appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT", isDirectory: true)
     }
 
-    /// Whether another store of the folder has the same name but for its extension, and with it the same folder of large
-    /// values: which of these are its own cannot be told, so that none is removed.
+    /// Whether another store in the folder has the same name except for its extension, and therefore the same folder of
+    /// large values. The owners of its files cannot be determined then, so none is removed.
     var sharesSupportDirectory: Bool {
         guard FileStatus(supportDirectory.path) != nil else { return false }
         let (folder, stem) = (url.deletingLastPathComponent(), url.deletingPathExtension().lastPathComponent)
@@ -41,10 +41,10 @@ struct StoreFiles {
         return start == Data("SQLite format 3\0".utf8)
     }
 
-    /// Empties the database, so that connections that have it open see that, and then removes the files. Nothing happens where
-    /// there is no store.
+    /// Empties the database, so that connections that have it open detect the deletion, and then removes the files.
+    /// Does nothing if there is no store.
     ///
-    /// - Parameter forced: Whether to remove files that are no database, or that are in use.
+    /// - Parameter forced: Whether to remove files that are not a database or are in use.
     func destroy(forced: Bool) throws {
         if exists {
             do {
@@ -61,16 +61,16 @@ struct StoreFiles {
         }
     }
 
-    /// Removes what SQLite keeps beside the database. Only for a store that is locked and has everything in its file, and
-    /// where there is no store.
+    /// Removes the companion files of SQLite. To be called only if there is no store, or if the store is locked and has
+    /// no content outside its file.
     func removeCompanions() throws {
         for path in companions { try FileSystem.remove(path) }
     }
 
     // MARK: - Copying
 
-    /// Puts a copy of another store in this one's place; see ``StoreReplacement``. Other connections may write the other store
-    /// meanwhile: what is copied is a state between two of their transactions.
+    /// Replaces this store by a copy of another one; see ``StoreReplacement``. Other connections may write to the other
+    /// store: the copied state is one between two of their transactions.
     func replace(with source: StoreFiles) throws {
         guard source.exists else {
             throw CocoaError(.fileReadNoSuchFile, "There is no store to copy.", url: source.url)
@@ -81,10 +81,10 @@ struct StoreFiles {
         try replacement.commit(replacing: .store)
     }
 
-    /// Makes a copy where there is no store.
+    /// Creates a copy where there is no store.
     private func copy(to copy: StoreFiles) throws {
         do {
-            // Values are copied before and after the rows, so that those are there which were added meanwhile.
+            // Values are copied before and after the rows, to include those that are added during the copy.
             try copyLargeValues(to: copy)
             try SQLiteStore.withDatabase(at: url) { origin in
                 let queue = try Self.open(copy.path)
@@ -97,14 +97,14 @@ struct StoreFiles {
         }
     }
 
-    /// The files of large values, by their paths within the folder. Links and pipes are none.
+    /// The files of large values, by their paths within the folder. Links and pipes are excluded.
     var largeValues: Set<String> {
         Set(FileManager.default.subpaths(atPath: supportDirectory.path) ?? []).filter { path in
             ExternalData.isFile(atPath: supportDirectory.appendingPathComponent(path).path)
         }
     }
 
-    /// Copies the files that the other store does not have; their names are unique and their content never changes.
+    /// Copies the files that the other store does not have. File names are unique and content never changes.
     private func copyLargeValues(to other: StoreFiles) throws {
         for path in largeValues.subtracting(other.largeValues).sorted() {
             let target = other.supportDirectory.appendingPathComponent(path)

@@ -2,34 +2,34 @@ import Foundation
 import GRDB
 import ModelFiles
 
-/// What an SQLite store says of itself, found out without its model: an addition to Core Data's API.
+/// Information about an SQLite store that is read without its model: an addition to Core Data's API.
 ///
-/// Reading it changes no file, and makes none.
+/// Reading changes and creates no file.
 public struct StoreInspection: @unchecked Sendable {  // because property list values are never changed
-    /// Where the store is.
+    /// The location of the store.
     public let url: URL
-    /// The store's metadata, its UUID under `NSStoreUUIDKey` among them.
+    /// The store's metadata, including its UUID under `NSStoreUUIDKey`.
     public let metadata: [String: Any]
-    /// The model that the store keeps of itself; nil where it keeps none, as very old ones do.
+    /// The model that is cached in the store; nil if there is none, as in very old stores.
     public let cachedModel: NSManagedObjectModel?
-    /// The same model as a plain value, as tools for models take it.
+    /// The cached model as a value for model tools.
     package var cachedModelValue: Model? { cachedModel?.modelValue() }
-    /// How SQLite protects transactions of this store, in its own word: `wal`, `delete`, …
+    /// SQLite's journal mode of the store: `wal`, `delete`, …
     public let journalMode: String
-    /// What the journal holds, and what to do about it, in a sentence or two.
+    /// The state of the journal, and what to do about it, in one or two sentences.
     public let journalState: String
-    /// Whether a process ended in the middle of a transaction. What is read is then the state before it.
+    /// Whether a process ended during a transaction. The state before the transaction is read then.
     public let hasUnfinishedTransaction: Bool
     /// The size of the database file, in bytes.
     public let byteCount: Int64
-    /// The size of the write-ahead log beside it, in bytes; 0 where there is none.
+    /// The size of the write-ahead log, in bytes; 0 if there is none.
     public let logByteCount: Int64
     /// Whether the store keeps a history of its changes.
     public let hasHistory: Bool
 
-    /// Reads what the store at a location says of itself. A handful of statements.
+    /// Reads the information about the store at a location. A few statements.
     ///
-    /// - Throws: An error of Core Data's where there is no store, or one that cannot be read or is damaged.
+    /// - Throws: An error of Core Data's if there is no store, or if it cannot be read or is damaged.
     public init(url: URL) throws {
         self.url = url
         let file = SQLiteFile(url)
@@ -48,7 +48,7 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
         journalState =
             isRecovered
             ? "A process ended in the middle of a transaction: what is read is the state before it. Opening the store once for "
-                + "writing, with its app or the program sqlite3, takes the transaction back and removes the journal."
+                + "writing, with its app or the program sqlite3, rolls the transaction back and removes the journal."
             : file.journalState
         metadata = read.metadata
         cachedModel = read.model

@@ -1,13 +1,13 @@
 import Foundation
 
 extension NSNotification.Name {
-    /// Stores have been added, removed or given another UUID. The object is the coordinator; the user info holds the
+    /// Stores have been added, removed or given another UUID. The object is the coordinator; the user info contains the
     /// stores under ``NSAddedPersistentStoresKey``, ``NSRemovedPersistentStoresKey`` and
     /// ``NSUUIDChangedPersistentStoresKey``. Posted on the thread that made the change.
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "_NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
-    /// Stores are about to change. Posted by ubiquity only, on Apple's platforms; never here.
+    /// Stores are about to change. Posted by ubiquity only, on Apple's platforms; never posted here.
     public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresWillChangeNotification")
 
@@ -43,14 +43,14 @@ public let NSPersistentHistoryTokenKey: String = "historyToken"
 /// The key of the ``NSPersistentStoreUbiquitousTransitionType``. Never used here.
 public let NSPersistentStoreUbiquitousTransitionTypeKey: String = "NSPersistentStoreUbiquitousTransitionTypeKey"
 
-/// What made ubiquitous stores change. Apple has withdrawn ubiquity; never used here.
+/// The reason of a change of ubiquitous stores. Apple has withdrawn ubiquity; never used here.
 public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
-    /// An account has come.
+    /// An account was added.
     case accountAdded = 1
-    /// An account has gone.
+    /// An account was removed.
     case accountRemoved = 2
     /// The account's content has been removed.
     case contentRemoved = 3
-    /// The first import is done.
+    /// The first import has completed.
     case initialImportCompleted = 4
 }

@@ -4,20 +4,20 @@ import Foundation
 
 // MARK: - Options of every store
 
-/// Whether the store is opened for reading only: a Boolean.
+/// Whether the store is opened read-only: a Boolean.
 public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
 
-/// How long to wait for a busy store: a number of seconds.
+/// The time to wait for a locked store: a number of seconds.
 public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOption"
 
-/// Whether to open the store though its version hashes differ from the model's: a Boolean.
+/// Whether to open the store although its version hashes differ from the model's: a Boolean.
 public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
 
 /// Whether to migrate a store of another model version: a Boolean. Migration is not part of this version: such a store
-/// is refused with code 134130.
+/// is rejected with code 134130.
 public let NSMigratePersistentStoresAutomaticallyOption: String = "NSMigratePersistentStoresAutomaticallyOption"
 
-/// Whether a migration may infer how two model versions map: a Boolean.
+/// Whether a migration may infer the mapping between two model versions: a Boolean.
 public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
 
 /// Whether the store keeps a history of its changes: a Boolean.
@@ -30,12 +30,12 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
 /// Whether to destroy a store's files even if they cannot be opened: a Boolean.
 public let NSPersistentStoreForceDestroyOption: String = "NSPersistentStoreForceDestroyOption"
 
-/// The protection class of the store's files. Without effect off Apple's platforms.
+/// The protection class of the store's files. Has no effect off Apple's platforms.
 public let NSPersistentStoreFileProtectionKey: String = "NSPersistentStoreFileProtectionKey"
 
 // MARK: - Options of SQLite stores
 
-/// Pragmas to run on each connection: a dictionary from names to values.
+/// Pragmas to execute on each connection: a dictionary from names to values.
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
 
 /// Whether to run `ANALYZE` when the store is added: a Boolean.
@@ -44,7 +44,7 @@ public let NSSQLiteAnalyzeOption: String = "NSSQLiteAnalyzeOption"
 /// Whether to run `VACUUM` when the store is added: a Boolean.
 public let NSSQLiteManualVacuumOption: String = "NSSQLiteManualVacuumOption"
 
-/// The greatest number of connections that read at the same time: a number.
+/// The maximum number of concurrent readers: a number.
 public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStoreConnectionPoolMaxSize"
 
 // MARK: - Options of binary stores
@@ -53,7 +53,7 @@ public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStor
 public let NSBinaryStoreInsecureDecodingCompatibilityOption: String =
     "NSBinaryStoreInsecureDecodingCompatibilityOption"
 
-/// The classes, besides the usual ones, that a binary store may decode: a set.
+/// Further classes that a binary store may decode: a set.
 public let NSBinaryStoreSecureDecodingClasses: String = "NSBinaryStoreSecureDecodingClasses"
 
 // MARK: - Metadata
@@ -78,19 +78,19 @@ public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompat
 /// The name of a ubiquitous store. Accepted without effect.
 public let NSPersistentStoreUbiquitousContentNameKey: String = "NSPersistentStoreUbiquitousContentNameKey"
 
-/// Where a ubiquitous store keeps its logs. Accepted without effect.
+/// The location of a ubiquitous store's logs. Accepted without effect.
 public let NSPersistentStoreUbiquitousContentURLKey: String = "NSPersistentStoreUbiquitousContentURLKey"
 
-/// What tells the users of a ubiquitous store apart. Accepted without effect.
+/// The identifier of a user of a ubiquitous store. Accepted without effect.
 public let NSPersistentStoreUbiquitousPeerTokenOption: String = "NSPersistentStoreUbiquitousPeerTokenOption"
 
-/// Whether a store forgets that it was ubiquitous. Accepted without effect.
+/// Whether to remove a store's ubiquity metadata. Accepted without effect.
 public let NSPersistentStoreRemoveUbiquitousMetadataOption: String = "NSPersistentStoreRemoveUbiquitousMetadataOption"
 
 /// The container of a ubiquitous store. Accepted without effect.
 public let NSPersistentStoreUbiquitousContainerIdentifierKey: String =
     "NSPersistentStoreUbiquitousContainerIdentifierKey"
 
-/// Whether a ubiquitous store is made anew from its logs. Accepted without effect.
+/// Whether to rebuild a ubiquitous store from its logs. Accepted without effect.
 public let NSPersistentStoreRebuildFromUbiquitousContentOption: String =
     "NSPersistentStoreRebuildFromUbiquitousContentOption"

@@ -2,31 +2,34 @@ import AtomicFiles
 import Foundation
 import GRDB
 
-/// Puts a new store in a place where there is another, or none: whole, or not at all.
+/// Replaces a store atomically, or creates one.
 ///
-/// The new store is made at ``url``, in a `PartialFolder` beside its place and under its own name. ``commit(replacing:)`` gives it
-/// the place. At each moment the files at the place are one whole store, the old one or the new one; killed at any moment, the
-/// process leaves one of the two, and a folder that the next replacement at the place removes. The steps:
+/// The new store is created at ``url``, under its own name in a `PartialFolder` beside the destination.
+/// ``commit(replacing:)`` moves it to the destination. At any time the files at the destination are one complete store,
+/// the old one or the new one. If the process is killed, one of the two remains, and a folder that the next replacement
+/// at the destination removes. The steps:
 ///
-/// 1. The new store's log is merged into its file, and its files are forced to disk. From here it is one file, and the folder of its
-///    large values.
-/// 2. The old store is locked exclusively. Where another connection uses it, that is an error, and nothing has changed. A
-///    connection that opens it from now on waits.
-/// 3. The new store's large values get a second name in the folder of large values at the place. Each is named by a UUID, so that
-///    the old store does not see them.
-/// 4. The old store's log is merged into its file, or its unfinished transaction is rolled back. It is one file too.
-/// 5. What SQLite keeps beside the old store is removed: it would apply the old log to the new store.
-/// 6. The new file takes the name of the old one. This is the exchange.
-/// 7. The old file, where it has no other name, is made invalid, so that a connection that has opened it and waits has an error,
-///    instead of the old pages beside the new log.
+/// 1. The new store's log is checkpointed into its file, and its files are synchronised to disk. It now consists of one
+///   file, and the folder of its large values.
+/// 2. The old store is locked exclusively. If another connection uses it, an error is thrown, and nothing has changed.
+///   A connection that opens it after this step waits.
+/// 3. The new store's large values are linked into the folder of large values at the destination. Their names are
+///   UUIDs, so that they do not conflict with those of the old store.
+/// 4. The old store's log is checkpointed into its file, or its unfinished transaction is rolled back. It now consists
+///   of one file too.
+/// 5. The companion files of the old store are removed, because SQLite would apply the old log to the new store.
+/// 6. The new file is renamed to the destination. This is the atomic exchange.
+/// 7. The old file, if it has no other name, is made invalid, so that a connection that has opened it and waits gets an
+///   error instead of old pages with the new log.
 /// 8. The large values that only the old store has are removed, then the partial folder.
 ///
-/// A process that is killed between 3 and 6 leaves large values of the new store in the folder of the place; the next replacement
-/// removes them, too. One that is killed in 8 may leave values that no row names; `coral check` finds them.
+/// A process that is killed between steps 3 and 6 leaves large values of the new store in the folder of the
+/// destination; the next replacement removes them, too. One that is killed in step 8 may leave values to which no row
+/// refers; `coral check` finds them.
 package final class StoreReplacement {
-    /// What may be at the place.
+    /// What the destination may contain.
     package enum Occupant: Sendable {
-        /// Nothing: a store that has come there meanwhile is an error.
+        /// Nothing: a store that has been created there in the meantime is an error.
         case nothing
         /// A store, or nothing.
         case store
@@ -47,14 +50,15 @@ package final class StoreReplacement {
     private let new: StoreFiles
     private let old: StoreFiles
 
-    /// Where the new store is to be made.
+    /// The location at which the new store must be created.
     package var url: URL { new.url }
-    /// The store's place, without symbolic links.
+    /// The destination, without symbolic links.
     package var place: URL { old.url }
 
-    /// Makes the folder for the new store, and removes what killed processes have left for the same place.
+    /// Creates the folder for the new store, and removes the folders that killed processes have left for the same
+    /// destination.
     ///
-    /// - Throws: An error of Core Data's where the folder of the place cannot be written to.
+    /// - Throws: An error of Core Data's if the folder of the destination is not writable.
     package init(at place: URL) throws {
         folder = try Self.translated(place) {
             try PartialFolder(for: place) { Self.removeValues(of: $0, at: place.withoutLinks) }
@@ -63,10 +67,10 @@ package final class StoreReplacement {
         old = StoreFiles(url: folder.place)
     }
 
-    /// Gives the new store its place. All connections to it must be closed.
+    /// Moves the new store to the destination. All connections to it must be closed.
     ///
-    /// - Throws: Code 516 where there is a file that must not be replaced; 134070 where the store that is there is in use or is
-    ///   no store, or where a connection to the new store is open; what the system refuses. Then the place is as it was.
+    /// - Throws: Code 516 if there is a file that must not be replaced; 134070 if the existing store is in use or not a
+    ///   store, or if a connection to the new store is open; and file system errors. The destination is then unchanged.
     package func commit(replacing occupant: Occupant) throws {
         try Self.translated(place) {
             try merge()
@@ -97,7 +101,7 @@ package final class StoreReplacement {
 
     private func take(_ step: Step) throws { Self.didTakeStep?(step) }
 
-    // MARK: - The steps
+    // MARK: - Steps
 
     private func merge() throws {
         guard new.exists else {
@@ -118,7 +122,7 @@ package final class StoreReplacement {
         guard let status = FileStatus(old.path) else { return nil }
         if occupant == .nothing { throw FileError.existing(old.path) }
         guard status.isRegular else {
-            throw CocoaError(.fileWriteUnknown, "What is at \(old.path) is no file, and is not replaced.", url: place)
+            throw CocoaError(.fileWriteUnknown, "What is at \(old.path) is not a file and is not replaced.", url: place)
         }
         do {
             return try StoreLock(old.url)
@@ -126,7 +130,7 @@ package final class StoreReplacement {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT:
                 if occupant == .file { return nil }
-                throw StoreFiles.failure(error, "What is at \(old.path) is no store, and is not replaced.", place)
+                throw StoreFiles.failure(error, "What is at \(old.path) is not a store, and is not replaced.", place)
             case .SQLITE_BUSY, .SQLITE_LOCKED:
                 throw StoreFiles.failure(
                     error, "The store at \(old.path) is in use. Close it where it is open. Nothing has changed.", place)
@@ -135,7 +139,8 @@ package final class StoreReplacement {
         }
     }
 
-    /// Links the new store's large values into the folder of the place, and returns the paths of those that were not there.
+    /// Links the new store's large values into the folder of the destination, and returns the paths of those that did
+    /// not exist there.
     private func addValues() throws -> [String] {
         var added: [String] = []
         do {
@@ -173,7 +178,7 @@ package final class StoreReplacement {
             try FileSystem.copyPermissions(of: old.path, to: new.path)
             try FileSystem.rename(new.path, to: old.path)
         }
-        // What this reports would come too late: the exchange is done.
+        // An error here could no longer undo the exchange.
         try? FileSystem.synchronize(place.deletingLastPathComponent().path)
     }
 
@@ -187,7 +192,8 @@ package final class StoreReplacement {
         for folder in [SQLiteFile(store.url).externalDataDirectory, store.supportDirectory] { rmdir(folder.path) }
     }
 
-    /// Removes from the place the large values that a killed process has linked there and whose store has not taken the place.
+    /// Removes from the destination the large values that a killed process has linked there for a store that was not
+    /// moved there.
     private static func removeValues(of leftover: URL, at place: URL) {
         let new = StoreFiles(url: leftover.appendingPathComponent(place.lastPathComponent))
         let old = StoreFiles(url: place)

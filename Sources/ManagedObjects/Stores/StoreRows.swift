@@ -1,30 +1,30 @@
 import Foundation
 import GRDB
 
-// Rows of an SQLite store one after the other, without objects. Not part of Core Data's API.
+// Reads the rows of an SQLite store, without objects. Not part of Core Data's API.
 
-/// Hands out the rows of one SQLite store as they lie in it, all of one state of the store.
+/// Reads the stored rows of one SQLite store, all from one state of the store.
 ///
-/// Valid inside the closure of ``NSManagedObjectContext/withRows(of:_:)`` only.
+/// Valid only inside the closure of ``NSManagedObjectContext/withRows(of:_:)``.
 @_spi(Stores)
 public struct StoreRows {
     fileprivate let store: SQLiteStore
     fileprivate let content: SQLiteStore.Content
     fileprivate let database: Database
 
-    /// What a cursor reads of a row.
+    /// A column that a cursor reads.
     public enum Column: Sendable, Hashable {
-        /// The attribute at the end of a way through to-one relationships, null where the way ends before.
+        /// The attribute at the end of a path of to-one relationships; null if the path ends early.
         case attribute([String])
-        /// The key of the object at the end of such a way, null where there is no such row.
+        /// The key of the object at the end of such a path; null if there is no such row.
         case object([String])
         /// The number of that object's entity: see ``StoreRows/entity(numbered:)``.
         case entity([String])
-        /// The key that a to-one relationship of the row holds, be there such a row or not.
+        /// The key in a to-one relationship of the row, whether or not such a row exists.
         case reference(String)
     }
 
-    /// The number of an entity's rows, without those of entities that inherit from it. One statement.
+    /// The number of an entity's rows, without those of its subentities. One statement.
     public func count(of entity: NSEntityDescription) throws -> Int {
         guard let place = content.schema.entity(entity) else { return 0 }
         let statement = try SQLStatement(
@@ -33,10 +33,10 @@ public struct StoreRows {
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    /// The rows of an entity, without those of entities that inherit from it, by key. Before the columns stands the row's key.
-    /// One statement; memory holds one row.
+    /// The rows of an entity, without those of its subentities, ordered by key. The columns are preceded by the row's
+    /// key. One statement; only one row is in memory.
     ///
-    /// - Returns: Nil where the store does not keep one of the columns as a value by itself.
+    /// - Returns: Nil if the store does not have one of the columns as a single value.
     public func cursor(over entity: NSEntityDescription, columns: [Column]) throws -> RowCursor? {
         guard let place = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
@@ -47,11 +47,11 @@ public struct StoreRows {
         return RowCursor(try SQLStatement(text, in: database))
     }
 
-    /// The members of a to-many relationship of all of an entity's rows, by the key of the owner, then in order: an ordered
-    /// relationship's own, else by the member's key. Before the columns, which are the members', stand the owner's key, the
-    /// member's, which is null where no such row exists, and the member's as the relationship holds it.
+    /// The members of a to-many relationship of all of an entity's rows, ordered by the owner's key and then by the
+    /// relationship's order, or by the member's key if it is unordered. The members' columns are preceded by the
+    /// owner's key, the member's key, which is null if no such row exists, and the member's key in the relationship.
     ///
-    /// - Returns: Nil where sets of rows cannot tell: the relationship is its own inverse.
+    /// - Returns: Nil if the relationship is its own inverse.
     public func cursor(
         overMembersOf relationship: NSRelationshipDescription, entity: NSEntityDescription, columns: [Column]
     ) throws -> RowCursor? {
@@ -82,8 +82,8 @@ public struct StoreRows {
         return RowCursor(try SQLStatement(text, in: database))
     }
 
-    /// Whether two rows of an entity, or of those that share its table, have the same values in all columns, none of them
-    /// null. One statement that sorts.
+    /// Whether two rows of an entity, or of those that share its table, have the same values in all columns, none of
+    /// them null. One statement that sorts.
     public func hasDuplicates(of entity: NSEntityDescription, columns: [Column]) throws -> Bool? {
         guard let place = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
@@ -103,7 +103,7 @@ public struct StoreRows {
             for: ObjectKey(store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: key))
     }
 
-    /// The entity that rows name by this number; nil where the model has none.
+    /// The entity with a number in rows; nil if the model has none.
     public func entity(numbered number: Int64) -> NSEntityDescription? {
         content.schema.entityIndex(number: number).map { content.schema.model.orderedEntities[$0] }
     }
@@ -113,7 +113,7 @@ public struct StoreRows {
     }
 }
 
-/// The columns of a statement and the joins that they need.
+/// The columns of a statement and the required joins.
 private struct RowSelectionText {
     let schema: SQLSchema
     let alias: String
@@ -126,10 +126,10 @@ private struct RowSelectionText {
         self.alias = alias
     }
 
-    /// The columns behind those that every cursor has.
+    /// The columns after those that every cursor has.
     var columns: String { expressions.map { ", " + $0 }.joined() }
 
-    /// Adds a column; false where there is none.
+    /// Adds a column; false if there is none.
     mutating func add(_ column: StoreRows.Column, from entity: NSEntityDescription) -> Bool {
         switch column {
         case .attribute(let path):
@@ -153,7 +153,7 @@ private struct RowSelectionText {
         return true
     }
 
-    /// The entity at the end of a way, and what its table is called in the statement.
+    /// The entity at the end of a path, and its table alias in the statement.
     private mutating func table(
         at path: ArraySlice<String>, from entity: NSEntityDescription
     ) -> (NSEntityDescription, String)? {
@@ -165,7 +165,7 @@ private struct RowSelectionText {
         return place
     }
 
-    /// Joins what a to-one relationship leads to.
+    /// Joins the destination of a to-one relationship.
     private mutating func join(
         _ path: [String], name: String, from entity: NSEntityDescription, _ table: String
     ) -> (NSEntityDescription, String)? {
@@ -183,10 +183,11 @@ private struct RowSelectionText {
 
 @_spi(Stores)
 extension NSManagedObjectContext {
-    /// Calls a closure with the rows of a store, in the state that the context is pinned to, else in the present one.
+    /// Calls a closure with the rows of a store, in the state to which the context is pinned, otherwise in the present
+    /// one.
     ///
-    /// - Returns: Nil, with the closure not called, where the store is not one of SQLite.
-    /// - Throws: What the closure throws, and errors of the store.
+    /// - Returns: Nil, without calling the closure, if the store is not an SQLite store.
+    /// - Throws: The closure's error, and errors of the store.
     public func withRows<Result>(of store: NSPersistentStore, _ body: (StoreRows) throws -> Result) throws -> Result? {
         guard let store = store as? SQLiteStore, store.persistentStoreCoordinator === coordinator else { return nil }
         let content = try store.content()

@@ -1,14 +1,14 @@
 import Foundation
 import KeyedArchives
 
-/// The format of stores in a keyed archive, which is this engine's own.
+/// The format of stores in a keyed archive, which is defined by this engine.
 ///
-/// The root is a dictionary: `format` is the text `ManagedObjects.archive-store`, `version` 1, `uuid` the store's identifier,
-/// `metadata` its metadata as a binary property list, `lastReference` the greatest number that an object has had, and
-/// `objects` an array of dictionaries: `entity`, `reference` (the number that names the object), `attributes` (a dictionary of
-/// values; what is nil is absent) and `relationships` (a dictionary of arrays of numbers; what is empty is absent). Elements
-/// of composite attributes stand under their paths, transformable values as their transformers' bytes. Values are strings,
-/// numbers, dates, data, UUIDs, URLs and decimal numbers, so that any unarchiver can read the file.
+/// The root is a dictionary: `format` is the text `ManagedObjects.archive-store`, `version` is 1, `uuid` the store's
+/// identifier, `metadata` its metadata as a binary property list, `lastReference` the greatest number that an object
+/// has had, and `objects` an array of dictionaries: `entity`, `reference` (the number that identifies the object),
+/// `attributes` (a dictionary of values without nil) and `relationships` (a dictionary of non-empty arrays of numbers).
+/// Elements of composite attributes are keyed by their paths; transformable values are the bytes of their transformers.
+/// Values are strings, numbers, dates, data, UUIDs, URLs and decimal numbers, so that any unarchiver can read the file.
 enum ArchiveStoreFormat: StoreFileFormat {
     static var storeType: String { NSPersistentStore.StoreType.archive.rawValue }
     static func entityName(_ name: String) -> String { name }
@@ -17,7 +17,7 @@ enum ArchiveStoreFormat: StoreFileFormat {
 
     private static let formatName = "ManagedObjects.archive-store"
     private static let version: Int64 = 1
-    /// More values than an object of any model has, for each object that a file of the greatest size can have.
+    /// More values than a file of the maximum size can contain.
     private static let valueLimit = 200_000_000
 
     // MARK: - Reading
@@ -34,7 +34,7 @@ enum ArchiveStoreFormat: StoreFileFormat {
         guard case .string(formatName)? = root["format"], case .string(let uuid)? = root["uuid"],
             case .data(let metadata)? = root["metadata"], case .integer(let lastReference)? = root["lastReference"],
             case .array(let objects)? = root["objects"]
-        else { throw damaged("The archive holds something else.", url: url) }
+        else { throw damaged("The archive contains something else.", url: url) }
         guard case .integer(version)? = root["version"] else {
             throw damaged("It was written by a later version of the engine.", url: url)
         }
@@ -56,10 +56,10 @@ enum ArchiveStoreFormat: StoreFileFormat {
             entity: entity, reference: reference,
             attributes: attributes.map { StoreDocument.Attribute(name: $0.name, type: "", value: $0.value) },
             relationships: try relationships.map { name, value in
-                guard case .array(let elements) = value else { throw damaged("“\(name)” is no array.", url: url) }
+                guard case .array(let elements) = value else { throw damaged("“\(name)” is not an array.", url: url) }
                 let references = try elements.map { element in
                     guard case .integer(let number) = element else {
-                        throw damaged("A reference of “\(name)” is no number.", url: url)
+                        throw damaged("A reference of “\(name)” is not a number.", url: url)
                     }
                     return number
                 }
@@ -125,12 +125,12 @@ enum ArchiveStoreFormat: StoreFileFormat {
 }
 
 extension ReadableValue {
-    /// A dictionary whose keys are texts.
+    /// A dictionary whose keys are strings.
     fileprivate init(members: [(String, ReadableValue)]) {
         self = .dictionary(members.map { Pair(.string($0), $1) })
     }
 
-    /// The pairs of a dictionary whose keys are texts; nil for anything else.
+    /// The pairs of a dictionary whose keys are strings; nil for anything else.
     fileprivate var members: [(name: String, value: ReadableValue)]? {
         guard case .dictionary(let pairs) = self else { return nil }
         var members: [(name: String, value: ReadableValue)] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The cache nodes of an atomic store, as an evaluation sees them. Used while the store is locked.
+/// The cache nodes of an atomic store as subjects of predicate evaluation. Used while the store is locked.
 final class AtomicRowGraph: WholeRowGraph {
     private let store: NSAtomicStore
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The cache nodes of an atomic store by the keys of their objects, with the versions that conflicts are found by.
+/// The cache nodes of an atomic store by the keys of their objects, with versions for detecting conflicts.
 struct AtomicStoreCache {
     struct Entry {
         let node: NSAtomicStoreCacheNode
@@ -9,23 +9,23 @@ struct AtomicStoreCache {
 
     private struct Table {
         var entries: [Int64: Entry] = [:]
-        /// The keys in ascending order; nil where they have to be sorted anew.
+        /// The keys in ascending order; nil if they must be sorted again.
         var keys: [Int64]?
     }
 
-    /// By the root entity's position in the model.
+    /// By the index of the root entity in the model.
     private var tables: [Int: Table] = [:]
 
     var nodes: [NSAtomicStoreCacheNode] { tables.values.flatMap { $0.entries.values.map(\.node) } }
 
     func entry(of key: Int64, root: Int) -> Entry? { tables[root]?.entries[key] }
 
-    /// The key of a node's object and its root entity's position in the model.
+    /// The key of a node's object and the index of its root entity in the model.
     private static func place(of node: NSAtomicStoreCacheNode) -> (root: Int, key: Int64) {
         (node.objectID.entity.rootEntity.index, node.objectID.key.number)
     }
 
-    /// Whether a node is the one that its ID stands for here.
+    /// Whether a node is the current node of its object.
     func contains(_ node: NSAtomicStoreCacheNode) -> Bool {
         let (root, key) = Self.place(of: node)
         return entry(of: key, root: root)?.node === node

@@ -1,9 +1,9 @@
 import Foundation
 
-// Between managed objects, cache nodes and rows.
+// Conversions between managed objects, cache nodes and rows.
 
 extension NSAtomicStore {
-    // MARK: - From objects to nodes
+    // MARK: - Objects to nodes
 
     final func setAttributes(of node: NSAtomicStoreCacheNode, from object: NSManagedObject) {
         for (name, attribute) in object.entity.attributesByName where !attribute.isTransient {
@@ -16,8 +16,8 @@ extension NSAtomicStore {
         }
     }
 
-    /// A transformable value as it would be read from a file: an instance of its own. Where it cannot be encoded the node
-    /// gets the value itself, and the rows that are made of it throw.
+    /// Sets a copy of a transformable value, as it would be decoded from a file. If the value cannot be encoded, the
+    /// node gets the value itself, and creating rows from it throws.
     private func setTransformable(
         _ attribute: NSAttributeDescription, _ slot: Int, of node: NSAtomicStoreCacheNode, from object: NSManagedObject
     ) {
@@ -37,7 +37,7 @@ extension NSAtomicStore {
             node.setValue(object.slotValue(slot).referenceKey.flatMap { self.node(for: $0) }, forKey: name)
         }
         for (index, toMany) in layout.toMany.enumerated() where toMany.isPersistent {
-            // What nobody has changed is in the node.
+            // Unchanged members are already in the node.
             if node.value(forKey: toMany.name) != nil, object.toManyState(at: index)?.isChanged != true { continue }
             let members = object.memberKeys(at: index).compactMap { self.node(for: $0) }
             if members.isEmpty {
@@ -54,7 +54,7 @@ extension NSAtomicStore {
         cache.entry(of: key.number, root: entities[Int(key.entity)].rootEntity.index)?.node
     }
 
-    // MARK: - From nodes to rows
+    // MARK: - Nodes to rows
 
     final func key(of node: NSAtomicStoreCacheNode) -> ObjectKey {
         ObjectKey(
@@ -62,7 +62,7 @@ extension NSAtomicStore {
             number: node.objectID.key.number)
     }
 
-    /// The row that an object with this key has.
+    /// The row of the object with a key.
     final func row(_ key: ObjectKey) throws -> MemoryTable.Row? {
         let root = entities[Int(key.entity)].rootEntity.index
         guard let entry = cache.entry(of: key.number, root: root) else { return nil }
@@ -72,7 +72,7 @@ extension NSAtomicStore {
             values: try values(of: entry.node, layout: entities[Int(own.entity)].layout))
     }
 
-    /// A node's values by slot. Transformable values as the bytes that their transformers make; hidden slots are empty.
+    /// A node's values by slot. Transformable values are the bytes of their transformers; hidden slots are empty.
     ///
     /// - Throws: Code 134060 for a value of another type than its attribute's.
     final func values(of node: NSAtomicStoreCacheNode, layout: EntityLayout) throws -> ContiguousArray<Value> {
@@ -109,7 +109,7 @@ extension NSAtomicStore {
         return .data(archive.flatMap { TransformableCoding.areSame($0, data) ? $0 : nil } ?? data)
     }
 
-    /// The value at the path of a slot: elements of composite attributes lie in dictionaries.
+    /// The value at the path of a slot: elements of composite attributes are in dictionaries.
     private static func value(at path: String, of node: NSAtomicStoreCacheNode) -> Any? {
         guard path.contains(".") else { return node.value(forKey: path) }
         var steps = path.split(separator: ".").map(String.init)[...]
@@ -118,7 +118,7 @@ extension NSAtomicStore {
         return value
     }
 
-    /// The keys of a to-many relationship's members: in its order, else in that of the keys.
+    /// The keys of a to-many relationship's members, in its order or, if it is unordered, in ascending order.
     final func memberKeys(of toMany: EntityLayout.ToMany, owner: Int64) -> [ObjectKey] {
         let root = toMany.relationship.entity.rootEntity.index
         guard let node = cache.entry(of: owner, root: root)?.node else { return [] }

@@ -1,6 +1,6 @@
 import Foundation
 
-// What contexts ask an atomic store. Internal, all of it: classes of programs see nodes and objects.
+// The row interface of an atomic store. All of it is internal: subclasses use nodes and objects.
 
 extension NSAtomicStore {
     final func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult {
@@ -70,7 +70,7 @@ extension NSAtomicStore {
                 let number = references?.number(of: newReferenceObject(for: object), entity: object.entity) ?? 0
                 guard cache.entry(of: number, root: object.entity.rootEntity.index) == nil else {
                     throw CocoaError(
-                        .persistentStoreSave, "The store names a new object by a reference object that another has.",
+                        .persistentStoreSave, "The store gives a new object the reference object of another one.",
                         url: url)
                 }
                 return number
@@ -84,7 +84,7 @@ extension NSAtomicStore {
                 let reference = newReferenceObject(for: object)
                 guard references?.assign(reference, to: object.key.number, entity: object.entity) == true else {
                     throw CocoaError(
-                        .persistentStoreSave, "The store names a new object by a reference object that another has.",
+                        .persistentStoreSave, "The store gives a new object the reference object of another one.",
                         url: url)
                 }
             }
@@ -124,7 +124,7 @@ extension NSAtomicStore {
         }
     }
 
-    /// Brings the cache to the state that the context has, in the documented order of calls.
+    /// Updates the cache to the state of the context, calling the subclass in the documented order.
     private func change(_ changes: StoreChanges) throws {
         if !changes.inserted.isEmpty {
             unlinked = []
@@ -149,7 +149,7 @@ extension NSAtomicStore {
     }
 }
 
-/// The cache of an atomic store before a save, for one that fails.
+/// The cache of an atomic store before a save, to be restored if the save fails.
 private struct AtomicStoreState {
     private let store: NSAtomicStore
     private let cache: AtomicStoreCache
@@ -173,7 +173,7 @@ private struct AtomicStoreState {
 }
 
 extension MemberResult {
-    /// Adds the members of one more owner.
+    /// Appends the members of another owner.
     mutating func append(_ keys: some Sequence<ObjectKey>, to toMany: EntityLayout.ToMany) {
         let isInPairs = if case .pairs = toMany.storage { true } else { false }
         for (index, key) in keys.enumerated() {

@@ -1,21 +1,21 @@
 import Foundation
 
-/// What an atomic store keeps of one object: its ID and its values.
+/// The ID and the values of one object in an atomic store.
 ///
-/// The values stand in ``propertyCache``, by name: of attributes the values themselves, of composite attributes a
-/// dictionary, of a to-one relationship the destination's cache node, of a to-many relationship a set of cache nodes, of an
-/// ordered one an `NSOrderedSet` or an array of them. What has no value is absent.
+/// The values are in ``propertyCache``, by name: the values of attributes, a dictionary for a composite attribute, the
+/// destination's cache node for a to-one relationship, a set of cache nodes for a to-many relationship, an
+/// `NSOrderedSet` or an array of them for an ordered one. Properties without a value are absent.
 open class NSAtomicStoreCacheNode: NSObject {
     private let id: NSManagedObjectID
 
     /// The ID of the object.
     open var objectID: NSManagedObjectID { id }
 
-    /// The values by property name; nil until there is one.
+    /// The values by property name; nil until one is set.
     open var propertyCache: NSMutableDictionary?
 
-    /// The bytes that transformable values were read from or saved as, by name: archives of one value differ from one time to
-    /// the next, and what has not changed is written as it was.
+    /// The bytes from which transformable values were decoded or to which they were encoded, by name. Encoding a value
+    /// again may give different bytes, so unchanged values are written as before.
     final var archives: [String: Data] = [:]
 
     /// A node without values.
@@ -31,7 +31,7 @@ open class NSAtomicStoreCacheNode: NSObject {
         if let value, !(value is NSNull) { values[key] = value } else { values.removeObject(forKey: key) }
     }
 
-    /// The nodes that a to-many relationship leads to, in the order of its collection.
+    /// The nodes of a to-many relationship's members, in the order of its collection.
     final func nodes(forKey key: String) -> [NSAtomicStoreCacheNode] {
         switch value(forKey: key) {
         case let nodes as Set<NSAtomicStoreCacheNode>: Array(nodes)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Checks the rows of one entity, its own columns only: those that it inherits are its parent's to check.
+/// Checks the rows of one entity, in its own columns only: inherited columns are checked with the superentity.
 struct EntityRowCheck {
     private let place: SQLEntity
     private let schema: SQLSchema
     private let catalog: SQLCatalog
     private let file: SQLiteFile
     private let reader: StoreReader
-    /// The files that the entity's rows refer to. Known after the check.
+    /// The files to which the entity's rows refer. Set by the check.
     private(set) var referencedFiles: Set<String> = []
 
     private static let exampleCount = 5
@@ -23,7 +23,7 @@ struct EntityRowCheck {
     private var name: String { place.entity.name ?? "" }
     private var table: String { place.table }
 
-    /// Picks the entity's rows, and those of entities that inherit from it.
+    /// The condition for the rows of the entity and its subentities.
     private func isOfEntity(_ place: SQLEntity, _ alias: String) -> String {
         "\(alias).Z_ENT IN (\(place.hierarchyNumbers.map(String.init).joined(separator: ", ")))"
     }
@@ -50,9 +50,10 @@ struct EntityRowCheck {
         return problems
     }
 
-    // MARK: - Finding
+    // MARK: - Problems
 
-    /// The problem that the rows of a condition have; nil where there is none. The condition speaks of the table as `t`.
+    /// The problem of the rows that match a condition; nil if there are none. The condition uses the alias `t` for the
+    /// table.
     private func problem(
         _ kind: RowProblem.Kind, _ property: String?, where condition: String, _ message: String,
         repairs: [SQLQuery] = []
@@ -72,7 +73,7 @@ struct EntityRowCheck {
         return "\(entity)/\(row.key(0))"
     }
 
-    // MARK: - The table as a whole
+    // MARK: - Table
 
     private func tableProblems() throws -> [RowProblem] {
         let known = place.hierarchyNumbers.map(String.init).joined(separator: ", ")
@@ -154,8 +155,8 @@ struct EntityRowCheck {
             sql: "UPDATE \(table) AS t SET \(column.name) = NULL\(companion), Z_OPT = Z_OPT + 1 WHERE \(condition)")
     }
 
-    /// One object says that another is its own, and that one does not say the same. Where it says nothing, it is made to; else
-    /// the first loses its claim.
+    /// Checks one-to-one relationships whose inverse refers to another object. If the inverse is empty, the repair sets
+    /// it; otherwise the repair clears the relationship.
     private func inverseProblem(
         _ relationship: NSRelationshipDescription, _ column: SQLColumn, _ inverse: NSRelationshipDescription,
         _ back: SQLColumn, _ destination: SQLEntity
@@ -181,7 +182,7 @@ struct EntityRowCheck {
 
     // MARK: - Values
 
-    /// The types that SQLite may have given to a value of a kind; nil where anything goes.
+    /// The types that SQLite may report for a value of a kind; nil if any type is valid.
     private static func types(of kind: EntityLayout.Slot.Kind) -> String? {
         switch kind {
         case .integer16, .integer32, .integer64, .boolean, .position: "'integer'"
@@ -223,7 +224,7 @@ struct EntityRowCheck {
         }
         referencedFiles.formUnion(referenced)
         guard !missing.isEmpty else { return [] }
-        // What is gone is gone; a required value cannot be cleared.
+        // The data cannot be restored, and a required value cannot be cleared.
         let repairs = missing.map { row in
             SQLQuery(
                 sql: "UPDATE \(table) SET \(column.name) = NULL, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?",

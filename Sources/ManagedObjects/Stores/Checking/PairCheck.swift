@@ -1,4 +1,4 @@
-/// Checks the pairs of a many-to-many relationship: both ends must be there.
+/// Checks the pairs of a many-to-many relationship: both objects must exist.
 struct PairCheck {
     private let table: SQLJoinTable
     private let schema: SQLSchema

@@ -1,31 +1,32 @@
 import Foundation
 import GRDB
 
-/// Looks at the rows of an SQLite store below the level of objects: what a store holds that no context would have saved.
+/// Checks the rows of an SQLite store for states that no context would have saved.
 ///
-/// Reading changes no file. Cost: a statement or two for each property that is stored, each over all rows of its table.
+/// Reading changes no file. Cost: one or two statements for each stored property, each over all rows of its table.
 package struct RowCheck {
     private let url: URL
     private let model: NSManagedObjectModel
 
-    /// A check of a store against the model that it was made with.
+    /// A check of a store against the model with which it was created.
     package init(url: URL, model: NSManagedObjectModel) {
         self.url = url
         self.model = model
     }
 
-    /// Everything that is wrong, the file first, then table by table.
+    /// All problems, first those of the file, then table by table.
     ///
-    /// - Parameter context: A context of a coordinator that has the store: what is checked is the state that it reads.
-    /// - Parameter willCheck: Called before each entity with how many are done, of how many; throws to stop.
-    /// - Throws: Errors of Core Data's where the store cannot be read at all.
+    /// - Parameter context: A context of a coordinator that has the store. The state that the context reads is checked.
+    /// - Parameter willCheck: Called before each entity with the number of checked entities and their total; throws to
+    ///   cancel.
+    /// - Throws: Errors of Core Data's if the store cannot be read at all.
     package func problems(
         in context: NSManagedObjectContext, willCheck: (Int, Int) throws -> Void
     ) throws -> [RowProblem] {
         do {
             return try rowProblems(in: context, willCheck: willCheck)
         } catch {
-            // What is damaged so badly that even looking for damage fails.
+            // The file is so damaged that the check itself fails.
             guard let problem = RowProblem(damage: error) else { throw error }
             return [problem]
         }
@@ -40,7 +41,7 @@ package struct RowCheck {
         return try store.reading(context.pinnedGenerations?.generation(of: store), consistently: true) { database in
             let reader = StoreReader(database, limit: .scan(byteCount: try Self.byteCount(of: database)))
             var problems = try Self.damages(reader)
-            // Other statements would only meet the damage again, as an error.
+            // Further statements would only report the same damage as an error.
             guard problems.isEmpty else { return problems }
             let catalog = try SQLCatalog(in: database)
             let schema = SQLSchemaBuilder.schema(of: model, configuration: nil, catalog: catalog)
@@ -68,8 +69,8 @@ package struct RowCheck {
         }
     }
 
-    /// Puts right what can be, in one transaction: references to nothing are cleared, inverses made to agree, the counters of
-    /// keys raised, files that nothing refers to removed. Histories do not tell of it. Work on a copy.
+    /// Repairs problems in one transaction: clears dangling references, sets inverses, raises key counters, and removes
+    /// unreferenced files. The store's history does not record the repair. Work on a copy.
     ///
     /// - Throws: Errors of Core Data's; then nothing has changed.
     package func repair(_ problems: [RowProblem]) throws {
@@ -78,7 +79,7 @@ package struct RowCheck {
             try connection.write { database in
                 let limit = StepLimit.scan(byteCount: try Self.byteCount(of: database))
                 for query in problems.flatMap(\.repairs) {
-                    // The store's triggers run, which may be without end.
+                    // The repair runs the store's triggers, which may never terminate.
                     try limit.run(on: database) {
                         try database.execute(sql: query.sql, arguments: StatementArguments(query.arguments))
                     }
@@ -96,7 +97,7 @@ package struct RowCheck {
     }
 
     private static func damages(_ reader: StoreReader) throws -> [RowProblem] {
-        // An answer may be of several lines, with a heading.
+        // The result may consist of several lines, with a heading.
         let messages = try reader.rows("PRAGMA integrity_check(20)").compactMap { $0.text(0) }
             .flatMap { $0.split(separator: "\n").map(String.init) }
             .filter { $0 != "ok" && !$0.hasPrefix("***") }

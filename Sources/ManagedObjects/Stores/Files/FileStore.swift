@@ -1,19 +1,19 @@
 import Foundation
 import KeyedArchives
 
-/// An atomic store in a file of one of the engine's own formats. It stands on `NSAtomicStore`'s public methods, as a program's
-/// own class does; the format says what is in the file.
+/// An atomic store in a file of one of the engine's own formats. It uses only `NSAtomicStore`'s public methods, as a
+/// program's own class does. The format encodes and decodes the file.
 class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is used while the store is locked
     class var format: any StoreFileFormat.Type { preconditionFailure("A file store has a format.") }
 
-    /// What was read, until nodes are made of it; nil for a new store.
+    /// The document that was read, until nodes have been created from it; nil for a new store.
     private var document: StoreDocument?
     private var lastReference: Int64 = 0
     private var declaration: String?
-    /// The file as it was when it was read or written.
+    /// The state of the file when it was last read or written.
     private var fileState: FileState?
 
-    /// A larger file is refused: the whole of it is in memory.
+    /// Larger files are rejected, because the whole file is in memory.
     private static let sizeLimit = 1 << 30
 
     override var type: String { Self.format.storeType }
@@ -38,7 +38,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
         self.document = document
     }
 
-    /// Refuses a model that has names which the format spells alike.
+    /// Rejects a model with names that are the same in the format's spelling.
     private func requireDistinctNames(_ model: NSManagedObjectModel) throws {
         let format = Self.format
         func require(_ names: [String], _ spelling: (String) -> String) throws {
@@ -75,7 +75,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
         try format.data(of: document, url: url).write(to: url, options: .atomic)
     }
 
-    /// Metadata that the file keeps elsewhere.
+    /// The metadata keys that the file stores elsewhere.
     private static let keysBesides = [NSStoreTypeKey, NSStoreUUIDKey]
 
     // MARK: - Reading
@@ -124,7 +124,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
         return super.move(to: url)
     }
 
-    /// Puts a copy of one file in the place of another, after it has been seen to be a store.
+    /// Replaces a file by a copy of another one, after checking that it is a store.
     static func replaceStore(at destination: URL, withStoreAt source: URL) throws {
         if destination.standardizedFileURL == source.standardizedFileURL { return }
         let data = try Data(contentsOf: source)
@@ -135,13 +135,13 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
     }
 }
 
-/// What tells one state of a file from another.
+/// The properties by which two states of a file are distinguished.
 private struct FileState: Equatable {
     let size: Int
     private let modified: Date?
     private let number: Int?
 
-    /// Nil where there is no file.
+    /// Nil if there is no file.
     init?(_ url: URL) {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return nil }
         size = attributes[.size] as? Int ?? 0

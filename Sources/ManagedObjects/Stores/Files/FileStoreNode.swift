@@ -1,16 +1,16 @@
-/// The cache node of a store in a file. It remembers in what order its file has its values, so that what has not changed is
+/// The cache node of a store in a file. It keeps the order of the values in its file, so that unchanged content is
 /// written as it was read.
 final class FileStoreNode: NSAtomicStoreCacheNode {
-    /// The names of attributes and relationships, as the format spells them.
+    /// The names of attributes and relationships in the format's spelling.
     var attributeNames: [String] = []
     var relationshipNames: [String] = []
-    /// The references of unordered relationships with several members, by the names of these.
+    /// The references of unordered relationships with several members, by the names of the relationships.
     var references: [String: [Int64]] = [:]
 
     /// The object's number in the file.
     var reference: Int64 { (objectID as? ReferencedObjectID).flatMap { Int64($0.text) } ?? 0 }
 
-    /// Takes over the order of an object in a file.
+    /// Records the order of an object's values in a file.
     func remember(_ object: StoreDocument.Object) {
         attributeNames = object.attributes.map(\.name)
         relationshipNames = object.relationships.map(\.name)
@@ -19,7 +19,8 @@ final class FileStoreNode: NSAtomicStoreCacheNode {
         }
     }
 
-    /// The references of a relationship's members: those that stay in the order of the file, new ones behind them by number.
+    /// The references of a relationship's members: known members in the order of the file, new ones after them by
+    /// number.
     func ordered(_ members: [Int64], named name: String) -> [Int64] {
         let known = references[name] ?? []
         let present = Set(members)
@@ -27,7 +28,7 @@ final class FileStoreNode: NSAtomicStoreCacheNode {
         return kept + present.subtracting(kept).sorted()
     }
 
-    /// Elements in the order of remembered names; others behind them in their own.
+    /// Sorts elements in the order of recorded names; others follow in their own order.
     static func sorted<Element>(_ elements: [Element], by names: [String], name: (Element) -> String) -> [Element] {
         var places: [String: Int] = [:]
         for (place, name) in names.enumerated() { places[name] = place }

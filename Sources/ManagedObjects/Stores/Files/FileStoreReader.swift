@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchives
 
-/// Makes cache nodes of what a file holds, by the model.
+/// Creates cache nodes from the document of a file, according to the model.
 struct FileStoreReader {
     private let store: FileStore
     private let format: any StoreFileFormat.Type
@@ -16,12 +16,12 @@ struct FileStoreReader {
 
     /// The nodes of all objects.
     ///
-    /// - Throws: Code 134020 for an entity or property that the model does not have, which a save would lose; 259 for values
-    ///   that are none, for two objects of one number, and for references to nothing.
+    /// - Throws: Code 134020 for an entity or property that the model does not have and that a save would lose; 259 for
+    ///   invalid values, for two objects with the same number, and for dangling references.
     func nodes(of document: StoreDocument) throws -> [FileStoreNode] {
         var nodes: [Int64: FileStoreNode] = [:]
         nodes.reserveCapacity(document.objects.count)
-        // By number, so that rows have their order from that.
+        // Sorted by number, which determines the order of rows.
         let objects = document.objects.sorted { $0.reference < $1.reference }
         for object in objects {
             guard let entity = entities[object.entity] else {
@@ -52,7 +52,7 @@ struct FileStoreReader {
             throw unknown("attribute “\(attribute.name)” of “\(node.objectID.entity.name ?? "")”")
         }
         guard let value = format.value(of: attribute.value, kind: slot.kind) else {
-            throw damaged("The value of “\(attribute.name)” of the object \(node.reference) is no \(attribute.type).")
+            throw damaged("The value of “\(attribute.name)” of the object \(node.reference) is not \(attribute.type).")
         }
         if slot.kind == .transformable, case .data(let data) = value { node.archives[name] = data }
         var path = name.split(separator: ".").map(String.init)[...]
@@ -61,7 +61,7 @@ struct FileStoreReader {
             Self.insert(publicValue(value, slot), at: path, into: node.value(forKey: first)), forKey: first)
     }
 
-    /// A value in the form that cache nodes hold.
+    /// A value in the form that cache nodes have.
     private func publicValue(_ value: Value, _ slot: EntityLayout.Slot) -> Any? {
         guard slot.kind == .transformable, case .data(let data) = value, let attribute = slot.attribute else {
             return value.object(kind: slot.kind)
@@ -70,7 +70,7 @@ struct FileStoreReader {
         return box.value
     }
 
-    /// A dictionary of a composite attribute with one more element.
+    /// Adds an element to the dictionary of a composite attribute.
     private static func insert(_ value: Any?, at path: ArraySlice<String>, into whole: Any?) -> Any? {
         guard let name = path.first else { return value }
         var dictionary = whole as? [String: Any] ?? [:]
@@ -91,7 +91,7 @@ struct FileStoreReader {
         let members = try relationship.references.map { reference in
             guard let member = nodes[reference], member.objectID.entity.isKindOf(entity: destination) else {
                 throw damaged(
-                    "“\(relationship.name)” of the object \(node.reference) leads to \(reference), where there is no "
+                    "“\(relationship.name)” of the object \(node.reference) refers to \(reference), which is not a "
                         + "“\(destination.name ?? "")”.")
             }
             return member
@@ -99,7 +99,7 @@ struct FileStoreReader {
         guard !members.isEmpty else { return }
         if !property.isToMany {
             guard members.count == 1 else {
-                throw damaged("“\(relationship.name)” of the object \(node.reference) leads to several objects.")
+                throw damaged("“\(relationship.name)” of the object \(node.reference) refers to several objects.")
             }
             node.setValue(members[0], forKey: property.name)
         } else if property.isOrdered {

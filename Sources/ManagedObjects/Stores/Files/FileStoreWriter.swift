@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchives
 
-/// Makes what a file holds of cache nodes.
+/// Creates the objects of a file's document from cache nodes.
 struct FileStoreWriter {
     private let store: FileStore
     private let format: any StoreFileFormat.Type
@@ -11,7 +11,8 @@ struct FileStoreWriter {
         self.format = format
     }
 
-    /// An object of the file: values and relationships in the order in which they were read, else in the model's.
+    /// An object of the file: values and relationships in the order in which they were read, otherwise in the model's
+    /// order.
     ///
     /// - Throws: Code 134060 for a value of another type than its attribute's.
     func object(_ node: FileStoreNode) throws -> StoreDocument.Object {

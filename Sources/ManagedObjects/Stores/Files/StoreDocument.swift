@@ -1,12 +1,12 @@
 import Foundation
 import KeyedArchives
 
-/// What the file of an atomic store holds, as plain values: the objects by name and number, and the metadata.
+/// The content of an atomic store's file as plain values: the objects by name and number, and the metadata.
 struct StoreDocument {
     struct Attribute {
-        /// The name, as the format spells it.
+        /// The name in the format's spelling.
         var name: String
-        /// The kind of value, as the format spells it.
+        /// The type of the value in the format's spelling.
         var type: String
         var value: ReadableValue
     }
@@ -14,16 +14,16 @@ struct StoreDocument {
     struct Relationship {
         var name: String
         var isToMany: Bool
-        /// The name of the destination's entity, as the format spells it.
+        /// The name of the destination's entity in the format's spelling.
         var destination: String
-        /// The objects that the relationship leads to.
+        /// The numbers of the members.
         var references: [Int64]
     }
 
     struct Object {
-        /// The entity's name, as the format spells it.
+        /// The entity's name in the format's spelling.
         var entity: String
-        /// What names the object in the file.
+        /// The number of the object in the file.
         var reference: Int64
         /// The attributes that have values, in the order of the file.
         var attributes: [Attribute] = []
@@ -33,52 +33,52 @@ struct StoreDocument {
 
     /// The store's identifier.
     var uuid: String
-    /// Everything else that the store says of itself.
+    /// The other metadata.
     var metadata: [String: Any] = [:]
-    /// The greatest reference that the file says has been given to an object.
+    /// The greatest number that an object has had, according to the file.
     var lastReference: Int64 = 0
     var objects: [Object] = []
-    /// The first line of the file, where the format has several.
+    /// The first line of the file, for formats with a declaration.
     var declaration: String?
 }
 
-/// A format of files that hold a whole store.
+/// A format of files that contain a whole store.
 protocol StoreFileFormat {
     /// The type of the stores.
     static var storeType: String { get }
-    /// How the format spells the name of an entity.
+    /// The format's spelling of an entity's name.
     static func entityName(_ name: String) -> String
-    /// How the format spells the name of a property. An element of a composite attribute is named by its path.
+    /// The format's spelling of a property's name. An element of a composite attribute is named by its path.
     static func propertyName(_ name: String) -> String
-    /// How the format spells a kind of attribute.
+    /// The format's name of an attribute type.
     static func typeName(_ kind: EntityLayout.Slot.Kind) -> String
 
     /// Reads a file.
     ///
-    /// - Throws: Code 259 where it is not of the format, or damaged.
+    /// - Throws: Code 259 if the file is not of the format, or is damaged.
     static func document(from data: Data, url: URL) throws -> StoreDocument
-    /// Writes a file. Equal documents give equal bytes.
+    /// Writes a file. Equal documents produce equal bytes.
     static func data(of document: StoreDocument, url: URL) throws -> Data
 
-    /// A stored value as one of an attribute's kind; nil where it is none.
+    /// Converts a stored value to one of an attribute's type; nil if it is invalid.
     static func value(of stored: ReadableValue, kind: EntityLayout.Slot.Kind) -> Value?
-    /// The form in which the format stores a value that is not null; transformable values are given as bytes.
+    /// The form in which the format stores a value that is not null; transformable values are passed as bytes.
     static func stored(_ value: Value, kind: EntityLayout.Slot.Kind) -> ReadableValue
 }
 
 extension StoreFileFormat {
     /// The error of a file that is not of the format.
     static func damaged(_ sentence: String, url: URL) -> CocoaError {
-        CocoaError(.fileReadCorruptFile, "The file is no store of type \(storeType). \(sentence)", url: url)
+        CocoaError(.fileReadCorruptFile, "The file is not a store of type \(storeType). \(sentence)", url: url)
     }
 
     /// The metadata as a binary property list.
     ///
-    /// - Throws: Code 134030 for values that a property list cannot hold.
+    /// - Throws: Code 134030 for values that are not property list types.
     static func propertyList(of metadata: [String: Any]) throws -> Data {
         guard PropertyListSerialization.propertyList(metadata, isValidFor: .binary) else {
             throw CocoaError(
-                .persistentStoreSave, "Metadata of a store can only hold what a property list can, such as strings.")
+                .persistentStoreSave, "Metadata of a store can only contain property list types, such as strings.")
         }
         return try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
     }

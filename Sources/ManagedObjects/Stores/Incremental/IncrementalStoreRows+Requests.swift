@@ -1,9 +1,9 @@
 import Foundation
 
-// Requests, which the store is given whole, and what it answers.
+// Requests, which the store receives whole, and their results.
 
 extension IncrementalStoreRows {
-    /// The objects that a fetch gives: made by the store, of the context that asks.
+    /// The objects of a fetch, which the store creates in the requesting context.
     func objects(matching query: RowQuery) throws -> [NSManagedObject] {
         let context = try context()
         return try results(query, .managedObjectResultType).map { result in

@@ -1,9 +1,9 @@
 import Foundation
 
-/// An incremental store as one context asks it: calls of the store's class in, rows out.
+/// Adapts an incremental store to rows, for one context.
 final class IncrementalStoreRows: ObjectStore, BatchStore {
     let store: NSIncrementalStore
-    /// The context that asks; nil in what a coordinator keeps.
+    /// The requesting context; nil in the instance that a coordinator keeps.
     private weak var contextIfAny: NSManagedObjectContext?
     /// The objects whose rows the context uses.
     private var registered: Set<ObjectKey> = []
@@ -27,7 +27,7 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
     func context() throws -> NSManagedObjectContext {
         guard let contextIfAny else {
             throw CocoaError(
-                .persistentStoreOperation, "An incremental store is asked by contexts alone.", url: store.url)
+                .persistentStoreOperation, "An incremental store can be read by contexts only.", url: store.url)
         }
         return contextIfAny
     }
@@ -84,7 +84,8 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
         return pages.pages
     }
 
-    /// The nodes of objects: one call where the store takes batches, else one for each. Objects that are gone are left out.
+    /// The nodes of objects: one call if the store supports batches, otherwise one for each object. Missing objects are
+    /// omitted.
     private func nodes(_ ids: [NSManagedObjectID]) throws -> [NSIncrementalStoreNode] {
         let context = try context()
         if let batching = store as? any IncrementalStoreBatching {
@@ -138,7 +139,7 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
         return .data(try TransformableCoding.encode(box, attribute: attribute))
     }
 
-    /// The value at the path of a slot: elements of composite attributes lie in dictionaries.
+    /// The value at the path of a slot: elements of composite attributes are in dictionaries.
     private static func value(
         at path: String, of node: NSIncrementalStoreNode, _ property: NSPropertyDescription
     ) -> Any? {
@@ -200,7 +201,7 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
         return result
     }
 
-    /// The keys of a collection of IDs: in its order, or in that of the keys where the relationship has none.
+    /// The keys of a collection of IDs: in its order, or in ascending order if the relationship is unordered.
     private func keys(_ value: Any?, isOrdered: Bool) throws -> [ObjectKey] {
         let ids: [Any] =
             switch value {
@@ -222,13 +223,13 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
         if !new.isEmpty { store.managedObjectContextDidRegisterObjects(with: new.map(coordinator.objectID)) }
     }
 
-    /// The context has let go of objects.
+    /// Called when the context no longer uses objects.
     func unregister(_ keys: [ObjectKey]) {
         let gone = keys.filter { registered.remove($0) != nil }
         guard !gone.isEmpty, let coordinator = store.persistentStoreCoordinator else { return }
         store.managedObjectContextDidUnregisterObjects(with: gone.map(coordinator.objectID))
     }
 
-    /// The context has let go of all objects.
+    /// Called when the context no longer uses any objects.
     func unregisterAll() { unregister(registered.sorted { $0.number < $1.number }) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What an incremental store answers for one object: its values and their version.
+/// The values of one object in an incremental store, and their version.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {  // because its state lies behind a lock
     private struct State: @unchecked Sendable {  // because the dictionary is replaced, never changed in place
         var values: [String: Any]
@@ -11,14 +11,14 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {  // because i
     private let id: NSManagedObjectID
     private let state: Mutex<State>
 
-    /// A node.
+    /// Creates a node.
     ///
     /// - Parameters:
     ///   - objectID: The object.
-    ///   - values: By property name: of attributes the values, of to-one relationships an ID or `NSNull`. A to-one
-    ///     relationship that is left out is asked for with
-    ///     ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``. An attribute that is left out has no value.
-    ///   - version: A number that goes up with each change of the object in the store.
+    ///   - values: By property name: the values of attributes, an ID or `NSNull` for to-one relationships. A to-one
+    ///     relationship without an entry is requested with
+    ///     ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``. An attribute without an entry is nil.
+    ///   - version: A number that increases with each change of the object in the store.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         id = objectID
         let initial = State(values: values, version: version)
@@ -37,6 +37,6 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {  // because i
         state.withLock { $0 = changed }
     }
 
-    /// The value of a property: nil where none was given, `NSNull` where that was.
+    /// The value of a property: nil if none was passed, `NSNull` if that was passed.
     open func value(for prop: NSPropertyDescription) -> Any? { state.withLock { $0 }.values[prop.name] }
 }

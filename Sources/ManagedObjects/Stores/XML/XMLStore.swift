@@ -1,4 +1,4 @@
-/// A store in one XML file, in the format of Core Data on the Mac: `NSXMLStoreType`.
+/// A store in one XML file, in Core Data's format on the Mac: `NSXMLStoreType`.
 final class XMLStore: FileStore, @unchecked Sendable {  // because its state is used while the store is locked
     override class var format: any StoreFileFormat.Type { XMLStoreFormat.self }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import KeyedArchives
 
-/// The format of Core Data's XML stores, as Xcode writes them: its `.xcmappingmodel` files are such stores.
+/// The format of Core Data's XML stores, as Xcode writes it: its `.xcmappingmodel` files are such stores.
 ///
-/// Names of entities are upper-cased and names of properties lower-cased, and read without regard to case. What the format
-/// does to an attribute's name with elements, composite attributes, is not known: here they stand under their paths.
+/// Names of entities are upper-cased, names of properties are lower-cased, and both are read without regard to case.
+/// How Core Data names the elements of composite attributes is not known; they are named by their paths here.
 enum XMLStoreFormat: StoreFileFormat {
     static var storeType: String { NSXMLStoreType }
     static func entityName(_ name: String) -> String { name.uppercased() }
@@ -62,7 +62,7 @@ enum XMLStoreFormat: StoreFileFormat {
         }
     }
 
-    /// A decimal number; `Decimal(string:)` would take the beginning of any text for one.
+    /// A decimal number. `Decimal(string:)` is not used because it accepts any text that begins with a number.
     private static func decimal(_ text: String) -> Decimal? {
         if text == "NaN" { return .nan }
         return text.allSatisfy { "0123456789+-.eE".contains($0) } ? Decimal(string: text) : nil
@@ -81,13 +81,13 @@ enum XMLStoreFormat: StoreFileFormat {
         }
     }
 
-    /// Seconds with twenty decimals; where these do not say the same number, as many as do.
+    /// Seconds with twenty decimals, or with as many as are needed to represent the same number.
     private static func date(_ seconds: Double) -> String {
         let text = String(format: "%.20f", seconds)
         return Double(text) == seconds ? text : seconds.description
     }
 
-    /// A line of 76 characters, another one of the rest, and the end of a line.
+    /// A line of 76 characters, a second line with the rest, and a line feed.
     private static func base64(_ data: Data) -> String {
         let text = data.base64EncodedString()
         guard text.utf8.count > 76 else { return text.isEmpty ? "" : text + "\n" }

@@ -5,10 +5,10 @@ import KeyedArchives
     import FoundationXML  // because XMLParser lives apart from Foundation off Apple's platforms
 #endif
 
-/// Reads an XML store with Foundation's stream parser. Every element has its one place; what is nested otherwise, or unknown,
-/// is refused, as is a document type that declares anything.
+/// Reads an XML store with Foundation's stream parser. Elements in the wrong place and unknown elements are rejected,
+/// as is a document type with declarations.
 final class XMLStoreReader: NSObject, XMLParserDelegate {
-    /// The elements that hold other elements, and those that these may hold.
+    /// The child elements that each element may contain.
     private static let children: [String: Set<String>] = [
         "": ["database"], "database": ["databaseInfo", "object"],
         "databaseInfo": ["version", "UUID", "nextObjectID", "metadata"], "metadata": ["plist"],
@@ -18,16 +18,16 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
     private var document = StoreDocument(uuid: "")
     private var open: [String] = []
-    /// The text of an element that has some.
+    /// The text of the current element.
     private var text = ""
     private var failure: String?
     private var hasContent = false
-    /// What reads the metadata while the parser is in them.
+    /// The reader of the metadata while the parser is inside them.
     private var metadataReader: XMLPropertyListReader?
 
     /// Reads a document.
     ///
-    /// - Throws: Code 259 with the line of what is wrong.
+    /// - Throws: Code 259 with the line of the error.
     static func document(from data: Data, url: URL) throws -> StoreDocument {
         do {
             let utf8 = try XMLText.utf8(data)
@@ -54,7 +54,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
         }
     }
 
-    /// The XML declaration, which tools of different ages write differently.
+    /// The XML declaration, which different tools write differently.
     private static func declaration(of data: Data) -> String? {
         let start = String(decoding: data.prefix(128), as: UTF8.self)
         guard start.hasPrefix("<?xml "), let end = start.range(of: "?>") else { return nil }
@@ -69,7 +69,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
         attributes: [String: String]
     ) {
-        // Parsing may go on for a little when it has been given up.
+        // The parser may send a few more events after it has been aborted.
         guard failure == nil else { return }
         guard Self.children[open.last ?? ""]?.contains(name) == true, !(open.isEmpty && hasContent) else {
             return fail(parser, "<\(name)> is not expected in <\(open.last ?? "the document")>.")
@@ -90,11 +90,11 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
         guard failure == nil, open.popLast() == name else { return }
         switch name {
         case "version":
-            // The only version that files of Core Data have had.
+            // The only version in Core Data's files so far.
             if trimmed != "134481920" { fail(parser, "The version “\(trimmed)” is not known.") }
         case "UUID": document.uuid = trimmed
         case "nextObjectID":
-            guard let number = Int64(trimmed) else { return fail(parser, "“\(trimmed)” is no object number.") }
+            guard let number = Int64(trimmed) else { return fail(parser, "“\(trimmed)” is not an object number.") }
             document.lastReference = number
         case "attribute":
             let last = document.objects.count - 1
@@ -136,7 +136,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
             guard let root = metadataReader?.root, let data = try? BinaryPropertyList.write(root),
                 let metadata = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
                 let dictionary = metadata as? [String: Any]
-            else { return fail(parser, "The metadata are no dictionary.") }
+            else { return fail(parser, "The metadata are not a dictionary.") }
             document.metadata = dictionary
         }
         metadataReader = reader
@@ -166,7 +166,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
         var references: [Int64] = []
         for text in (attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace) {
             guard let reference = Self.reference(String(text)) else {
-                return fail(parser, "“\(text)” is no object number.")
+                return fail(parser, "“\(text)” is not an object number.")
             }
             references.append(reference)
         }

@@ -12,8 +12,8 @@ struct XMLStoreWriter {
 
     /// The bytes of a document. The metadata's keys are sorted.
     ///
-    /// - Throws: Code 134030 for text that XML cannot hold, such as control characters, and for metadata that a property list
-    ///   cannot.
+    /// - Throws: Code 134030 for text that XML cannot contain, such as control characters, and for metadata that are
+    ///   not property list types.
     mutating func data(of document: StoreDocument) throws -> Data {
         text = (document.declaration ?? "<?xml version=\"1.0\" standalone=\"yes\"?>") + "\n"
         text += "<!DOCTYPE database SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\n\n"
@@ -52,7 +52,7 @@ struct XMLStoreWriter {
 
     // MARK: - Metadata
 
-    /// As deep as the metadata, whose depth their property list limits.
+    /// The recursion is as deep as the metadata, whose depth is limited by their property list.
     private mutating func write(_ value: PropertyListValue, indentation: String) throws {
         switch value {
         case .dictionary(let members):
@@ -67,7 +67,7 @@ struct XMLStoreWriter {
             for element in elements { try write(element, indentation: indentation + "    ") }
             text += indentation + "</array>\n"
         case .data(let data):
-            // Indented with tabs, whatever is around it.
+            // Always indented with tabs.
             text += "\(indentation)<data>\n\t\t\(data.base64EncodedString())\n\t\t</data>\n"
         case .string(let string): text += "\(indentation)<string>\(try escaped(string, "metadata"))</string>\n"
         case .boolean(let flag): text += indentation + (flag ? "<true/>\n" : "<false/>\n")
@@ -82,7 +82,8 @@ struct XMLStoreWriter {
 
     // MARK: - Text
 
-    /// Text as content or in an attribute. A carriage return would be read as a line feed, so it is written by its number.
+    /// Text as content or as an attribute value. A carriage return is written as a character reference, because it
+    /// would be read as a line feed.
     private func escaped(_ value: String, _ place: String) throws -> String {
         var result = ""
         result.reserveCapacity(value.utf8.count)
