@@ -1,20 +1,20 @@
 import Foundation
 
-/// Why a file could not be made, or could not take its place.
+/// An error of writing a file or of moving it to its destination.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What has failed.
+    /// The kind of the error.
     public enum Code: String, Sendable, Hashable {
-        /// There is a file already, which must not be replaced.
+        /// A file exists that must not be replaced.
         case exists
-        /// The system has refused an operation; `systemCode` says why.
+        /// A system call failed; `systemCode` has the reason.
         case system
     }
 
-    /// What has failed.
+    /// The kind of the error.
     public let code: Code
     /// The path of the file.
     public let path: String
-    /// The value of `errno`; 0 where the system has refused nothing.
+    /// The value of `errno`; 0 if no system call failed.
     public let systemCode: Int32
 
     init(_ code: Code, path: String, systemCode: Int32 = 0) {
@@ -23,13 +23,13 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.systemCode = systemCode
     }
 
-    /// The error that the system has just reported.
+    /// The error of the last system call.
     static func system(path: String) -> FileError { FileError(.system, path: path, systemCode: errno) }
 
-    /// There is a file at a path where none may be.
+    /// The error for a file at a path where none may exist.
     package static func existing(_ path: String) -> FileError { FileError(.exists, path: path) }
 
-    /// What the system says about the error, without the path.
+    /// The system's description of the error, without the path.
     public var reason: String {
         code == .exists ? "there is a file already" : String(cString: strerror(systemCode))
     }

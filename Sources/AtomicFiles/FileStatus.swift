@@ -1,19 +1,20 @@
 import Foundation
 
-/// What the system says of a file that exists.
+/// The status (`stat`) of an existing file.
 package struct FileStatus {
     private let status: stat
 
-    /// Nil where there is no file.
+    /// Nil if there is no file.
     ///
-    /// - Parameter followingLinks: Whether the file that a symbolic link leads to is meant, not the link.
+    /// - Parameter followingLinks: Whether to return the status of the file that a symbolic link refers to instead of
+    ///   the link's.
     package init?(_ path: String, followingLinks: Bool = true) {
         var status = stat()
         guard (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
         self.status = status
     }
 
-    /// The status of an open file. Nil where the descriptor is closed.
+    /// The status of an open file. Nil if the descriptor is closed.
     package init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -22,25 +23,25 @@ package struct FileStatus {
 
     package var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
 
-    /// Whether it is a file with content of its own: no folder, link, device or pipe.
+    /// Whether it is a regular file: not a folder, link, device or pipe.
     package var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
 
-    /// The number of names that the file has.
+    /// The number of hard links to the file.
     package var linkCount: Int { Int(status.st_nlink) }
 
     /// The size in bytes.
     package var byteCount: Int64 { Int64(status.st_size) }
 
-    /// Read, write and execute permissions, with the bits for set-user-ID and its like.
+    /// The permission bits, including set-user-ID, set-group-ID and the sticky bit.
     var permissions: mode_t { status.st_mode & 0o7777 }
     var owner: (user: uid_t, group: gid_t) { (status.st_uid, status.st_gid) }
 
-    /// Whether both are one file, by whatever names.
+    /// Whether both are the same file, possibly with different names.
     package func isSame(as other: FileStatus) -> Bool {
         status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino
     }
 
-    /// Whether two paths name one file. Symbolic links are not followed.
+    /// Whether two paths refer to the same file. Symbolic links are not followed.
     package static func isSame(_ first: String, _ second: String) -> Bool {
         guard let first = FileStatus(first, followingLinks: false),
             let second = FileStatus(second, followingLinks: false)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Operations of the system on files, with errors as `FileError` has them.
+/// File operations of the system that throw `FileError`.
 package enum FileSystem {
-    /// Forces a file's content, or a folder's list of names, to disk. File systems that cannot do so are left alone.
+    /// Flushes a file's content, or a folder's entries, to disk. Does nothing on file systems that do not support this.
     package static func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError.system(path: path) }
@@ -10,7 +10,7 @@ package enum FileSystem {
         try synchronize(descriptor, path: path)
     }
 
-    /// Forces the content of an open file to disk. On Apple's platforms `fsync` leaves it in the disk's cache.
+    /// Flushes the content of an open file to disk. On Apple's platforms `fsync` would leave it in the disk's cache.
     package static func synchronize(_ descriptor: Int32, path: String) throws {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -18,7 +18,7 @@ package enum FileSystem {
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw FileError.system(path: path) }
     }
 
-    /// Forces a folder and everything below it to disk.
+    /// Flushes a folder and everything below it to disk.
     package static func synchronizeTree(_ folder: String) throws {
         for path in FileManager.default.subpaths(atPath: folder) ?? [] {
             let full = (folder as NSString).appendingPathComponent(path)
@@ -30,26 +30,26 @@ package enum FileSystem {
         try synchronize(folder)
     }
 
-    /// Gives a file another name, in place of a file that has it.
+    /// Renames a file, replacing an existing file of the new name.
     package static func rename(_ old: String, to new: String) throws {
         guard systemRename(old, new) == 0 else { throw FileError.system(path: new) }
     }
 
-    /// Gives a file another name, which no file may have: `FileError` with the code `exists` otherwise.
+    /// Renames a file. Throws `FileError` with the code `exists` if there is a file of the new name.
     package static func renameWithoutReplacing(_ old: String, to new: String) throws {
-        // A link is made only where there is no file, in one operation.
+        // A hard link is created atomically, and only if the name is free.
         if link(old, new) == 0 {
             guard unlink(old) == 0 else { throw FileError.system(path: old) }
             return
         }
         if errno == EEXIST { throw FileError(.exists, path: new) }
-        // Folders, and file systems without hard links.
+        // For folders, and for file systems without hard links.
         guard [EPERM, ENOTSUP, EMLINK, ENOSYS].contains(errno) else { throw FileError.system(path: new) }
         guard FileStatus(new, followingLinks: false) == nil else { throw FileError(.exists, path: new) }
         try rename(old, to: new)
     }
 
-    /// Gives a file a second name. False where the file system has no hard links; throws where there is such a file.
+    /// Creates a hard link to a file. Returns false if the file system has no hard links; throws if the name is in use.
     package static func addName(_ new: String, to old: String) throws -> Bool {
         if link(old, new) == 0 { return true }
         if [EPERM, ENOTSUP, EMLINK, ENOSYS, EXDEV].contains(errno) { return false }
@@ -57,12 +57,12 @@ package enum FileSystem {
         throw FileError.system(path: new)
     }
 
-    /// Removes a file; that there is none is no error.
+    /// Removes a file; a missing file is not an error.
     package static func remove(_ path: String) throws {
         guard unlink(path) == 0 || errno == ENOENT else { throw FileError.system(path: path) }
     }
 
-    /// Gives a file the permissions of another, and its owner where this process may do so.
+    /// Copies the permissions of a file, and its owner if this process is allowed to set it.
     package static func copyPermissions(of old: String, to new: String) throws {
         guard let status = FileStatus(old) else { return }
         _ = chown(new, status.owner.user, status.owner.group)
@@ -70,5 +70,5 @@ package enum FileSystem {
     }
 }
 
-/// `rename` of the C library, which inside a type with a method of that name cannot be called otherwise.
+/// `rename` of the C library, which cannot be called inside a type with a method of that name.
 private func systemRename(_ old: String, _ new: String) -> Int32 { rename(old, new) }

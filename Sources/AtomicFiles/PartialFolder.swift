@@ -1,30 +1,32 @@
 import Foundation
 
-/// A folder beside the place of a file in which that file is made, so that the place holds the whole file or what it held
-/// before.
+/// A folder beside a file's destination in which the file is created, so that the destination contains either the
+/// complete file or its previous content.
 ///
 ///     let folder = try PartialFolder(for: url)
 ///     try data.write(to: folder.item)
 ///     try folder.commit()
 ///
-/// The folder is called `.NAME.UUID.partial`, where NAME is the name of the file, and what is made in it has that name too. It is
-/// removed when this object is released. A process that is killed leaves it behind; the next process that makes a folder for
-/// the same place removes it. To tell the two apart, a running process locks its folder with `flock`, which the kernel
-/// unlocks when the process ends. Where the file system has no such lock, the folders of others stay.
+/// The folder is called `.NAME.UUID.partial`, where NAME is the name of the file; the file in it has the same name. The
+/// folder is removed when this object is deallocated. A killed process leaves it behind, and the next process that
+/// creates a folder for the same destination removes it. To distinguish the two cases, a running process locks its
+/// folder with `flock`; the kernel releases the lock when the process ends. If the file system does not support this
+/// lock, the folders of other processes are not removed.
 public final class PartialFolder {
-    /// Where the file will be, without symbolic links: a link at the place stays, and the file that it leads to is replaced.
+    /// The destination, without symbolic links: a link at the destination is kept, and the file to which it refers is
+    /// replaced.
     public let place: URL
     /// The folder.
     public let url: URL
-    /// Where the file is made.
+    /// The location at which the file is created.
     public let item: URL
     /// The folder, open and locked.
     private let descriptor: Int32
     private var isRemoved = false
 
-    /// Makes the folder, and removes those that killed processes have left for the same place.
+    /// Creates the folder, and removes the folders that killed processes have left for the same destination.
     ///
-    /// Cost: the names in the folder of the place are read. Throws ``FileError`` where it cannot be written to.
+    /// Cost: lists the folder of the destination. Throws ``FileError`` if that folder is not writable.
     ///
     /// - Parameter willRemove: Called with each folder of a killed process before it is removed.
     public init(for place: URL, willRemove: (URL) -> Void = { _ in }) throws {
@@ -39,7 +41,7 @@ public final class PartialFolder {
         close(descriptor)
     }
 
-    /// Removes the folder and what is in it.
+    /// Removes the folder and its content.
     public func remove() {
         guard !isRemoved else { return }
         isRemoved = true
@@ -53,7 +55,7 @@ public final class PartialFolder {
             guard mkdir(url.path, 0o700) == 0 else { throw FileError.system(path: place.path) }
             let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             if descriptor >= 0 {
-                // Another process may take the folder for a leftover before it is locked.
+                // Another process may remove the folder as abandoned before it is locked.
                 let isOwn = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
                 if isOwn, let own = FileStatus(descriptor: descriptor), let there = FileStatus(url.path),
                     own.isSame(as: there)
@@ -69,9 +71,9 @@ public final class PartialFolder {
         }
     }
 
-    // MARK: - What killed processes have left
+    // MARK: - Abandoned folders
 
-    /// The folders for a place that are there, of processes that run and of killed ones.
+    /// The existing folders for a destination, of running and of killed processes.
     package static func folders(for place: URL) -> [URL] {
         let (parent, name) = (place.deletingLastPathComponent(), place.lastPathComponent)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
@@ -93,14 +95,14 @@ public final class PartialFolder {
         }
     }
 
-    // MARK: - Taking the place
+    // MARK: - Committing
 
-    /// Puts the item in its place. What is there is replaced: a file in one operation; a folder is moved away first, and moved
-    /// back by the next process where this one is killed in between.
+    /// Moves the item to the destination, replacing what is there: a file atomically; a folder is moved away first, and
+    /// is restored by the next process if this one is killed in between.
     ///
-    /// The item is forced to disk before, the folder of the place afterwards. A file keeps the permissions of the one that it
-    /// replaces. Then the folder is removed. Throws ``FileError``, with the code `exists` where there is a file and
-    /// `replacing` is false; then the place is as it was.
+    /// The item is flushed to disk before, and the folder of the destination afterwards. A file gets the permissions of
+    /// the one that it replaces. Then the partial folder is removed. Throws ``FileError``, with the code `exists` if
+    /// there is a file and `replacing` is false; the destination is then unchanged.
     public func commit(replacing: Bool = true) throws {
         guard let status = FileStatus(item.path, followingLinks: false) else {
             throw FileError.system(path: place.path)
@@ -117,12 +119,12 @@ public final class PartialFolder {
                 try FileSystem.renameWithoutReplacing(item.path, to: place.path)
             }
         }
-        // What this reports would come too late: the file has its place.
+        // An error here could no longer undo the replacement.
         try? FileSystem.synchronize(place.deletingLastPathComponent().path)
         remove()
     }
 
-    /// Where a folder waits that is being replaced.
+    /// The temporary location of a folder that is being replaced.
     private static func previous(in folder: URL) -> URL { folder.appendingPathComponent("previous") }
 
     private func exchangeFolder(replacing: Bool) throws {

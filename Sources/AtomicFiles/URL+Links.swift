@@ -1,12 +1,12 @@
 import Foundation
 
 extension URL {
-    /// The location of the file that this one leads to: without symbolic links, also where the file does not exist yet.
+    /// The location with symbolic links resolved, even if the file does not exist yet.
     ///
-    /// A path whose folder does not exist, or whose links lead in a circle, stays as it is, made absolute.
+    /// A path whose folder does not exist, or whose links are circular, is only made absolute.
     package var withoutLinks: URL {
         var path = URL(fileURLWithPath: self.path).standardizedFileURL.path
-        // The last component may be a link to a file that does not exist, which `realpath` refuses.
+        // The last component may be a link to a missing file, for which `realpath` fails.
         for _ in 0..<40 {
             let folder = (path as NSString).deletingLastPathComponent
             guard let real = Self.realPath(folder) else { break }

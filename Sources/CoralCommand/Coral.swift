@@ -1,15 +1,15 @@
 import ArgumentParser
 import Coral
 
-/// The command `coral`. A subcommand is a file of its own here, and a line in this list.
+/// The command `coral`. Each subcommand has its own file, and an entry in the list below.
 @main
 struct CoralCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coral",
         abstract: "Opens, shows and exports Core Data stores, on any machine and without the app that made them.",
         discussion: """
-            Stores are opened for reading only, and nothing is changed, unless a command says that it writes. The model is \
-            the one that the store keeps of itself; --model gives another.
+            Stores are opened read-only and nothing is changed, unless the description of a command says that it \
+            writes. The model is the one that is cached in the store; --model specifies another.
 
             EXAMPLES:
               coral info Notes.sqlite
@@ -21,7 +21,7 @@ struct CoralCommand: ParsableCommand {
             \(CommandStatus.help)
 
             COMPLETION:
-              Words for the shell, names of entities and properties among them:
+              Completion of words in the shell, including the names of entities and properties:
               coral --generate-completion-script bash > /etc/bash_completion.d/coral
             """,
         version: "0.1.0",
@@ -39,7 +39,8 @@ struct CoralCommand: ParsableCommand {
             ModelCommand.self,
         ])
 
-    /// Runs the command that the arguments name. What fails is one message on standard error; see `CommandStatus`.
+    /// Runs the command given by the arguments. Errors are written to standard error as one message; see
+    /// `CommandStatus`.
     static func main() {
         StandardStreams.occupyClosed()
         refuseUnknownCommand()
@@ -62,7 +63,7 @@ struct CoralCommand: ParsableCommand {
         }
     }
 
-    /// Answers a command that does not exist with the one that may have been meant.
+    /// Reports an unknown subcommand, and suggests the one with the most similar name.
     private static func refuseUnknownCommand() {
         var level: any ParsableCommand.Type = CoralCommand.self
         for word in CommandLine.arguments.dropFirst() {
@@ -72,7 +73,7 @@ struct CoralCommand: ParsableCommand {
                 level = next
                 continue
             }
-            // Where a command does something without a subcommand, any word may be an argument of that.
+            // If a command has a default subcommand, the word may be an argument of that.
             if level.configuration.defaultSubcommand != nil { return }
             let names = commands.compactMap { $0.configuration.commandName }
             let question = NameSuggestion.question(for: word, in: names)
@@ -82,7 +83,7 @@ struct CoralCommand: ParsableCommand {
         }
     }
 
-    /// Whether an error comes from the work, and not from the parser of arguments, which knows best how to show its own.
+    /// Whether an error was thrown by a command, and not by the argument parser, which formats its own errors.
     private static func isOurs(_ error: any Error) -> Bool {
         exitCode(for: error) == .failure && !(error is ExitCode)
     }

@@ -23,11 +23,11 @@
         @Test func `an undamaged store has no problems`() throws {
             let run = try CommandRun("check", store.path)
             #expect(run.status == 0)
-            #expect(run.output == "Nothing is wrong with \(store.path).\n")
+            #expect(run.output == "No problems were found in \(store.path).\n")
             let verified = try CommandRun("verify", store.path)
             #expect(
                 verified.output
-                    == "6 objects exported as json and restored: the new store holds the same, byte for byte.\n"
+                    == "6 objects exported as json and restored: the new store is equal, byte for byte.\n"
             )
         }
 
@@ -46,7 +46,7 @@
             let copy = store.file("Repaired.sqlite")
             let repaired = try CommandRun("check", store.path, "--repair", copy)
             #expect(repaired.status == 0)
-            #expect(repaired.output.hasSuffix("The copy is at \(copy). Nothing is wrong with it.\n"))
+            #expect(repaired.output.hasSuffix("The copy is at \(copy). It has no problems.\n"))
             #expect(try CommandRun("check", copy).status == 0)
             #expect(try CommandRun("verify", copy).status == 0)
         }
@@ -61,7 +61,7 @@
             #expect(run.status == 2)
             #expect(run.output.contains("1× Tag.name: Several objects have the same values"))
             #expect(run.output.contains("1× Item.quantity: Values are of a type that the attribute cannot have."))
-            #expect(run.output.contains("Still wrong with it:"))
+            #expect(run.output.contains("Remaining problems:"))
         }
 
         @Test func `a damaged file is a finding`() throws {
@@ -86,7 +86,7 @@
         @Test func `a store is never repaired in place`() throws {
             let run = try CommandRun("check", store.path, "--repair", store.path, "--force")
             #expect(run.status == 1)
-            #expect(run.errors.contains("wants the place of a copy"))
+            #expect(run.errors.contains("requires the path of a copy"))
         }
     }
 

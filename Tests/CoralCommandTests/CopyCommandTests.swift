@@ -55,7 +55,7 @@ import Testing
         #expect(!export.output.contains("Garden"))
         let again = try CommandRun(arguments)
         #expect(again.status == 1)
-        #expect(again.errors.contains("Say --force"))
+        #expect(again.errors.contains("Use --force"))
         let wrong = try CommandRun(Array(arguments.dropLast()) + ["Note.title=tokne", "--force"])
         #expect(wrong.errors.contains("Did you mean \"token\"?"))
     }

@@ -25,7 +25,7 @@ import Testing
         for sides in [[store.path, document], [document, store.path], [store.path, store.path]] {
             let run = try CommandRun(["diff"] + sides)
             #expect(run.status == 0)
-            #expect(run.output == "The two sides hold the same.\n")
+            #expect(run.output == "The two sides are equal.\n")
         }
     }
 
@@ -44,7 +44,7 @@ import Testing
     @Test func `excluded entities are ignored on both sides`() throws {
         let before = try change()
         let run = try CommandRun("diff", before, store.path, "--exclude", "Note", "--exclude", "Tag")
-        #expect(run.output == "The two sides hold the same.\n")
+        #expect(run.output == "The two sides are equal.\n")
         let wrong = try CommandRun("diff", before, store.path, "--exclude", "Note.titel")
         #expect(wrong.errors.contains(#"Did you mean "title"?"#))
     }

@@ -129,7 +129,7 @@ import Testing
         #expect(try CommandRun("export", store.path, "-o", document).status == 0)
         let run = try CommandRun(shell: "cat \"\(document)\" | coral diff /dev/stdin \"\(store.path)\"")
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output == "The two sides hold the same.\n")
+        #expect(run.output == "The two sides are equal.\n")
     }
 
     @Test func `an error in the rules leaves no backup`() throws {

@@ -64,6 +64,6 @@ import Testing
         #expect(try CommandRun("export", store.path, "--files-from", "10").status == 64)
         #expect(try CommandRun("export", store.path, "-o", store.file("x.json"), "--files-from", "0").status == 64)
         let page = try CommandRun("export", store.path, "-o", store.file("x.html"), "--files-from", "9")
-        #expect(page.errors.contains("does not go with it"))
+        #expect(page.errors.contains("cannot be combined with it"))
     }
 }

@@ -72,7 +72,7 @@
         @Test func `a conversion lists the properties that a source cannot represent`() throws {
             let run = try CommandRun("model", "convert", store, "-o", file("Films.xcdatamodel"))
             #expect(run.status == 2)
-            #expect(run.errors.contains("Left out: Film.title: validations"))
+            #expect(run.errors.contains("Omitted: Film.title: validations"))
             #expect(try CommandRun("model", "convert", store, "-o", file("Films.mom")).status == 0)
         }
 

@@ -37,7 +37,7 @@ import Testing
         #expect(try CommandRun("model", "show", target).output.contains("class App.Note"))
         let again = try CommandRun("model", "compile", model.path, "-o", target)
         #expect(again.status == 1)
-        #expect(again.errors.contains("Say --force to replace it."))
+        #expect(again.errors.contains("Use --force to replace it."))
         #expect(try CommandRun("model", "compile", model.path, "-o", target, "--force").status == 0)
     }
 
@@ -80,7 +80,7 @@ import Testing
         try Data("// mine too\n".utf8).write(to: properties)
         let refused = try CommandRun("model", "generate", model.path, target, "--entity", "Note")
         #expect(refused.status == 1)
-        #expect(refused.errors.contains("Say --force to replace it."))
+        #expect(refused.errors.contains("Use --force to replace it."))
         #expect(try String(contentsOf: properties, encoding: .utf8) == "// mine too\n")
         let unknown = try CommandRun("model", "generate", model.path, target, "--entity", "Notes")
         #expect(unknown.status == 1)
@@ -95,13 +95,13 @@ import Testing
         try Data(text.replacingOccurrences(of: "representedClassName", with: "other").utf8).write(to: contents)
         let run = try CommandRun("model", "generate", model.path, path("Classes"))
         #expect(run.status == 1)
-        #expect(run.errors.contains("No entity of the model has a class of its own"))
+        #expect(run.errors.contains("No entity of the model has its own class"))
     }
 
     @Test("Constructs that do not compile elsewhere are listed, with their own exit code")
     func port() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        #expect(try CommandRun("model", "port", folder.path).output == "Nothing stands in the way.\n")
+        #expect(try CommandRun("model", "port", folder.path).output == "No lines to port were found.\n")
         let source = folder.appendingPathComponent("Note.swift")
         try Data("@objc(Note)\nclass Note {}\n".utf8).write(to: source)
         let run = try CommandRun("model", "port", folder.path)

@@ -80,7 +80,7 @@ import Testing
             let path = store.file(name)
             #expect(try CommandRun("model", "convert", store.path, "-o", path).status == 0)
             let run = try CommandRun("model", "diff", store.path, path)
-            #expect(run.output == "The models say the same.\n")
+            #expect(run.output == "The models are equal.\n")
             #expect(run.status == 0)
         }
         #expect(try CommandRun("model", "convert", store.path, "-o", store.file("x.txt")).status == 1)

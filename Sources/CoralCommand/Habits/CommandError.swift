@@ -1,20 +1,20 @@
 import Coral
 
-/// Why a command cannot do what it was asked.
+/// An error that a command reports to the user.
 struct CommandError: Error, CustomStringConvertible {
-    /// What is wrong and, where there is something, what to do, as a sentence.
+    /// A sentence with the problem and, if possible, its solution.
     let message: String
 
     init(_ message: String) { self.message = message }
 
     var description: String { message }
 
-    /// There is no entity of that name.
+    /// The error for an unknown entity name.
     static func noEntity(_ name: String, in names: some Sequence<String>) -> CommandError {
         CommandError("The model has no entity \"\(name)\".\(hint(for: name, in: names))")
     }
 
-    /// What may have been meant by a name; else all names, where they are not many.
+    /// The most similar name, as a question; otherwise all names, if there are few.
     static func hint(for name: String, in names: some Sequence<String>) -> String {
         let question = NameSuggestion.question(for: name, in: names)
         let all = names.sorted()

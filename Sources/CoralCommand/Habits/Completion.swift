@@ -1,7 +1,7 @@
 import ArgumentParser
 import Coral
 
-/// Words that the shell offers: names of the model of the store or model file that stands on the command line.
+/// Completions for the shell: names in the model of the store or model file on the command line.
 enum Completion {
     /// Files that are stores.
     static let stores = CompletionKind.file(extensions: ["sqlite", "sqlite3", "db", "store", "storedata"])
@@ -23,9 +23,9 @@ enum Completion {
         return CompletionWord.words(Array(entity.propertiesByName.keys), after: "\(entity.name ?? "").")
     }
 
-    /// Key paths of the objects of `--entity`, in the last word of what is being typed: a predicate, or a list of keys.
+    /// Key paths of the entity of `--entity`, for the last word on the command line: a predicate, or a list of keys.
     static let keyPaths = CompletionKind.custom { words, _, prefix in
-        // Entities do not keep their model alive.
+        // Entities do not retain their model.
         guard let model = model(in: words) else { return [] }
         return withExtendedLifetime(model) { keyPaths(continuing: prefix, from: entity(in: words, of: model)) }
     }
@@ -51,13 +51,13 @@ enum Completion {
         return name.flatMap { model.entitiesByName[$0] }
     }
 
-    /// The model of the first word that names one: `--model` counts before the store.
+    /// The model of the first word that names one. `--model` takes precedence over the store.
     private static func model(in words: [String]) -> NSManagedObjectModel? {
         var paths = words.filter { !$0.hasPrefix("-") }
         if let index = words.firstIndex(of: "--model"), index + 1 < words.count {
             paths.insert(words[index + 1], at: 0)
         }
-        // The first word is the command itself, which is a file too.
+        // The first word is the path of the command itself.
         for path in paths where path != words.first {
             let plain = path.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
             if let model = try? ModelSource.model(at: plain) { return model }

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Foundation
 
-/// Words that the shell is offered, made of names that a model chose.
+/// Completions that are safe for a shell, made of names in a model.
 ///
-/// A shell puts a word on the command line as it is, and bash evaluates it before. So names are offered only where they have no
-/// character that means anything to a shell, and what was typed before them is quoted.
+/// A shell inserts a completion unchanged into the command line, and bash evaluates it before. Therefore only names
+/// without characters that are special to a shell are offered, and the text that precedes them is quoted.
 package enum CompletionWord {
-    /// The names that are safe to offer, sorted, each after what has been typed already.
+    /// The names that are safe to offer, sorted, each appended to the text that has been typed.
     package static func words(_ names: [String], after typed: String = "") -> [String] {
         guard !typed.contains(where: \.isNewline) else { return [] }
-        // A quote that the word begins with is the shell's, which compares and inserts what stands inside it.
+        // A leading quote is part of the shell's syntax; the shell compares and inserts the text inside it.
         let isQuoted = typed.hasPrefix("'") || typed.hasPrefix("\"")
         let start = isQuoted ? String(typed.dropFirst()) : typed
         return names.filter(isPlain).sorted().map { quoted(start + $0, for: CompletionShell.requesting) }
@@ -23,12 +23,12 @@ package enum CompletionWord {
             }
     }
 
-    /// A word as the completion script of a shell takes it for a literal.
+    /// A word in the form in which the completion script of a shell treats it as a literal.
     package static func quoted(_ word: String, for shell: CompletionShell?) -> String {
         switch shell {
-        // The script hands the words to compgen -W, which removes quotes after it has expanded what is not quoted.
+        // The script passes the words to compgen -W, which expands unquoted text and then removes quotes.
         case .bash?: "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
-        // A colon would begin the description of the word.
+        // A colon would start the description of the word.
         case .zsh?:
             word.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: ":", with: "\\:")
         default: word

@@ -1,35 +1,35 @@
 import AtomicFiles
 import Foundation
 
-/// Questions to the person at the terminal.
+/// Questions to the user at the terminal.
 enum Confirmation {
-    /// Whether a person says yes. Where nobody is there to ask, as in a script, the answer is no.
+    /// Asks for confirmation. Without a terminal, as in a script, the result is false.
     static func isGiven(_ question: String) -> Bool {
         guard Terminal.isConnected(.input), Terminal.isConnected(.error) else { return false }
         StandardError.write("\(question) [y/N] ")
         return ["y", "yes"].contains((readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased())
     }
 
-    /// What a command writes.
+    /// The kind of output of a command.
     enum Output {
         case document
-        /// A store, with what stands beside it.
+        /// A store, including its companion files.
         case store
-        /// A model, which may be a folder, as bundles are.
+        /// A model, which may be a bundle and therefore a folder.
         case model
     }
 
-    /// Asks before a file is replaced, unless that is forced.
+    /// Asks for confirmation before a file is replaced, unless replacing is forced.
     ///
-    /// - Parameter inputs: What is being read, and must stay.
-    /// Throws `CommandError` where what is read would be replaced, where there is a file and nobody allows to replace it, and for
-    /// a folder that is no model.
+    /// - Parameter inputs: The files that are read and must not be replaced.
+    /// Throws `CommandError` if an input would be replaced, if a file exists and replacing is not confirmed, and for a
+    /// folder that is not a model.
     static func requireFree(
         _ path: String, for output: Output = .document, reading inputs: [URL?] = [], isForced: Bool
     ) throws {
         let url = URL(fileURLWithPath: path)
         guard !ReadFiles(inputs).wouldBeReplaced(by: url, isStore: output == .store) else {
-            throw CommandError("What is written to \(path) would replace what is read from it. Name another file.")
+            throw CommandError("The output to \(path) would replace its input. Name another file.")
         }
         guard let status = FileStatus(path) else { return }
         if status.isFolder, output != .model || !ModelSource.isModelFile(url) {
@@ -38,10 +38,10 @@ enum Confirmation {
         if output != .document, !status.isFolder, !status.isRegular {
             throw CommandError("There is a device or a pipe at \(path). Name a file to write.")
         }
-        // Nothing is lost where a device or a pipe is written to.
+        // Writing to a device or a pipe destroys nothing.
         guard !isForced, status.isFolder || status.isRegular else { return }
         guard isGiven("There is a file at \(path). Replace it?") else {
-            throw CommandError("There is a file at \(path). Say --force to replace it.")
+            throw CommandError("There is a file at \(path). Use --force to replace it.")
         }
     }
 }

@@ -1,17 +1,17 @@
 import Dispatch
 import Foundation
 
-/// Turns SIGINT and SIGTERM into the cancelling of work. It listens from the first work on to the end of the program: a signal
-/// that comes between two works cancels the second, so that what the first has made is undone.
+/// Cancels work on SIGINT and SIGTERM. Signals are handled from the first work until the program ends: a signal that
+/// arrives between two pieces of work cancels the second one, so that the result of the first is discarded.
 ///
-/// Unchecked, because its parts are touched on its queue alone.
+/// Unchecked, because its state is used only on its queue.
 final class Interruption: @unchecked Sendable {
     static let shared = Interruption()
 
     private let queue = DispatchQueue(label: "coral.interruption")
     private var sources: [any DispatchSourceSignal] = []
     private var progress: Progress?
-    /// How the command ends after the signal; nil where none has come.
+    /// The exit status after the signal; nil if none has been received.
     private var received: CommandStatus?
 
     private init() {
@@ -28,10 +28,10 @@ final class Interruption: @unchecked Sendable {
         }
     }
 
-    /// How an interrupted command ends.
+    /// The exit status of an interrupted command.
     var status: CommandStatus { queue.sync { received ?? .interrupted } }
 
-    /// Cancels this progress when a signal comes, or at once where one has come.
+    /// Cancels this progress when a signal is received, or immediately if one has been received.
     func cancels(_ progress: Progress) {
         queue.sync {
             self.progress = progress

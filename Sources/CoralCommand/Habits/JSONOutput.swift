@@ -1,11 +1,11 @@
 import Coral
 
-/// What `--json` prints.
+/// The output of `--json`.
 enum JSONOutput {
     /// Writes a value as JSON with sorted keys, and a line break.
     static func write(_ value: some Encodable) throws { try StandardOutput.write(try text(of: value)) }
 
-    /// Writes the report of a change that has been made; throws `UnreportedChange` where it cannot be written.
+    /// Writes the report of a completed change; throws `UnreportedChange` if it cannot be written.
     static func report(_ value: some Encodable) throws { try StandardOutput.report(try text(of: value)) }
 
     private static func text(of value: some Encodable) throws -> String {

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Coral
 
-/// What identifies objects: `--key Note=id`, or `--key Line=order,number`.
+/// The identity of objects: `--key Note=id`, or `--key Line=order,number`.
 struct KeyOption: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What identifies objects of an entity, such as Note=id or Line=order,number.", valueName: "key"))
+            "The attributes that identify objects, such as Note=id or Line=order,number.", valueName: "key"))
     var key: [String] = []
 
-    /// What was said, for a model. Throws `CommandError` that shows a name which the model does not have.
+    /// The identities, checked against a model. Throws `CommandError` with a name that the model does not have.
     func identity(in model: NSManagedObjectModel) throws -> ImportIdentity {
         var identity = ImportIdentity()
         for text in key {
@@ -21,7 +21,7 @@ struct KeyOption: ParsableArguments {
                 try KeyPathCheck(entity).check(name.split(separator: ".").map(String.init), in: text)
             }
             guard identity.keys.updateValue(names, forKey: parts[0]) == nil else {
-                throw CommandError("--key is said twice for \(parts[0]). Name all of its attributes in one.")
+                throw CommandError("--key is given twice for \(parts[0]). Name all attributes in one option.")
             }
         }
         return identity

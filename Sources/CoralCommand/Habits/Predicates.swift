@@ -5,13 +5,13 @@ import PredicateLanguage
 enum Predicates {
     /// The predicate of a format.
     ///
-    /// Throws `CommandError` that shows a syntax error, or a key that the entity does not have, with a caret below it.
+    /// Throws `CommandError` with a syntax error or an unknown key, marked by a caret below it.
     static func predicate(_ format: String, for entity: NSEntityDescription) throws -> NSPredicate {
         let tree: PredicateNode
         do {
             tree = try PredicateParser.parse(format)
         } catch let error as PredicateSyntaxError {
-            throw CommandError("The predicate cannot be read: \(error)")
+            throw CommandError("The predicate is invalid: \(error)")
         }
         let keys = KeyPathCheck(entity)
         for keyPath in tree.keyPaths { try keys.check(keyPath, in: format) }
@@ -19,23 +19,23 @@ enum Predicates {
     }
 }
 
-/// Finds keys that the objects of an entity do not have.
+/// Checks key paths against the properties of entities.
 struct KeyPathCheck {
     private let entity: NSEntityDescription
-    /// What a store can say of every object besides its properties.
+    /// The keys that every object has in a store besides its properties.
     private static let builtIn: Set<String> = ["objectID", "self", "entity"]
 
     init(_ entity: NSEntityDescription) { self.entity = entity }
 
-    /// Throws `CommandError` with a suggestion, and with a caret under the key in the text that it stands in.
+    /// Throws `CommandError` with a suggestion, and with a caret below the key in its text.
     ///
-    /// Returns the property that the path ends with; nil for what is not the model's, such as `items.@count`.
+    /// Returns the property at the end of the path; nil for keys that are not in the model, such as `items.@count`.
     @discardableResult
     func check(_ keyPath: [String], in text: String) throws -> NSPropertyDescription? {
         var here = entity
         var found: NSPropertyDescription?
         for (index, key) in keyPath.enumerated() {
-            // Operators such as @count end what the model knows.
+            // Operators such as @count have no property in the model.
             if key.hasPrefix("@") || key.uppercased() == "SELF" { return nil }
             guard let property = property(key, of: here) else {
                 if Self.builtIn.contains(key) { return nil }
@@ -60,7 +60,7 @@ struct KeyPathCheck {
         return found
     }
 
-    /// The property, of the entity or of one that inherits from it: a relationship may lead to either.
+    /// The property of the entity or of a subentity: the destination of a relationship may be either.
     private func property(_ key: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
         var pending = [entity]
         while let next = pending.popLast() {
@@ -76,16 +76,16 @@ struct KeyPathCheck {
     }
 }
 
-/// The line of what somebody typed, with a caret under a mistake.
+/// The line that the user typed, with a caret below a mistake.
 enum Caret {
-    /// Two lines, with a line break before them, that point to the last key of a path; nothing where it is not found.
+    /// Two lines, preceded by a line break, that mark the last key of a path; empty if the key is not found.
     static func below(_ keys: [String], in text: String) -> String {
         guard !text.contains("\n"), let column = column(of: keys, in: text) else { return "" }
         return "\n\(text)\n\(String(repeating: " ", count: column))^"
     }
 
-    /// Where the last key stands: after the others, or, where a subquery's variable stands for them, by itself. What is
-    /// within quotes is no key.
+    /// The column of the last key: after the other keys, or alone if they are replaced by a subquery's variable. Text
+    /// in quotes is skipped.
     private static func column(of keys: [String], in text: String) -> Int? {
         guard let last = keys.last else { return nil }
         let characters = Array(text)

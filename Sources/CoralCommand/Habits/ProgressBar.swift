@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// A line on standard error that shows how far work has come. It appears when work takes longer than half a second, and
-/// leaves nothing behind.
+/// A line on standard error that shows the progress of work. It appears when work takes longer than half a second, and
+/// is cleared at the end.
 final class ProgressBar {
     private let timer: any DispatchSourceTimer
     private let queue = DispatchQueue(label: "coral.progress")
@@ -20,15 +20,15 @@ final class ProgressBar {
         timer.resume()
     }
 
-    /// Ends the drawing and clears the line.
+    /// Stops drawing and clears the line.
     func remove() {
         timer.cancel()
-        // What is being drawn is drawn first.
+        // Waits for a drawing in progress.
         queue.sync {}
         StandardError.draw("\r\u{1B}[K")
     }
 
-    /// `Exporting  ━━━━━━━━────────  43 %  52,000 of 121,000 objects`, no longer than a line.
+    /// `Exporting  ━━━━━━━━────────  43 %  52,000 of 121,000 objects`, in at most one line.
     static func line(_ title: String, noun: String?, done: Int64, total: Int64, width: Int) -> String {
         let counted = { (count: Int64) in noun == "byte" ? Quantity.bytes(count) : Quantity.grouped(count) }
         let unit = noun == nil || noun == "byte" ? "" : " \(noun ?? "")s"

@@ -1,4 +1,4 @@
-/// Numbers with units, for people.
+/// Numbers with units, for output.
 enum Quantity {
     /// `3.4 MB`: a size in bytes, by thousands.
     static func bytes(_ count: Int64) -> String {
@@ -19,7 +19,7 @@ enum Quantity {
         number == 1 ? "1 \(noun)" : "\(grouped(number)) \(noun.hasSuffix("y") ? noun.dropLast() + "ies" : noun + "s")"
     }
 
-    /// `121,000`: a number with its thousands apart.
+    /// `121,000`: a number with grouped thousands.
     static func grouped(_ number: some BinaryInteger) -> String {
         let digits = String(number.magnitude)
         var text = ""

@@ -1,18 +1,18 @@
 import AtomicFiles
 import Foundation
 
-/// The files that a command reads, which what it writes must not replace.
+/// The files that a command reads, which its output must not replace.
 struct ReadFiles {
     /// Without symbolic links.
     private let urls: [URL]
 
-    /// - Parameter urls: Stores, documents and models. Whatever may stand beside one is read too: a store's log and its folder of
-    ///   large values, a document's files.
+    /// - Parameter urls: Stores, documents and models. Their companion files count as read too: a store's log and its
+    ///   folder of large values, a document's external files.
     init(_ urls: [URL?]) { self.urls = urls.compactMap { $0?.withoutLinks } }
 
-    /// Whether a file that is written would replace one that is read, or a part of it.
+    /// Whether writing a file would replace one that is read, or a part of it.
     ///
-    /// - Parameter isStore: Whether a store is written, which replaces the log of the one that is there.
+    /// - Parameter isStore: Whether a store is written, which also replaces the log of an existing store.
     func wouldBeReplaced(by place: URL, isStore: Bool) -> Bool {
         let place = place.withoutLinks
         let written = isStore ? Self.databaseFiles(of: place) : [place.path]
@@ -23,7 +23,7 @@ struct ReadFiles {
         let files = databaseFiles(of: url)
         if files.contains(path) || url.path.hasPrefix(path + "/") { return true }
         if folders(of: url).contains(where: { path == $0 || path.hasPrefix($0 + "/") }) { return true }
-        // A file may have several names.
+        // A file may have several hard links.
         guard let status = FileStatus(path) else { return false }
         return files.contains { FileStatus($0)?.isSame(as: status) == true }
     }
@@ -32,7 +32,7 @@ struct ReadFiles {
         ["", "-wal", "-shm", "-journal"].map { url.path + $0 }
     }
 
-    /// What is in a bundle, the large values of a store, and the files of a document.
+    /// The content of a bundle, the large values of a store, and the external files of a document.
     private static func folders(of url: URL) -> [String] {
         let name = ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"
         return [

@@ -1,17 +1,17 @@
 import Coral
 import Foundation
 
-/// Standard output. What a command shows goes through here.
+/// Standard output, for all results of commands.
 enum StandardOutput {
-    /// Writes text, on a terminal with its controls escaped. Throws `DocumentError` where it cannot be written: the disk is full,
-    /// the reader has gone.
+    /// Writes text, with escaped control characters if it is a terminal. Throws `DocumentError` if it cannot be
+    /// written: the disk is full, or the reader has closed the pipe.
     static func write(_ text: String) throws {
         try Data(Terminal.text(text, on: .output).utf8).withUnsafeBytes { try stream.write($0) }
     }
 
-    /// Writes the report of a change that has been made. Throws `UnreportedChange` where it cannot be written.
+    /// Writes the report of a completed change. Throws `UnreportedChange` if it cannot be written.
     static func report(_ text: String) throws {
-        // A reader that has gone shall not end the program before it has said so.
+        // If the reader has closed the pipe, the error must be reported, so SIGPIPE must not end the program.
         signal(SIGPIPE, SIG_IGN)
         do {
             try write(text)
@@ -20,8 +20,8 @@ enum StandardOutput {
         }
     }
 
-    /// Refuses to begin a change that could not be reported: where standard output is closed, or a pipe without a reader. That a
-    /// disk is full shows only when the report is written.
+    /// Checks before a change that it can be reported: standard output must not be closed, and must not be a pipe
+    /// without a reader. A full disk is detected only when the report is written.
     ///
     /// Throws `CommandError`.
     static func requireOpen() throws {
@@ -34,15 +34,15 @@ enum StandardOutput {
         }
     }
 
-    /// Standard output as a sink of bytes, for documents. On a terminal controls in them are escaped.
+    /// Standard output as a byte sink for documents. If it is a terminal, control characters are escaped.
     static var sink: any ByteSink { Terminal.isConnected(.output) ? TerminalSink(stream) : stream }
 
     private static var stream: any ByteSink { FileDescriptorSink(descriptor: 1, name: "standard output") }
 }
 
-/// A change was made, and its report could not be written.
+/// A change was made, but its report could not be written.
 struct UnreportedChange: Error, CustomStringConvertible {
-    /// Why it could not be written, as a sentence.
+    /// The reason, as a sentence.
     let reason: String
 
     var description: String {
@@ -50,14 +50,14 @@ struct UnreportedChange: Error, CustomStringConvertible {
     }
 }
 
-/// Standard error: messages, warnings, progress.
+/// Standard error, for messages, warnings and progress.
 enum StandardError {
-    /// Writes text, on a terminal with its controls escaped.
+    /// Writes text, with escaped control characters if it is a terminal.
     static func write(_ text: String) { draw(Terminal.text(text, on: .error)) }
 
-    /// Writes text as it is: what moves the cursor of a terminal.
+    /// Writes text unchanged, including terminal control sequences.
     static func draw(_ text: String) {
-        // Where standard error is closed a message has no reader.
+        // If standard error is closed, messages are discarded.
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
@@ -65,20 +65,20 @@ enum StandardError {
         write("\(TextStyle.yellow.text("coral: warning:", on: .error)) \(sentence)\n")
     }
 
-    /// Warns of the first of many things alike, and says how many more there are.
+    /// Warns of the first of many similar problems, and reports the number of the others.
     static func warn(_ sentences: some Collection<String>, of count: Int) {
         for sentence in sentences.prefix(10) { warn(sentence) }
         if count > 10 { warn("There are \(Quantity.grouped(count - 10)) more places like these.") }
     }
 }
 
-/// The three streams that every program has.
+/// The three standard streams.
 enum StandardStreams {
-    /// Occupies the numbers of streams that are closed, so that no file that is opened later gets one of them, and with it what
-    /// is written to the stream. Writing to a closed stream stays an error.
+    /// Opens closed standard streams, so that no file that is opened later gets one of their descriptors and receives
+    /// the stream's output. Writing to such a stream remains an error.
     static func occupyClosed() {
         for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number is taken.
+            // The system assigns the lowest free descriptor.
             _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is known of who reads: a person at a terminal, or a file or another program.
+/// Properties of the standard streams: whether they are terminals, and what these support.
 enum Terminal {
     enum Stream: Int32 {
         case input = 0
@@ -10,7 +10,7 @@ enum Terminal {
     /// Whether a stream is connected to a terminal.
     static func isConnected(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
-    /// Whether text on a stream may be coloured: on a terminal that is able to, unless NO_COLOR is set.
+    /// Whether text on a stream may be coloured: if it is a terminal that supports it and NO_COLOR is not set.
     static func hasColours(_ stream: Stream) -> Bool {
         let environment = ProcessInfo.processInfo.environment
         return isConnected(stream) && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
@@ -25,14 +25,14 @@ enum Terminal {
 }
 
 extension Terminal {
-    /// Text as a stream gets it. On a terminal controls are escaped, wherever they come from, but for those of `TextStyle`.
+    /// Text for a stream. If it is a terminal, control characters are escaped, except those of `TextStyle`.
     static func text(_ text: String, on stream: Stream) -> String {
         guard isConnected(stream) else { return text }
         return TerminalEscaping.escaped(text).replacingOccurrences(of: TextStyle.mark, with: "\u{1B}[")
     }
 }
 
-/// Ways to set off text, on terminals only.
+/// Text styles, used on terminals only.
 enum TextStyle: Int {
     case bold = 1
     case faint = 2
@@ -40,10 +40,12 @@ enum TextStyle: Int {
     case green = 32
     case yellow = 33
 
-    /// What a style begins with until the text is written: no value of a store contains it, as it is another in each process.
+    /// The placeholder of a style until the text is written. Values of a store cannot contain it, because it is
+    /// different in each process.
     fileprivate static let mark = "<\(UUID().uuidString)>"
 
-    /// The text in this style, or as it is where the stream shows none. For `StandardOutput.write` and `StandardError.write`.
+    /// The text in this style, or unchanged if the stream supports none. For `StandardOutput.write` and
+    /// `StandardError.write`.
     func text(_ text: String, on stream: Terminal.Stream = .output) -> String {
         Terminal.hasColours(stream) ? "\(Self.mark)\(rawValue)m\(text)\(Self.mark)0m" : text
     }

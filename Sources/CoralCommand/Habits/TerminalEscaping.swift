@@ -1,9 +1,10 @@
 import Coral
 
-/// Replaces characters that a terminal would obey and not show: the controls of ASCII and of Latin-1, and those that change the
-/// direction of text. Each becomes its escape, such as `\u001B`, which JSON reads as the same character.
+/// Replaces characters that a terminal interprets instead of displaying: the control characters of ASCII and Latin-1,
+/// and those that change the text direction. Each is replaced by its escape sequence, such as `\u001B`, which JSON
+/// reads as the same character.
 ///
-/// Tabs and line breaks stay.
+/// Tabs and line feeds are kept.
 enum TerminalEscaping {
     static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
@@ -12,7 +13,7 @@ enum TerminalEscaping {
         var next = scalars.next()
         while let scalar = next {
             next = scalars.next()
-            // CSV ends its lines with both.
+            // CSV ends its lines with carriage return and line feed.
             if !isControl(scalar) || scalar == "\r" && next == "\n" {
                 result.append(scalar)
             } else {
@@ -27,17 +28,17 @@ enum TerminalEscaping {
         switch scalar.value {
         case 0x09, 0x0A: false
         case 0...0x1F, 0x7F...0x9F: true
-        // Marks, embeddings, overrides and isolates of direction.
+        // Direction marks, embeddings, overrides and isolates.
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
     }
 }
 
-/// A sink in front of a terminal: what is text goes on escaped.
+/// A sink in front of a terminal that escapes text.
 final class TerminalSink: ByteSink {
     private let terminal: any ByteSink
-    /// The end of a piece that needs the next one to be understood: a part of a character, or a carriage return.
+    /// The end of a piece that cannot be decoded without the next one: an incomplete character, or a carriage return.
     private var pending: [UInt8] = []
 
     init(_ terminal: any ByteSink) { self.terminal = terminal }

@@ -1,4 +1,4 @@
-/// A table for a terminal: columns as wide as they need to be.
+/// A table for a terminal, with columns as wide as their content.
 struct TextTable {
     enum Alignment { case leading, trailing }
 
@@ -11,7 +11,7 @@ struct TextTable {
         alignments = columns.map(\.alignment)
     }
 
-    /// Adds a row. Cells are escaped for a terminal here, where their width counts.
+    /// Adds a row. Cells are escaped for a terminal here, because escaping changes their width.
     mutating func add(_ cells: [String]) { rows.append(cells.map { Terminal.text($0, on: .output) }) }
 
     /// The lines, each ending with a line break, without spaces at their ends. On a terminal the titles are bold.

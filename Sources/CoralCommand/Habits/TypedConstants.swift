@@ -1,16 +1,16 @@
 import Coral
 
-/// Gives text in predicates the type of the attribute that it is compared with: `createdAt > "2024-02-29"`.
+/// Converts text in predicates to the type of the attribute with which it is compared: `createdAt > "2024-02-29"`.
 ///
-/// The predicate language has no literals for dates, UUIDs and URLs, and a comparison of them with text finds nothing.
+/// The predicate language has no literals for dates, UUIDs and URLs, and a comparison of these with text never matches.
 struct TypedConstants {
     let entity: NSEntityDescription
-    /// What was typed, for messages.
+    /// The text of the predicate, for messages.
     let format: String
 
-    /// The predicate with constants of the right types. Subqueries stay as they are.
+    /// The predicate with converted constants. Subqueries are not changed.
     ///
-    /// Throws `CommandError` with a caret under text that is no value of the type. The parser has limited the depth.
+    /// Throws `CommandError` with a caret below text that cannot be converted. The parser has limited the depth.
     func typed(_ predicate: NSPredicate) throws -> NSPredicate {
         if let compound = predicate as? NSCompoundPredicate {
             let parts = try compound.subpredicates.compactMap { try ($0 as? NSPredicate).map(typed) }
@@ -25,7 +25,7 @@ struct TypedConstants {
             options: comparison.options)
     }
 
-    /// The type of the attribute that a key path ends at, where text stands for its values.
+    /// The type of the attribute at the end of a key path, if its values are written as text.
     private func type(of expression: NSExpression) throws -> GraphValueType? {
         guard expression.expressionType == .keyPath else { return nil }
         let keys = expression.keyPath.split(separator: ".").map(String.init)
@@ -52,17 +52,17 @@ struct TypedConstants {
         switch type {
         case .date:
             if let date = Self.date(text) { return date }
-            throw mistake("\"\(text)\" is no date: write 2024-02-29, or 2024-02-29T12:30:00Z.", text)
+            throw mistake("\"\(text)\" is not a date: write 2024-02-29, or 2024-02-29T12:30:00Z.", text)
         case .uuid:
             if let uuid = UUID(uuidString: text) { return uuid }
-            throw mistake("\"\(text)\" is no UUID.", text)
+            throw mistake("\"\(text)\" is not a UUID.", text)
         default:
             if let url = URL(string: text) { return url }
-            throw mistake("\"\(text)\" is no URL.", text)
+            throw mistake("\"\(text)\" is not a URL.", text)
         }
     }
 
-    /// A day, or a moment; without a zone, in UTC.
+    /// A day or a time; in UTC if no time zone is given.
     private static func date(_ text: String) -> Date? {
         var text = text.replacingOccurrences(of: " ", with: "T")
         if !text.contains("T") { text += "T00:00:00" }

@@ -1,17 +1,17 @@
 import Dispatch
 import Foundation
 
-/// Work that may take long: with a progress bar on a terminal, and an orderly end when it is interrupted.
+/// Work that may take long: with a progress bar on a terminal, and orderly cancellation on an interrupt.
 enum Work {
-    /// Runs work on the current thread. At SIGINT (ctrl-C) and SIGTERM the progress is cancelled, so that what was begun is
-    /// undone; a second signal ends the program at once.
+    /// Runs work on the current thread. SIGINT (ctrl-C) and SIGTERM cancel the progress, so that the work is undone; a
+    /// second signal ends the program immediately.
     ///
-    /// - Parameter title: What is being done, such as `Exporting`.
-    /// - Parameter noun: What the progress counts; nil where that is nothing that says much to people.
+    /// - Parameter title: The activity, such as `Exporting`.
+    /// - Parameter noun: The unit that the progress counts; nil if it is not meaningful to the user.
     static func run<Result>(_ title: String, noun: String? = "object", _ body: (Progress) throws -> Result) rethrows
         -> Result
     {
-        // Not a child of any other progress: nobody else counts with it.
+        // Not a child of another progress, so that no other progress includes it.
         let progress = Progress.discreteProgress(totalUnitCount: 0)
         Interruption.shared.cancels(progress)
         let bar = Terminal.isConnected(.error) ? ProgressBar(title, noun: noun, progress) : nil

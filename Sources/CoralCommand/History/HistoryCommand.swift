@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// `coral history`: what has changed in a store, by whom and when. Without a subcommand it shows the history.
+/// `coral history`: the history of a store. Without a subcommand it shows the history.
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Shows what has changed in a store, when and by whom, or deletes old history.",
+        abstract: "Shows the history of changes in a store, or deletes old history.",
         discussion: """
             EXAMPLES:
               coral history Notes.sqlite --since 2026-01-31

@@ -1,15 +1,15 @@
 import Coral
 
-/// A transaction as it is shown.
+/// A transaction in the form in which it is shown.
 struct HistoryEntry: Encodable {
     struct Change: Encodable {
         var change: String
         var entity: String
         var object: String
         var uri: String
-        /// The updated properties, by name; nil unless it is an update, and where the store does not tell.
+        /// The names of the updated properties; nil unless it is an update, and if the store does not contain them.
         var properties: [String]?
-        /// What is kept of a deleted object, as text.
+        /// The preserved values of a deleted object, as text.
         var tombstone: [String: String]?
     }
 
@@ -31,7 +31,7 @@ struct HistoryEntry: Encodable {
         self.changes = changes.map(Change.init)
     }
 
-    /// Who has made the transaction, as far as is known: `Ada, context editor, process Notes (com.example.notes)`.
+    /// The origin of the transaction, as far as it is known: `Ada, context editor, process Notes (com.example.notes)`.
     var origin: String {
         var parts = [author, context.map { "context \($0)" }].compactMap { $0 }
         switch (process, bundle) {
@@ -78,10 +78,10 @@ extension HistoryEntry.Change {
         return texts
     }
 
-    /// The sign that stands before the object in a list.
+    /// The sign in front of the object.
     var sign: String { ["insert": "+", "update": "~", "delete": "-"][change] ?? "?" }
 
-    /// What is said of the object after its name.
+    /// The text after the object's name.
     var details: String {
         if let properties { return properties.isEmpty ? "nothing" : properties.joined(separator: ", ") }
         if let tombstone {

@@ -1,45 +1,46 @@
 import ArgumentParser
 import Coral
 
-/// A point in a history as the command line names it: a date, the number of a transaction, or a token in Base64.
+/// A point in a history as a command line argument: a date, the number of a transaction, or a token in Base64.
 struct HistoryPoint: ExpressibleByArgument {
     let text: String
 
     init?(argument: String) { text = argument }
 
-    /// What the help says of it.
+    /// The description in the help.
     static let meaning = "a date such as 2026-01-31 or 2026-01-31T12:00:00Z, a transaction number, or a token in Base64"
 
-    /// The point as a date; nil where the text is none. A day begins at midnight, UTC.
+    /// The point as a date; nil if the text is not a date. A day begins at midnight, UTC.
     var date: Date? {
         let formatter = ISO8601DateFormatter()
         if let date = formatter.date(from: text) { return date }
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
         if let date = formatter.date(from: text) { return date }
         formatter.formatOptions = [.withFullDate]
-        // The formatter would read a number as a year.
+        // The formatter would parse a number as a year.
         return text.contains("-") ? formatter.date(from: text) : nil
     }
 
-    /// The point as a place to read from.
+    /// The point at which reading starts.
     ///
-    /// Throws `CommandError` where the text is nothing of the kind.
+    /// Throws `CommandError` if the text is not a point.
     func start(in open: OpenStore) throws -> HistoryPages.Start {
         if let date { return .date(date) }
         return .token(try token(in: open))
     }
 
-    /// The point as a token. Throws `CommandError` where the text is neither a number nor a token.
+    /// The point as a token. Throws `CommandError` if the text is neither a number nor a token.
     func token(in open: OpenStore) throws -> NSPersistentHistoryToken {
         if let token = try? NSPersistentHistoryToken.token(from: text, storeUUID: open.store.identifier ?? "") {
             return token
         }
-        throw CommandError("\"\(text)\" is no point in a history. Give \(Self.meaning).")
+        throw CommandError("\"\(text)\" is not a point in a history. Give \(Self.meaning).")
     }
 }
 
 extension OpenStore {
-    /// Hands on what reading the history throws, with sentences for a store without one and a point that has been deleted.
+    /// Rethrows errors of reading the history, with sentences for a store without a history and a point that has been
+    /// deleted.
     func readingHistory<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -48,7 +49,7 @@ extension OpenStore {
         } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
             throw CommandError(
                 "The history after that point is not complete: a part of it has been deleted, or the store has no such "
-                    + "transaction. Without --since all that is left is shown.")
+                    + "transaction. Without --since the remaining history is shown.")
         }
     }
 }

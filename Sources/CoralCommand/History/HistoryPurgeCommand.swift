@@ -6,8 +6,8 @@ struct HistoryPurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Deletes the oldest part of a store's history.",
         discussion: """
-            Objects are not touched. Programs that follow the history find their tokens expired where they have not read \
-            what is deleted. Do not purge the history of a store that is mirrored to CloudKit.
+            Objects are not changed. Tokens of programs that follow the history expire if the programs have not read \
+            the deleted part. Do not purge the history of a store that is mirrored to CloudKit.
 
             EXAMPLES:
               coral history purge Notes.sqlite --before 2026-01-01
@@ -23,13 +23,13 @@ struct HistoryPurgeCommand: ParsableCommand {
     var before: HistoryPoint?
 
     @Option(
-        name: .long, help: ArgumentHelp("Delete so much that at most this many changes are left.", valueName: "count"))
+        name: .long, help: ArgumentHelp("Keep at most this many changes.", valueName: "count"))
     var keep: Int?
 
-    @Flag(name: .long, help: "Delete what all followers have read that the store's metadata name.")
+    @Flag(name: .long, help: "Delete the transactions that all followers in the store's metadata have read.")
     var read = false
 
-    @Flag(name: .long, help: "Give the space that becomes free back to the file system.")
+    @Flag(name: .long, help: "Return the freed space to the file system.")
     var vacuum = false
 
     @Flag(name: .long, help: "Print JSON.")
@@ -42,20 +42,20 @@ struct HistoryPurgeCommand: ParsableCommand {
 
     func validate() throws {
         guard [before != nil, keep != nil, read].filter({ $0 }).count == 1 else {
-            throw ValidationError("Say what to delete: --before, --keep or --read.")
+            throw ValidationError("Specify what to delete: --before, --keep or --read.")
         }
-        if let keep, keep < 0 { throw ValidationError("--keep wants a number that is not negative.") }
+        if let keep, keep < 0 { throw ValidationError("--keep requires a number that is not negative.") }
     }
 
     func run() throws {
         var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true as NSNumber]
-        // Opened for reading first: a store without a history must not get one.
+        // Opened read-only first, because opening for writing could start a history in a store without one.
         let open = try OpenStore(path: store, model: source)
         guard open.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil else {
             throw CommandError("\(store) keeps no history of its changes.")
         }
         guard force || Confirmation.isGiven("Delete history of \(store)?") else {
-            throw CommandError("Nothing was deleted. Say --force to delete without being asked.")
+            throw CommandError("Nothing was deleted. Use --force to delete without confirmation.")
         }
         try open.coordinator.remove(open.store)
         let writing = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)

@@ -4,12 +4,13 @@ import Coral
 /// `coral history STORE`: the transactions of a store, oldest first.
 struct HistoryShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows what has changed in a store, when and by whom.",
+        commandName: "show", abstract: "Shows the history of changes in a store.",
         discussion: """
-            Each transaction has a line with its number, its time (UTC), and what is known of its author, context, process \
-            and program. Below it each changed object has a line: + for inserted, ~ for updated, with the properties that \
-            were set, - for deleted, with the values that the history keeps. Output begins at once and takes little memory \
-            however long the history is. The word show may be left out.
+            Each transaction has a line with its number, its time (UTC), and, if known, its author, context, process \
+            and program. It is followed by a line for each changed object: + for an inserted object, ~ for an updated \
+            one with the properties that were set, - for a deleted one with the values that the history preserves. \
+            Output begins immediately and needs little memory, regardless of the length of the history. The word show \
+            is optional.
 
             EXAMPLES:
               coral history show Notes.sqlite --since 2026-01-31 --author Ada
@@ -25,16 +26,16 @@ struct HistoryShowCommand: ParsableCommand {
     @Option(name: .long, help: "Only transactions of this author.")
     var author: String?
 
-    @Option(name: .long, help: "Only changes of objects of this entity, or of those that inherit from it.")
+    @Option(name: .long, help: "Only changes of objects of this entity or its subentities.")
     var entity: String?
 
-    @Option(name: .long, help: ArgumentHelp("Only changes of the object of this URI.", valueName: "uri"))
+    @Option(name: .long, help: ArgumentHelp("Only changes of the object with this URI.", valueName: "uri"))
     var object: String?
 
-    @Flag(name: .long, help: "Print a JSON array with an object for each transaction.")
+    @Flag(name: .long, help: "Print a JSON array with one object for each transaction.")
     var json = false
 
-    @Flag(name: .long, help: "Print a page of HTML.")
+    @Flag(name: .long, help: "Print an HTML page.")
     var html = false
 
     @OptionGroup var file: OutputFile
@@ -77,19 +78,20 @@ struct HistoryShowCommand: ParsableCommand {
     }
 }
 
-/// Which changes are shown.
+/// A filter for changes.
 struct HistoryChangeFilter {
     private let entity: NSEntityDescription?
     private let object: NSManagedObjectID?
 
-    /// Throws `CommandError` for an entity that the model does not have, and a URI that names no object of the store.
+    /// Throws `CommandError` for an entity that the model does not have, and for a URI that is not one of an object of
+    /// the store.
     init(entity: String?, object: String?, in open: OpenStore) throws {
         self.entity = try entity.map { try open.entity(named: $0) }
         self.object = try object.map { text in
             guard let url = URL(string: text), let id = open.coordinator.managedObjectID(forURIRepresentation: url)
             else {
                 throw CommandError(
-                    "\"\(text)\" is no URI of an object of the store, such as x-coredata://UUID/Note/p1.")
+                    "\"\(text)\" is not a URI of an object of the store, such as x-coredata://UUID/Note/p1.")
             }
             return id
         }

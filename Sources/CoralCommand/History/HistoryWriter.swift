@@ -1,6 +1,6 @@
 import Coral
 
-/// Writes a history, one transaction after the other.
+/// Writes a history, one transaction at a time.
 protocol HistoryWriter {
     mutating func begin() throws
     mutating func write(_ entry: HistoryEntry) throws
@@ -28,10 +28,10 @@ struct HistoryText: HistoryWriter {
         try output.write(text)
     }
 
-    func finish() throws { if isEmpty { try output.write("There are no such transactions.\n") } }
+    func finish() throws { if isEmpty { try output.write("There are no matching transactions.\n") } }
 }
 
-/// A history as an array of JSON, with a line for each transaction.
+/// A history as a JSON array, with one line for each transaction.
 struct HistoryJSON: HistoryWriter {
     private let output: ByteOutput
     private let encoder: JSONEncoder
@@ -54,7 +54,7 @@ struct HistoryJSON: HistoryWriter {
     func finish() throws { try output.write(isEmpty ? "]\n" : "\n]\n") }
 }
 
-/// A history as a page of HTML.
+/// A history as an HTML page.
 struct HistoryPage: HistoryWriter {
     private let output: ByteOutput
     private let title: String

@@ -2,14 +2,14 @@ import ArgumentParser
 import Coral
 import ModelFiles
 
-/// `coral model check`: what is wrong with a model.
+/// `coral model check`: errors and warnings of a model.
 struct ModelCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Checks a model: errors, and what people come to regret.",
+        commandName: "check", abstract: "Checks a model for errors and common mistakes.",
         discussion: """
-            Messages are those of a compiler, file:line: error: …, where the model is a source; so editors can jump to \
-            them. All versions of a model are checked; with --dialect what \
-            the user info of the current one says of documents too. Exit code 2 says that there are errors, with --strict warnings too.
+            If the model is a source, messages have the form of a compiler's (file:line: error: …), so that editors \
+            can jump to them. All versions of a model are checked; with --dialect the directives in the user info of \
+            the current version are checked too. Exit code 2 means that there are errors, with --strict also warnings.
 
             EXAMPLES:
               coral model check Notes.xcdatamodeld
@@ -22,13 +22,13 @@ struct ModelCheckCommand: ParsableCommand {
 
     @OptionGroup var words: DialectOption
 
-    @Flag(name: .long, help: "Take warnings as seriously as errors.")
+    @Flag(name: .long, help: "Treat warnings as errors.")
     var strict = false
 
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
-    /// A message, as JSON has it.
+    /// A message in the JSON output.
     private struct Message: Encodable {
         var severity: String
         var code: String
@@ -47,7 +47,7 @@ struct ModelCheckCommand: ParsableCommand {
             messages += version.model.validate().map { message($0, "error", version.name) }
             messages += version.model.warnings().map { message($0, "warning", version.name) }
         }
-        // A model with errors cannot be used to read its user info.
+        // A model with errors cannot be instantiated to read its user info.
         if let dialect = try words.chosen(), !messages.contains(where: { $0.severity == "error" }) {
             let mistakes = dialect.mistakes(in: try ModelSource.model(at: path))
             messages += mistakes.map { message($0, file.current.name) }

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// `coral model`: what concerns models alone. A subcommand is a file of its own here, and a line in this list.
+/// `coral model`: commands for models. Each subcommand has its own file, and an entry in the list below.
 struct ModelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
-        abstract: "Shows, checks, compares, converts and draws models; compiles them and writes their classes.",
+        abstract: "Shows, checks, compares, converts and draws models, compiles them, and generates their classes.",
         discussion: """
-            Each takes a model file of any kind (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store for the model that \
-            it keeps of itself. No Xcode is needed.
+            Each command takes a model file of any kind (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that \
+            contains its model. Xcode is not needed.
 
             EXAMPLES:
               coral model show Notes.sqlite

@@ -3,12 +3,12 @@ import Coral
 import ModelCodeGeneration
 import ModelFiles
 
-/// `coral model compile`: what Xcode's model compiler does.
+/// `coral model compile`: compiles models as Xcode's model compiler does.
 struct ModelCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compile", abstract: "Compiles a source model into the .momd or .mom that a program loads.",
         discussion: """
-            A mistake in the model is told with file and line, as a compiler does, and nothing is written.
+            An error in the model is reported with file and line, as by a compiler, and nothing is written.
 
             EXAMPLES:
               coral model compile Notes.xcdatamodeld
@@ -21,16 +21,16 @@ struct ModelCompileCommand: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file or folder to write. Else one of the model's name in the current folder.", valueName: "path"),
+            "The file or folder to write. Default: the model's name, in the current folder.", valueName: "path"),
         completion: .file())
     var output: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The module of the classes: they are named Module.Class then.", valueName: "name"))
+        help: ArgumentHelp("The module of the classes, which are then named Module.Class.", valueName: "name"))
     var module: String?
 
-    @Flag(name: .long, help: "Replace what is there, without asking.")
+    @Flag(name: .long, help: "Replace an existing file or folder without asking.")
     var force = false
 
     func run() throws {
@@ -42,7 +42,7 @@ struct ModelCompileCommand: ParsableCommand {
         let target = URL(fileURLWithPath: output ?? file.compiledName(name))
         let ending = URL(fileURLWithPath: file.compiledName(name)).pathExtension
         guard target.pathExtension == ending else {
-            throw CommandError("What is compiled of \(model) must have a name that ends with .\(ending).")
+            throw CommandError("The compiled form of \(model) must have a name that ends with .\(ending).")
         }
         try Confirmation.requireFree(target.path, for: .model, reading: [source], isForced: force)
         try StandardOutput.requireOpen()

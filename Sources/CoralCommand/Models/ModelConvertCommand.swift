@@ -2,19 +2,19 @@ import ArgumentParser
 import Coral
 import ModelFiles
 
-/// `coral model convert`: a model as a file of another kind.
+/// `coral model convert`: writes a model as a file of another kind.
 struct ModelConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Writes a model as a file of another kind.",
         discussion: """
-            The ending of --output says what is written: .xcdatamodeld or .xcdatamodel for Xcode's editor, .momd or .mom \
-            as apps hold them. So a store's own model becomes a source that can be edited. Bundles (.xcdatamodeld, .momd) \
-            hold all versions, the others the current one, or the one of --model-version. Without --output the XML of the \
-            source goes to standard output.
+            The extension of --output determines the format: .xcdatamodeld or .xcdatamodel for Xcode's editor, .momd \
+            or .mom as loaded by apps. A model that is cached in a store can thereby be converted to an editable \
+            source. Bundles (.xcdatamodeld, .momd) contain all versions, the other formats the current version or that \
+            of --model-version. Without --output the XML of the source is written to standard output.
 
-            The result is read again and compared with the model: its version hashes are the same, or nothing is written. \
-            A source has no place for sort descriptors of fetch requests, for validations beyond limits and patterns, and \
-            for some defaults: what is left out is listed, with exit code 2.
+            The result is read again and compared with the model; if the version hashes differ, nothing is written. A \
+            source cannot represent the sort descriptors of fetch requests, validations other than limits and \
+            patterns, and some default values: omitted parts are listed, and the exit code is 2.
 
             EXAMPLES:
               coral model convert Notes.sqlite -o Notes.xcdatamodeld
@@ -25,7 +25,7 @@ struct ModelConvertCommand: ParsableCommand {
     @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
     var path: String
 
-    @Option(name: .long, help: ArgumentHelp("The version to write; else the current one, or all.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("The version to write. Default: the current or all.", valueName: "name"))
     var modelVersion: String?
 
     @OptionGroup var file: OutputFile
@@ -49,11 +49,11 @@ struct ModelConvertCommand: ParsableCommand {
 
     private func report(_ omissions: [ModelDifference.Change]) throws {
         guard !omissions.isEmpty else { return }
-        StandardError.warn(omissions.map { "Left out: \($0)." }, of: omissions.count)
+        StandardError.warn(omissions.map { "Omitted: \($0)." }, of: omissions.count)
         throw CommandStatus.findings.exitCode
     }
 
-    /// What writes the model to a location, and gives what it left out.
+    /// A closure that writes the model to a location and returns the omitted parts.
     private func writer(
         of model: ModelFile, _ chosen: ModelFile.Version
     ) throws -> (URL) throws -> [ModelDifference.Change] {

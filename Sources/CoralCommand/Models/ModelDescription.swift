@@ -1,6 +1,6 @@
 import Coral
 
-/// A model as it is shown: in words, or as JSON.
+/// A model in the form in which it is shown, as text or JSON.
 struct ModelDescription: Encodable {
     struct Entity: Encodable {
         var name: String
@@ -14,7 +14,7 @@ struct ModelDescription: Encodable {
         var attributes: [Attribute]
         var relationships: [Relationship]
         var userInfo: [String: String]
-        /// The number of objects, where a store is shown.
+        /// The number of objects, if a store is shown.
         var count: Int?
     }
 
@@ -100,7 +100,7 @@ extension ModelDescription.Attribute {
         self.userInfo = userInfo
     }
 
-    /// What is said behind the name.
+    /// The text after the name.
     var summary: String {
         var words = [type]
         if !isOptional { words.append("required") }
@@ -130,7 +130,7 @@ extension ModelDescription.Relationship {
         userInfo = ModelDescription.plain(relationship.userInfo)
     }
 
-    /// What is said behind the name.
+    /// The text after the name.
     var summary: String {
         var words = ["\(isToMany ? "to many" : "to one") \(destination ?? "?")"]
         if isOrdered { words.append("ordered") }

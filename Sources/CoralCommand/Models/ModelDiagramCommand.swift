@@ -1,9 +1,9 @@
 import ArgumentParser
 import Coral
 
-/// `coral model diagram`: the entities and their relationships as a picture.
+/// `coral model diagram`: a diagram of the entities and their relationships.
 struct ModelDiagramCommand: ParsableCommand {
-    /// What the picture is written as.
+    /// The format of the diagram.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case svg, mermaid, dot
     }
@@ -11,11 +11,11 @@ struct ModelDiagramCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diagram", abstract: "Draws a model: its entities and relationships.",
         discussion: """
-            A crow's foot stands where there may be many, a bar where there is one, two bars where there must be one; a \
-            hollow arrow leads to what an entity inherits from. Names that are unique are underlined, what is not stored \
-            is in italics.
+            A crow's foot marks the end of a to-many relationship, one bar the end of an optional to-one relationship, \
+            two bars that of a required one; a hollow arrow points from an entity to its parent. Unique names are \
+            underlined, and properties that are not stored are in italics.
 
-            SVG is a picture; Mermaid and DOT are text for other programs to draw.
+            SVG is an image; Mermaid and DOT are text from which other programs draw the diagram.
 
             EXAMPLES:
               coral model diagram Notes.xcdatamodeld -o notes.svg
@@ -28,14 +28,14 @@ struct ModelDiagramCommand: ParsableCommand {
 
     @Option(
         name: .long,
-        help: "Show only this entity and what it is related to. May be said several times.",
+        help: "Show only this entity and related ones. May be repeated.",
         completion: Completion.entities)
     var entity: [String] = []
 
-    @Flag(name: .long, help: "Leave out the attributes.")
+    @Flag(name: .long, help: "Omit the attributes.")
     var brief = false
 
-    @Option(name: .long, help: "What to write; else what the file's name says (.svg, .mmd, .dot, .gv), or svg.")
+    @Option(name: .long, help: "The format. Default: that of the file's extension (.svg, .mmd, .dot, .gv), or svg.")
     var format: Format?
 
     @OptionGroup var file: OutputFile

@@ -2,14 +2,14 @@ import ArgumentParser
 import Coral
 import ModelFiles
 
-/// `coral model diff`: what differs between two models.
+/// `coral model diff`: the differences between two models.
 struct ModelDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Compares two models, and says whether stores must be migrated.",
+        commandName: "diff", abstract: "Compares two models, and reports whether stores must be migrated.",
         discussion: """
-            Each side is a model file of any kind or a store. With one source model of several versions, --from and --to \
-            name two of them; without, the current one is compared with the one before. Exit code 2 says that there are \
-            differences.
+            Each side is a model file of any kind or a store. For a source model with several versions, --from and \
+            --to select two of them; without these options, the current version is compared with the previous one. \
+            Exit code 2 means that there are differences.
 
             EXAMPLES:
               coral model diff Old.sqlite Notes.xcdatamodeld
@@ -20,7 +20,7 @@ struct ModelDiffCommand: ParsableCommand {
     @Argument(help: "The old model.", completion: Completion.models)
     var old: String
 
-    @Argument(help: "The new model; else another version in the old one's file.", completion: Completion.models)
+    @Argument(help: "The new model. Default: another version of the old one.", completion: Completion.models)
     var new: String?
 
     @Option(name: .long, help: ArgumentHelp("The version of the old model.", valueName: "version"))
@@ -62,7 +62,7 @@ struct ModelDiffCommand: ParsableCommand {
     }
 }
 
-/// What `coral model diff` shows.
+/// The output of `coral model diff`.
 private struct ModelDiffReport: Encodable {
     struct Change: Encodable {
         var kind: String
@@ -84,9 +84,9 @@ private struct ModelDiffReport: Encodable {
     var to: String
     var changes: [Change]
     var differentHashes: [String]
-    /// Whether a store of the old model opens with the new one as it is.
+    /// Whether a store of the old model can be opened with the new one without migration.
     var opensWithoutMigration: Bool
-    /// Whether Core Data can find out the migration by itself, where one is needed.
+    /// Whether Core Data can infer the migration, if one is needed.
     var migratesByItself: Bool
     var obstacles: [Obstacle]
 
@@ -115,7 +115,7 @@ private struct ModelDiffReport: Encodable {
     }
 
     func text(_ difference: ModelDifference) -> String {
-        guard !difference.isEmpty else { return "The models say the same.\n" }
+        guard !difference.isEmpty else { return "The models are equal.\n" }
         var text = ""
         var entity: String?
         for change in difference.changes {
@@ -129,8 +129,8 @@ private struct ModelDiffReport: Encodable {
             return text + "\nThe version hashes are equal: stores open with either model.\n"
         }
         text += "\nVersion hashes differ: \(differentHashes.joined(separator: ", ")). A store must be migrated.\n"
-        if obstacles.isEmpty { return text + "Core Data can find out the migration by itself.\n" }
-        text += "Core Data cannot find out the migration by itself:\n"
+        if obstacles.isEmpty { return text + "Core Data can infer the migration.\n" }
+        text += "Core Data cannot infer the migration:\n"
         for obstacle in obstacles {
             let subject = [obstacle.entity, obstacle.property].compactMap { $0 }.joined(separator: ".")
             text += "    \(subject): \(obstacle.reason)\n"
@@ -138,7 +138,7 @@ private struct ModelDiffReport: Encodable {
         return text
     }
 
-    /// Whether a change is about an entity as a whole, and has a line of its own.
+    /// Whether a change applies to a whole entity and has a line of its own.
     private static func isWhole(_ change: ModelDifference.Change) -> Bool {
         change.property == nil && (change.kind == .added || change.kind == .removed)
     }

@@ -1,9 +1,9 @@
 import Coral
 import ModelFiles
 
-/// Models as plain values, from files and stores: what a `.mom` leaves out is still there.
+/// Models as plain values, from files and stores. They include what compiled models omit.
 enum ModelFileSource {
-    /// The model file, with all its versions, or the model that a store keeps of itself, as a file of one version.
+    /// The model file with all its versions, or the cached model of a store as a file of one version.
     ///
     /// Throws `CommandError`, or `ModelError` with file and line.
     static func file(at path: String) throws -> ModelFile {
@@ -17,19 +17,19 @@ enum ModelFileSource {
 
     private static func ofStore(_ url: URL) throws -> ModelFile {
         #if canImport(Darwin)
-            throw CommandError("\(url.path) is no model file; on this system, give the model of a store as a file.")
+            throw CommandError("\(url.path) is not a model file; on this system, give the model of a store as a file.")
         #else
             guard let model = try StoreInspection(url: url).cachedModelValue else {
-                throw CommandError("\(url.path) keeps no model of itself, as stores of old systems do not.")
+                throw CommandError("\(url.path) does not contain its model, as stores of old systems do not.")
             }
             let name = url.deletingPathExtension().lastPathComponent
             return try ModelFile(kind: .compiled, versions: [.init(name: name, model: model)])
         #endif
     }
 
-    /// The versions that a name chooses, or the current one.
+    /// The version with a name, or the current one.
     ///
-    /// Throws `CommandError` with a suggestion where there is no such version.
+    /// Throws `CommandError` with a suggestion if there is no such version.
     static func version(_ name: String?, of file: ModelFile) throws -> ModelFile.Version {
         guard let name else { return file.current }
         guard let version = file.versions.first(where: { $0.name == name }) else {

@@ -4,30 +4,31 @@ import Coral
 import ModelCodeGeneration
 import ModelFiles
 
-/// `coral model generate`: the classes that the build plugin makes, as files to keep.
+/// `coral model generate`: writes the classes that the build plugin generates as files.
 struct ModelGenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Writes the entity classes of a model as Swift files.",
         discussion: """
-            For each class Note+CoreDataClass.swift, which is yours to write in and is left alone once it is there, \
-            and Note+CoreDataProperties.swift, which is written anew where it was generated before. Set the code generation \
-            of these entities to Manual/None in the model, or they are generated twice.
+            For each class two files are written: Note+CoreDataClass.swift, which is for your own code and is not \
+            replaced once it exists, and Note+CoreDataProperties.swift, which is replaced if it was generated. Set the \
+            code generation of these entities to Manual/None in the model, otherwise their classes are generated \
+            twice.
 
             EXAMPLES:
               coral model generate Notes.xcdatamodeld Sources/Notes
               coral model generate Notes.sqlite Sources/Notes --entity Note --entity Item
             """)
 
-    @Argument(help: "A model file of any kind, or a store that keeps its model.", completion: Completion.models)
+    @Argument(help: "A model file of any kind, or a store that contains its model.", completion: Completion.models)
     var model: String
 
     @Argument(help: "The folder for the files.", completion: .directory)
     var directory: String = "."
 
-    @Option(name: .long, help: "Only this entity. May be said several times.", completion: Completion.entities)
+    @Option(name: .long, help: "Only this entity. May be repeated.", completion: Completion.entities)
     var entity: [String] = []
 
-    @Flag(name: .long, help: "Replace class files too, and files that were not generated.")
+    @Flag(name: .long, help: "Also replace class files, and files that were not generated.")
     var force = false
 
     func run() throws {
@@ -37,14 +38,14 @@ struct ModelGenerateCommand: ParsableCommand {
         for name in entity where !names.contains(name) {
             throw CommandError.noEntity(name, in: names)
         }
-        // Who asks for files wants them also of entities that nothing is generated for at build time.
+        // An explicit request includes entities for which nothing is generated at build time.
         for index in model.entities.indices where model.entities[index].codeGeneration == .manual {
             model.entities[index].codeGeneration = .classDefinition
         }
         let wanted = Set(model.entities.filter { entity.isEmpty || entity.contains($0.name) }.map(\.name))
         let classes = try EntityClasses(of: model, named: source.lastPathComponent)
         guard !classes.classNames.isEmpty else {
-            throw CommandError("No entity of the model has a class of its own: give the entities class names first.")
+            throw CommandError("No entity of the model has its own class: give the entities class names first.")
         }
         let folder = URL(fileURLWithPath: directory)
         if FileStatus(directory)?.isFolder == false {

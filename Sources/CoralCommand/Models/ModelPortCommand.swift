@@ -3,13 +3,13 @@ import AtomicFiles
 import Coral
 import ModelCodeGeneration
 
-/// `coral model port`: what stands between a package and other platforms than Apple's.
+/// `coral model port`: finds code of a package that does not compile off Apple's platforms.
 struct ModelPortCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "port",
         abstract: "Lists the lines of a package that do not compile off Apple's platforms, with what to write instead.",
         discussion: """
-            Reads, and changes nothing. The exit code is 2 where there is such a line.
+            Changes nothing. The exit code is 2 if there is such a line.
 
             EXAMPLES:
               coral model port
@@ -35,12 +35,12 @@ struct ModelPortCommand: ParsableCommand {
             for finding in findings { try StandardOutput.write(finding.message + "\n") }
             let files = Set(findings.map(\.file)).count
             let sum = "\(Quantity.count(findings.count, "line")) in \(Quantity.count(files, "file"))."
-            try StandardOutput.write(findings.isEmpty ? "Nothing stands in the way.\n" : sum + "\n")
+            try StandardOutput.write(findings.isEmpty ? "No lines to port were found.\n" : sum + "\n")
         }
         if !findings.isEmpty { throw CommandStatus.findings.exitCode }
     }
 
-    /// A finding for machines.
+    /// A finding in the JSON output.
     private struct Line: Encodable {
         let file: String
         let line: Int

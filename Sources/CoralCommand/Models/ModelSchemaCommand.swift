@@ -1,9 +1,9 @@
 import ArgumentParser
 import Coral
 
-/// `coral model schema`: what documents of a model look like, for programs and for people.
+/// `coral model schema`: a schema or a sample of a model's documents.
 struct ModelSchemaCommand: ParsableCommand {
-    /// Which shape of documents is described.
+    /// The described shape of documents.
     enum Shape: String, ExpressibleByArgument, CaseIterable {
         case flat, nested, lines
 
@@ -19,8 +19,8 @@ struct ModelSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Writes the JSON Schema of a model's documents, or a sample document.",
         discussion: """
-            The schema is of draft 2020-12; editors check documents against it. With --sample a small document of made-up \
-            objects is written instead, in any format.
+            The schema conforms to draft 2020-12; editors validate documents with it. With --sample a small document \
+            with sample objects is written instead, in any format.
 
             EXAMPLES:
               coral model schema Notes.xcdatamodeld -o notes.schema.json
@@ -42,7 +42,7 @@ struct ModelSchemaCommand: ParsableCommand {
     @OptionGroup var file: OutputFile
 
     func validate() throws {
-        if format != nil, !sample { throw ValidationError("--format is the format of the sample: say --sample too.") }
+        if format != nil, !sample { throw ValidationError("--format requires --sample.") }
     }
 
     func run() throws {

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Coral
 
-/// `coral model show`: a model in words.
+/// `coral model show`: shows a model as text.
 struct ModelShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Shows a model: its entities, attributes, relationships.",
         discussion: """
-            Takes a store, for the model that it keeps of itself, or a model file of any kind.
+            Takes a store that contains its model, or a model file of any kind.
 
             EXAMPLES:
               coral model show Notes.sqlite

@@ -2,19 +2,19 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// Where a command takes a store's model from.
+/// The source of a store's model: `--model`.
 struct ModelSource: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The model: a .momd, .mom, .xcdatamodeld or .xcdatamodel, or another store. Else the store's own.",
+            "The model: a .momd, .mom, .xcdatamodeld, .xcdatamodel, or another store. Default: the store's own.",
             valueName: "path"), completion: Completion.models)
     var model: String?
 
-    /// The file that was given; nil where none was.
+    /// The given file; nil if there is none.
     var url: URL? { model.map { URL(fileURLWithPath: $0) } }
 
-    /// The model of a file: of a model file of any kind, or the one that a store keeps of itself.
+    /// The model of a model file of any kind, or the model that is cached in a store.
     ///
     /// Throws `CommandError` or an error of Core Data's, with the file and the reason.
     static func model(at path: String) throws -> NSManagedObjectModel {
@@ -28,7 +28,7 @@ struct ModelSource: ParsableArguments {
         }
         #if canImport(Darwin) || CORAL_PUBLIC_API
             guard let model = NSManagedObjectModel(contentsOf: url) else {
-                throw CommandError("\(path) is no compiled model that can be read.")
+                throw CommandError("\(path) is not a readable compiled model.")
             }
             return model
         #else
@@ -41,19 +41,19 @@ struct ModelSource: ParsableArguments {
             || ["contents", "elements"].contains(url.lastPathComponent)
     }
 
-    /// The model for a store: the given one, else the store's own.
+    /// The model for a store: the given one, otherwise the cached one.
     func model(for store: URL) throws -> NSManagedObjectModel {
         try model.map(Self.model(at:)) ?? Self.ownModel(of: store)
     }
 
-    /// The model that a store keeps of itself.
+    /// The model that is cached in a store.
     static func ownModel(of store: URL) throws -> NSManagedObjectModel {
         #if canImport(Darwin)
             throw CommandError("Give the model of \(store.path) with --model.")
         #else
             guard let cached = try StoreInspection(url: store).cachedModel else {
                 throw CommandError(
-                    "\(store.path) keeps no model of itself, as stores of old systems do not: give it with --model.")
+                    "\(store.path) does not contain its model, as stores of old systems do not: give it with --model.")
             }
             return cached
         #endif

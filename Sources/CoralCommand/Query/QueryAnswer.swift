@@ -1,12 +1,12 @@
 import Coral
 
-/// Objects and columns, as a table, CSV or JSON.
+/// Formats objects and columns as a table, CSV or JSON.
 struct QueryAnswer {
     let entity: NSEntityDescription
     let columns: [QueryColumn]
-    /// Whether no text in CSV is a formula to a spreadsheet.
+    /// Whether text in CSV is escaped so that spreadsheets do not evaluate it as a formula.
     var escapesFormulas = false
-    /// The longest cell of a table, in characters.
+    /// The maximum length of a cell in a table, in characters.
     private static let cellLength = 60
 
     func text(_ objects: [NSManagedObject], as format: QueryCommand.Format) throws -> String {
@@ -17,7 +17,7 @@ struct QueryAnswer {
         }
     }
 
-    // MARK: - For people
+    // MARK: - Table
 
     private func table(_ objects: [NSManagedObject]) -> String {
         guard !objects.isEmpty else { return "No \(entity.name ?? "object") found.\n" }
@@ -35,14 +35,14 @@ struct QueryAnswer {
         return line.count > cellLength ? line.prefix(cellLength - 1) + "…" : line
     }
 
-    // MARK: - For machines
+    // MARK: - CSV and JSON
 
     private func csv(_ objects: [NSManagedObject]) -> String {
         var text = columns.map { Self.field($0.title) }.joined(separator: ",") + "\r\n"
         for object in objects {
             let fields = columns.map { column in
                 let cell = column.cell(of: object)
-                // A negative number is one, and no formula.
+                // A negative number is not a formula.
                 return Self.field(escapesFormulas && !cell.isNumber ? Self.unevaluated(cell.exactText) : cell.exactText)
             }
             text += fields.joined(separator: ",") + "\r\n"
@@ -50,9 +50,9 @@ struct QueryAnswer {
         return text
     }
 
-    /// Text with an apostrophe before it where a spreadsheet would take it for a formula.
+    /// Text, preceded by an apostrophe if a spreadsheet would evaluate it as a formula.
     private static func unevaluated(_ text: String) -> String {
-        // In their wide forms too; some programs pass over tabs and line breaks at the beginning.
+        // Includes the fullwidth forms; some programs skip leading tabs and line breaks.
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n＝＋－＠".unicodeScalars.contains($0) } ?? false
         return isFormula ? "'" + text : text
     }
@@ -62,7 +62,7 @@ struct QueryAnswer {
         return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
 
-    /// An array with an object a line, keys as the columns are called.
+    /// An array with one object per line; the keys are the column titles.
     private func json(_ objects: [NSManagedObject]) throws -> String {
         let sink = MemorySink()
         let output = ByteOutput(to: sink)
@@ -87,7 +87,7 @@ struct QueryAnswer {
 }
 
 extension QueryCell {
-    /// Whether the cell looks best at the right; an empty one does anywhere.
+    /// Whether the cell is aligned to the right.
     fileprivate var isNumber: Bool {
         switch self {
         case .null: true
@@ -100,7 +100,7 @@ extension QueryCell {
         }
     }
 
-    /// For people: sizes instead of bytes.
+    /// The text in a table: sizes instead of bytes.
     fileprivate var text: String {
         switch self {
         case .null: ""
@@ -112,7 +112,7 @@ extension QueryCell {
         }
     }
 
-    /// Everything that the cell holds; bytes in Base64.
+    /// The whole value of the cell; bytes in Base64.
     fileprivate var exactText: String {
         switch self {
         case .null: ""

@@ -1,12 +1,12 @@
 import Coral
 
-/// A column of an answer: a key path from each object.
+/// A column of a query's result: a key path evaluated on each object.
 struct QueryColumn {
-    /// What stands above the column: the key path.
+    /// The title of the column: the key path.
     let title: String
     private let keys: [String]
 
-    /// The relationships on the way, for one fetch of them all.
+    /// The relationships of the path, which are prefetched together.
     let prefetching: String?
 
     private init(_ keyPath: String, of entity: NSEntityDescription) {
@@ -22,27 +22,28 @@ struct QueryColumn {
         prefetching = path.isEmpty ? nil : path.joined(separator: ".")
     }
 
-    // MARK: - Which columns
+    // MARK: - Choice of columns
 
-    /// The columns of a list of key paths. Throws `CommandError` that shows where one is wrong.
+    /// The columns of a list of key paths. Throws `CommandError` with the position of an invalid one.
     static func columns(_ text: String, of entity: NSEntityDescription) throws -> [QueryColumn] {
         let parts = text.split(separator: ",")
-        guard !parts.isEmpty else { throw CommandError("--columns names no column. Write key paths: title,tags.name.") }
+        guard !parts.isEmpty else { throw CommandError("--columns is empty. Write key paths: title,tags.name.") }
         return try parts.map { part in
             let path = part.trimmingCharacters(in: .whitespaces)
             let keys = path.split(separator: ".").map(String.init)
             try KeyPathCheck(entity).check(keys, in: text)
             if let word = keys.first(where: { $0.hasPrefix("@") && $0 != "@count" }) {
-                throw CommandError("Columns know @count, not \(word)." + Caret.below([word], in: text))
+                throw CommandError("Columns support @count, not \(word)." + Caret.below([word], in: text))
             }
             if let index = keys.firstIndex(of: "@count"), index == 0 || index + 1 < keys.count {
-                throw CommandError("@count stands at the end, after a to-many relationship: items.@count.")
+                throw CommandError("@count must be at the end, after a to-many relationship: items.@count.")
             }
             return QueryColumn(path, of: entity)
         }
     }
 
-    /// The object's name, its attributes but large ones, what to-one relationships lead to, how many to-many ones hold.
+    /// The object's name, its attributes except large ones, the destinations of to-one relationships, and the member
+    /// counts of to-many relationships.
     static func standardColumns(of entity: NSEntityDescription) -> [QueryColumn] {
         let attributes = entity.attributesByName.sorted { $0.key < $1.key }.filter { _, attribute in
             attribute.attributeType != .binaryDataAttributeType
@@ -57,7 +58,7 @@ struct QueryColumn {
 
     // MARK: - Cells
 
-    /// What an object has under the key path.
+    /// The value of an object at the key path.
     func cell(of object: NSManagedObject) -> QueryCell { Self.cell(of: object, keys[...]) }
 
     private static func cell(of object: NSManagedObject, _ keys: ArraySlice<String>) -> QueryCell {
@@ -79,12 +80,12 @@ struct QueryColumn {
         switch key {
         case "objectID", "self", "SELF": return .object(StoredName(object.objectID).text)
         case "entity": return .value(.string(object.entity.name ?? ""), nil)
-        // What only entities have that inherit from this one's.
+        // The property belongs to subentities only.
         default: return .null
         }
     }
 
-    /// A value, or an element of a composite one.
+    /// A value, or an element of a composite value.
     private static func cell(
         of value: GraphValue, _ schema: GraphSchema.Attribute, _ keys: ArraySlice<String>
     ) -> QueryCell {
@@ -104,10 +105,10 @@ struct QueryColumn {
     }
 }
 
-/// What stands where a row and a column meet.
+/// The value of a column for one object.
 enum QueryCell {
     case null
-    /// A value and its declared type.
+    /// A value and its declared attribute.
     case value(GraphValue, GraphSchema.Attribute?)
     /// The name of an object.
     case object(String)

@@ -1,24 +1,25 @@
 import ArgumentParser
 import Coral
 
-/// `coral query`: what a predicate finds, as a table.
+/// `coral query`: shows the objects that match a predicate.
 struct QueryCommand: ParsableCommand {
-    /// What the answer is printed as.
+    /// The output format.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table, csv, json
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "query", abstract: "Shows the objects that a predicate finds.",
+        commandName: "query", abstract: "Shows the objects that match a predicate.",
         discussion: """
-            Predicates are Core Data's own: 'title BEGINSWITH[c] "g" AND items.@count > 2'. Dates, UUIDs and URLs are \
-            written as text: 'createdAt > "2024-02-29"' (UTC, unless a zone is given). Columns are key paths, through \
-            relationships too: author.name, tags.name (every name), items.@count. Without --columns all attributes are \
-            shown, what to-one relationships lead to, and how many objects to-many relationships hold.
+            Predicates have Core Data's syntax: 'title BEGINSWITH[c] "g" AND items.@count > 2'. Dates, UUIDs and URLs \
+            are written as text: 'createdAt > "2024-02-29"' (in UTC, unless a time zone is given). Columns are key \
+            paths, including those through relationships: author.name, tags.name (all names), items.@count. Without \
+            --columns all attributes are shown, the destinations of to-one relationships, and the number of members of \
+            to-many relationships.
 
-            A table is for people: long values are cut. CSV (RFC 4180) and JSON hold them whole; CSV joins many values \
-            with "; ". A spreadsheet runs text that begins with =, +, - or @ as a formula: --csv-safe puts an apostrophe \
-            before it.
+            A table truncates long values; CSV (RFC 4180) and JSON contain them completely. CSV joins several values \
+            with "; ". A spreadsheet evaluates text that begins with =, +, - or @ as a formula: --csv-safe puts an \
+            apostrophe before such text.
 
             EXAMPLES:
               coral query Notes.sqlite --entity Note
@@ -37,7 +38,7 @@ struct QueryCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The key paths to sort by, such as rank:descending,title. Else by key in the store.", valueName: "keys"),
+            "The key paths to sort by, such as rank:descending,title. Default: by primary key.", valueName: "keys"),
         completion: Completion.keyPaths)
     var sort: String?
 
@@ -48,16 +49,16 @@ struct QueryCommand: ParsableCommand {
     @Option(name: .long, help: "Show no more objects than this.")
     var limit: Int?
 
-    @Option(name: .long, help: "Pass over this many objects first.")
+    @Option(name: .long, help: "Skip this many objects.")
     var offset = 0
 
-    @Option(name: .long, help: "What the answer is printed as; else what the file's name says, or a table.")
+    @Option(name: .long, help: "The output format. Default: that of the file's extension, or a table.")
     var format: Format?
 
-    @Flag(name: .long, help: "Print JSON, as --format json does.")
+    @Flag(name: .long, help: "Print JSON, like --format json.")
     var json = false
 
-    @Flag(name: .long, help: "In CSV, put an apostrophe before text that a spreadsheet would run as a formula.")
+    @Flag(name: .long, help: "In CSV, put an apostrophe before text that a spreadsheet would evaluate as a formula.")
     var csvSafe = false
 
     @OptionGroup var file: OutputFile
@@ -65,9 +66,9 @@ struct QueryCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func validate() throws {
-        if csvSafe, chosenFormat != .csv { throw ValidationError("--csv-safe is for CSV: say --format csv too.") }
-        if let limit, limit < 0 { throw ValidationError("--limit is a number of objects, not \(limit).") }
-        if offset < 0 { throw ValidationError("--offset is a number of objects, not \(offset).") }
+        if csvSafe, chosenFormat != .csv { throw ValidationError("--csv-safe requires --format csv.") }
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative: \(limit).") }
+        if offset < 0 { throw ValidationError("--offset must not be negative: \(offset).") }
         if json, let format, format != .json {
             throw ValidationError("--json and --format \(format.rawValue) contradict each other.")
         }
@@ -101,9 +102,9 @@ struct QueryCommand: ParsableCommand {
     }
 }
 
-/// What `--sort` asks for.
+/// The value of `--sort`.
 enum QuerySort {
-    /// Throws `CommandError` that shows where a key path is wrong.
+    /// Throws `CommandError` with the position of an invalid key path.
     static func descriptors(_ text: String, for entity: NSEntityDescription) throws -> [NSSortDescriptor] {
         try text.split(separator: ",").map { part in
             let words = part.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
@@ -132,7 +133,7 @@ enum QuerySort {
             }
             if relationship.isToMany {
                 throw CommandError(
-                    "\(here.name ?? "").\(key) leads to many objects, which have no one value to sort by."
+                    "\(here.name ?? "").\(key) is a to-many relationship, which has no single value to sort by."
                         + Caret.below(Array(keys[...index]), in: text))
             }
             here = next

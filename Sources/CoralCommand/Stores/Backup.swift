@@ -1,20 +1,20 @@
 import ArgumentParser
 import Coral
 
-/// What writing commands offer against regret: a copy of the store as it was.
+/// The backup that writing commands make before a store is changed.
 struct BackupOption: ParsableArguments {
-    @Flag(name: .long, help: "Make no copy of the store before it is changed.")
+    @Flag(name: .long, help: "Do not make a backup of the store before it is changed.")
     var noBackup = false
 
-    /// Saves what the context of a store holds, where it holds something, with a backup from before.
+    /// Saves the changes of a store's context, if there are any, after making a backup.
     ///
-    /// - Parameter isNew: Whether the store was just made, and there is nothing to keep.
+    /// - Parameter isNew: Whether the store has just been created, so that no backup is needed.
     func save(_ open: OpenStore, isNew: Bool = false) throws {
         guard open.context.hasChanges else { return }
         try StandardOutput.requireOpen()
         let save = {
             try Work.run("Saving", noun: nil) { progress in
-                // Once begun, it runs to its end.
+                // A save that has been started is not cancelled.
                 if progress.isCancelled { throw CocoaError(.userCancelled) }
                 try open.context.save()
             }
@@ -22,8 +22,8 @@ struct BackupOption: ParsableArguments {
         try isNew ? save() : protecting(open, save)
     }
 
-    /// Runs what changes a store, with a backup from before, and says where that is. Where it fails, nothing has changed and
-    /// the backup goes.
+    /// Makes a backup, runs work that changes a store, and reports the location of the backup. If the work fails,
+    /// nothing has changed and the backup is removed.
     func protecting<Result>(_ open: OpenStore, _ body: () throws -> Result) throws -> Result {
         try StandardOutput.requireOpen()
         guard !noBackup else { return try body() }
@@ -31,7 +31,7 @@ struct BackupOption: ParsableArguments {
         do {
             try Work.run("Backing up", noun: nil) { try Self.copy(open, to: copy, progress: $0) }
             let result = try body()
-            StandardError.write("The store as it was: \(copy.path)\n")
+            StandardError.write("Backup of the store: \(copy.path)\n")
             return result
         } catch {
             StoreCreation.removeStore(at: copy, model: open.model)
@@ -39,8 +39,8 @@ struct BackupOption: ParsableArguments {
         }
     }
 
-    /// The copy is a store of its own, made while others may write: what is in the log is in it, large values too. Cost: the
-    /// store's size.
+    /// The copy is a complete store, including the log's content and large values. It can be made while other processes
+    /// write. Cost: proportional to the store's size.
     private static func copy(_ open: OpenStore, to copy: URL, progress: Progress) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: open.model)
         try coordinator.replacePersistentStore(
@@ -49,7 +49,7 @@ struct BackupOption: ParsableArguments {
         if progress.isCancelled { throw CocoaError(.userCancelled) }
     }
 
-    /// `Notes-before-20240229-123000.sqlite` beside `Notes.sqlite`, with a number where that exists.
+    /// `Notes-before-20240229-123000.sqlite` beside `Notes.sqlite`, with a number if that exists.
     private static func place(beside store: URL) -> URL {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

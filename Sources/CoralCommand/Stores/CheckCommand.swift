@@ -2,18 +2,19 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// `coral check`: what is wrong with a store.
+/// `coral check`: finds problems of a store.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Looks for what is wrong with a store, and puts it right in a copy.",
+        commandName: "check", abstract: "Checks a store for problems, and repairs them in a copy.",
         discussion: """
-            Looked for are: damage to the file, references to objects that do not exist, inverses that disagree, missing and \
-            unused files of large values, primary keys beyond the last one given out, values of a wrong type, values that \
-            the model forbids, and values that should be unique. Exit code 2 says that something was found.
+            The check reports damage to the file, dangling references, disagreeing inverses, missing and unused files \
+            of large values, primary keys beyond the last assigned one, values of a wrong type, values that violate \
+            the model's validation rules, and duplicates of values that must be unique. Exit code 2 means that \
+            problems were found.
 
-            With --repair a copy of the store is made and put right as far as can be: references to nothing are cleared, \
-            inverses made to agree, counters raised, optional values whose files are gone cleared. The store itself stays \
-            as it is. What needs a decision stays for you.
+            With --repair a copy of the store is made and repaired as far as possible: dangling references are \
+            cleared, inverses are set, key counters are raised, and optional values whose files are missing are \
+            cleared. The store itself is not changed. Problems that need a decision are not repaired.
 
             EXAMPLES:
               coral check Notes.sqlite
@@ -25,11 +26,11 @@ struct CheckCommand: ParsableCommand {
     var store: String
 
     @Option(
-        name: .long, help: ArgumentHelp("Make a copy of the store here, and put it right.", valueName: "store"),
+        name: .long, help: ArgumentHelp("Make a copy of the store here, and repair it.", valueName: "store"),
         completion: Completion.stores)
     var `repair`: String?
 
-    @Flag(name: .long, help: "Replace the copy if there is one, without asking.")
+    @Flag(name: .long, help: "Replace an existing copy without asking.")
     var force = false
 
     @Flag(name: .long, help: "Print JSON.")
@@ -38,7 +39,7 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func run() throws {
-        // Opened, so that a model of another store is refused with its reason.
+        // Opened so that a model of another store is rejected with its reason.
         let open = try OpenStore(path: store, model: source)
         let check = StoreCheck(url: open.url, model: open.model)
         let problems = try Work.run("Checking") { try check.problems(of: open.snapshot(), progress: $0) }
@@ -55,14 +56,14 @@ struct CheckCommand: ParsableCommand {
     private func repaired(_ open: OpenStore, to path: String) throws -> [StoreProblem] {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError(
-                "On this system the rows of a store cannot be reached: it can be checked, not put right.")
+                "On this system the rows of a store cannot be accessed: it can be checked, but not repaired.")
         #else
             if let place = FileStatus(path), FileStatus(open.url.path)?.isSame(as: place) == true {
-                throw CommandError("--repair wants the place of a copy, not the store itself.")
+                throw CommandError("--repair requires the path of a copy, not the store itself.")
             }
             try Confirmation.requireFree(path, for: .store, reading: [open.url, source.url], isForced: force)
             try StandardOutput.requireOpen()
-            // That a file which is there may be replaced has been asked; one that comes later is not.
+            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
             let occupant: StoreCreation.Occupant = force || FileStatus(path) != nil ? .file : .nothing
             return try Work.run("Repairing") { progress in
                 try StoreCreation.makeStore(
@@ -85,7 +86,7 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// What `coral check` shows.
+/// The output of `coral check`.
 private struct CheckReport: Encodable {
     struct Problem: Encodable {
         var code: String
@@ -118,7 +119,7 @@ private struct CheckReport: Encodable {
 
     var store: String
     var problems: [Problem]
-    /// The copy that was put right, and what is still wrong with it.
+    /// The path of the repaired copy, and its remaining problems.
     var copy: String?
     var left: [Problem]?
 
@@ -131,16 +132,16 @@ private struct CheckReport: Encodable {
 
     var text: String {
         guard !problems.isEmpty else {
-            return "Nothing is wrong with \(store).\n" + (copy.map { "The copy is at \($0).\n" } ?? "")
+            return "No problems were found in \(store).\n" + (copy.map { "The copy is at \($0).\n" } ?? "")
         }
         var text = problems.map(\.text).joined()
         text += "\(Quantity.count(problems.count, "problem"))"
         let repairable = problems.count { $0.isRepairable }
         guard let copy, let left else {
-            return text + (repairable > 0 ? ", of which --repair puts right \(repairable) in a copy.\n" : ".\n")
+            return text + (repairable > 0 ? ", of which --repair repairs \(repairable) in a copy.\n" : ".\n")
         }
         text += ".\nThe copy is at \(copy). "
-        guard !left.isEmpty else { return text + "Nothing is wrong with it.\n" }
-        return text + "Still wrong with it:\n" + left.map(\.text).joined()
+        guard !left.isEmpty else { return text + "It has no problems.\n" }
+        return text + "Remaining problems:\n" + left.map(\.text).joined()
     }
 }

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Coral
 
-/// `coral copy`: objects of a store, and what belongs to them, copied inside the store.
+/// `coral copy`: copies objects and what they own inside a store.
 struct CopyCommand: ParsableCommand {
-    /// What belongs to an object where the model says nothing else.
+    /// The rules for relationships without directives in the model.
     enum Rules: String, ExpressibleByArgument, CaseIterable {
         case ownership, everything
         case moCloner = "mocloner"
@@ -18,18 +18,19 @@ struct CopyCommand: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "copy", abstract: "Copies objects inside a store, with what belongs to them. Writes to the store.",
+        commandName: "copy", abstract: "Copies objects inside a store, with those they own. Writes to the store.",
         discussion: """
-            Every object is copied once, and what refers to a copied object refers to its copy. Directives in the \
-            model's user info count: exclude, rebuild, followParent, withoutParent, coral.copy. For other relationships \
-            --rules decides: ownership copies what cascading relationships lead to and links to the rest, everything \
-            copies all that can be reached, mocloner links where the way back is to many and copies the rest.
+            Every object is copied once, and references to a copied object are replaced by references to its copy. \
+            Directives in the model's user info are applied: exclude, rebuild, followParent, withoutParent, \
+            coral.copy. For other relationships --rules decides: ownership copies along cascading relationships and \
+            links to other objects, everything copies all reachable objects, mocloner links if the inverse is to-many \
+            and copies otherwise.
 
-            Text that must be unique gets " copy" at its end, UUIDs are made anew, and numbers are an error unless \
-            --count-up is said.
+            In attributes that must be unique, text gets the suffix " copy", UUIDs are generated, and numbers are an \
+            error unless --count-up is given.
 
-            The copies are saved together, or on any error nothing is. What is printed is the map from originals to \
-            copies. A backup of the store is made before.
+            The copies are saved in one transaction, which is rolled back on an error. The output is the map from \
+            originals to copies. A backup of the store is made before.
 
             EXAMPLES:
               coral copy Notes.sqlite --entity Note --where 'title == "Groceries"' --dry-run
@@ -44,28 +45,28 @@ struct CopyCommand: ParsableCommand {
 
     @OptionGroup var condition: ObjectCondition
 
-    @Option(name: .long, help: "What belongs to an object.")
+    @Option(name: .long, help: "The rules for the objects that belong to an object.")
     var rules: Rules = .ownership
 
     @Option(
-        name: .long, help: ArgumentHelp("Copy what a relationship leads to.", valueName: "Entity.relationship"),
+        name: .long, help: ArgumentHelp("Copy a relationship's destinations.", valueName: "Entity.relationship"),
         completion: Completion.properties)
     var copy: [String] = []
 
     @Option(
-        name: .long, help: ArgumentHelp("Link to what a relationship leads to.", valueName: "Entity.relationship"),
+        name: .long, help: ArgumentHelp("Link to a relationship's destinations.", valueName: "Entity.relationship"),
         completion: Completion.properties)
     var link: [String] = []
 
     @Option(
-        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        name: .long, help: ArgumentHelp("Exclude an entity, or a property such as Note.body.", valueName: "name"),
         completion: Completion.properties)
     var exclude: [String] = []
 
-    @Flag(name: .long, help: "Give whole numbers that must be unique the next free number.")
+    @Flag(name: .long, help: "Set integers that must be unique to the next free number.")
     var countUp = false
 
-    @Flag(name: .long, help: "Show what would be copied, and do nothing.")
+    @Flag(name: .long, help: "Show what would be copied, and change nothing.")
     var dryRun = false
 
     @Flag(name: .long, help: "Print JSON.")
@@ -96,7 +97,7 @@ struct CopyCommand: ParsableCommand {
         return chosen
     }
 
-    // MARK: - Telling
+    // MARK: - Output
 
     private func show(_ map: CopyMap) throws {
         let pairs = map.map {
@@ -126,7 +127,7 @@ struct CopyCommand: ParsableCommand {
     }
 }
 
-/// What `coral copy --json` prints.
+/// The output of `coral copy --json`.
 private struct CopyReport: Encodable {
     struct Pair: Encodable {
         var original: String

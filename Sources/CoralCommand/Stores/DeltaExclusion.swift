@@ -1,6 +1,6 @@
 import Coral
 
-/// What `--exclude` leaves out of differences, where a side is a document that holds more than was asked for.
+/// Removes the names of `--exclude` from differences, if a side is a document that contains more than was requested.
 struct DeltaExclusion {
     private let entities: [String: NSEntityDescription]
     private let names: Set<String>
@@ -17,7 +17,7 @@ struct DeltaExclusion {
         }
     }
 
-    /// The differences without what is left out.
+    /// The differences without excluded entities and properties.
     func applied(to delta: GraphDelta) -> GraphDelta {
         guard !names.isEmpty else { return delta }
         let changes = delta.changes.compactMap { change -> RecordChange? in
@@ -49,7 +49,7 @@ struct DeltaExclusion {
 
     private func isExcluded(entity: String) -> Bool { lineage(entity).contains(where: names.contains) }
 
-    /// A property, by itself or because of the entity that it leads to.
+    /// Whether a property is excluded, by itself or because its destination entity is.
     private func isExcluded(_ property: String, of entity: String) -> Bool {
         if lineage(entity).contains(where: { names.contains("\($0).\(property)") }) { return true }
         let destination = entities[entity]?.relationshipsByName[property]?.destinationEntity?.name

@@ -1,6 +1,6 @@
 import Coral
 
-/// Differences as text: a line for each thing, the summary last. The signs are those of an import's plan.
+/// Differences as text: one line for each difference, followed by the summary. The signs are those of an import's plan.
 enum DeltaReport {
     static func text(of delta: GraphDelta) -> String {
         var text = ""

@@ -2,9 +2,9 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// `coral diff`: what differs between two stores or documents, object by object.
+/// `coral diff`: the differences between two stores or documents, by object.
 struct DiffCommand: ParsableCommand {
-    /// Who is compared with whom.
+    /// The way in which objects are matched.
     enum Match: String, ExpressibleByArgument, CaseIterable {
         case automatic, keys, ids
 
@@ -19,19 +19,19 @@ struct DiffCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Compares two stores or documents, or a store with what it was, object by object.",
+        abstract: "Compares two stores or documents, or a store with its earlier state, object by object.",
         discussion: """
-            Each side is a store or a document of any format. Objects of one store and its documents are matched by their \
-            keys in the store; others by what identifies them: --key, the model's user info (coral.identity), uniqueness \
-            constraints. --match decides otherwise. Exit code 2 says that there are differences.
+            Each side is a store or a document of any format. Objects of one store and its documents are matched by \
+            their primary keys; others by their identity: --key, the model's user info (coral.identity), or uniqueness \
+            constraints. --match overrides this. Exit code 2 means that there are differences.
 
-            A line begins with + for an object that only the new side has, with - for one that only the old side has, with \
-            ~ for a value and with > for a relationship that differs. With --output the differences are written as a \
-            document, which a program can apply and revert; --json prints it.
+            A line begins with + for an object that only the new side contains, with - for one that only the old side \
+            contains, with ~ for a different value and with > for a different relationship. With --output the \
+            differences are written as a document that a program can apply and revert; --json prints it.
 
-            With --since there is one side, a store that keeps a history: what has changed since is found out from that. \
-            The old values of updated properties are not known then; \
-            with --match keys objects are named by what identifies them, so that another device can apply the document.
+            With --since the only side is a store with a history, from which the changes are determined. The old \
+            values of updated properties are then not known; with --match keys objects are named by their identity, so \
+            that the document can be applied on another device.
 
             EXAMPLES:
               coral diff Before.sqlite After.sqlite
@@ -48,16 +48,16 @@ struct DiffCommand: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Show what has changed in one store since \(HistoryPoint.meaning).", valueName: "point"))
+        help: ArgumentHelp("Show the changes of one store since \(HistoryPoint.meaning).", valueName: "point"))
     var since: HistoryPoint?
 
-    @Option(name: .long, help: "Who is compared with whom: by ids, by natural keys, or what fits.")
+    @Option(name: .long, help: "How objects are matched: by ids, by natural keys, or automatically.")
     var match: Match = .automatic
 
     @OptionGroup var keys: KeyOption
 
     @Option(
-        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        name: .long, help: ArgumentHelp("Exclude an entity, or a property such as Note.body.", valueName: "name"),
         completion: Completion.properties)
     var exclude: [String] = []
 
@@ -70,7 +70,7 @@ struct DiffCommand: ParsableCommand {
 
     func validate() throws {
         guard (new == nil) == (since != nil) else {
-            throw ValidationError("Name two sides, or one store and --since.")
+            throw ValidationError("Specify two sides, or one store and --since.")
         }
     }
 
@@ -96,7 +96,7 @@ struct DiffCommand: ParsableCommand {
             }
         }
         guard let since, old.isStore, let url = old.url else {
-            throw CommandError("--since wants a store: a document keeps no history.")
+            throw CommandError("--since requires a store: a document has no history.")
         }
         let open = try OpenStore(url: url, model: model)
         return try open.readingHistory {
@@ -118,13 +118,13 @@ struct DiffCommand: ParsableCommand {
         } else if json {
             try file.write(try delta.data(as: .json))
         } else {
-            try StandardOutput.write(delta.isEmpty ? "The two sides hold the same.\n" : DeltaReport.text(of: delta))
+            try StandardOutput.write(delta.isEmpty ? "The two sides are equal.\n" : DeltaReport.text(of: delta))
         }
     }
 
-    // MARK: - The sides
+    // MARK: - Sides
 
-    /// The model that was given, else that of the first side that is a store.
+    /// The given model, otherwise the cached model of the first side that is a store.
     private func chosenModel() throws -> NSManagedObjectModel {
         if let path = source.model { return try ModelSource.model(at: path).keepingStoredArchives() }
         guard let store = [old, new].compactMap({ $0 }).first(where: \.isStore)?.url else {

@@ -1,13 +1,14 @@
 import ArgumentParser
 import Coral
 
-/// What a document of somebody else's design means: the keys of its objects, and the words of its model.
+/// The interpretation of a document with a foreign layout: the identities of its objects, and the dialect of the
+/// model's directives.
 struct DocumentMeaning: ParsableArguments {
     @OptionGroup var keys: KeyOption
 
     @OptionGroup var words: DialectOption
 
-    /// The dialect that was asked for, its words in the model looked through first.
+    /// The chosen dialect, after its directives in the model have been checked.
     func chosenDialect(in model: NSManagedObjectModel) throws -> Dialect? {
         guard let dialect = try words.chosen() else { return nil }
         let mistakes = dialect.mistakes(in: model)
@@ -17,7 +18,7 @@ struct DocumentMeaning: ParsableArguments {
         return dialect
     }
 
-    /// The mapping of the dialect that was asked for.
+    /// The mapping of the chosen dialect.
     func mapping(of model: NSManagedObjectModel) throws -> Mapping? {
         try chosenDialect(in: model)?.mapping(of: model)
     }

@@ -1,14 +1,14 @@
 import ArgumentParser
 import Coral
 
-/// `coral export`: a store, or part of one, as a document.
+/// `coral export`: writes a store, or part of one, as a document.
 struct ExportCommand: ParsableCommand {
-    /// How records are laid out.
+    /// The layout of records.
     enum Layout: String, ExpressibleByArgument, CaseIterable {
         case flat, nested, plain
     }
 
-    /// Which part of the graph follows the objects that are asked for.
+    /// The part of the graph that is exported with the requested objects.
     enum Follow: String, ExpressibleByArgument, CaseIterable {
         case owned, everything, nothing
 
@@ -21,7 +21,7 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    /// How dates are written in the plain shape.
+    /// The form of dates in the plain layout.
     enum PlainDates: String, ExpressibleByArgument, CaseIterable {
         case exact, milliseconds
     }
@@ -29,14 +29,15 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes a store, or part of one, to a document.",
         discussion: """
-            Without --entity the whole store is written. With it, the objects of that entity, those that the predicate \
-            finds, and what --follow says: what they own (their cascading relationships), everything, or nothing.
+            Without --entity the whole store is written. With it, the objects of that entity that match the predicate \
+            are written, and the related objects according to --follow: those that they own (through cascading \
+            relationships), everything, or nothing.
 
-            The format html is one page to look at in a browser or to send to somebody: the objects with links along \
-            their relationships. It cannot be imported again; the others can.
+            The format html is a single page for a browser: the objects, with links along their relationships. It \
+            cannot be imported again; all other formats can.
 
-            Large values may be in files in a hidden folder beside the store. Where such a file does not exist, the \
-            document has its name, and the exit code is 2: see --missing-files.
+            Large values may be in files in a hidden folder beside the store. If such a file does not exist, the \
+            document contains its name, and the exit code is 2: see --missing-files.
 
             EXAMPLES:
               coral export Notes.sqlite -o notes.json
@@ -51,35 +52,35 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
-    @Option(name: .long, help: "The format of the document; else what the file's name says, or json.")
+    @Option(name: .long, help: "The format of the document. Default: that of the file's extension, or json.")
     var format: ExportFormat?
 
-    @Option(name: .long, help: "How records are laid out.")
+    @Option(name: .long, help: "The layout of records.")
     var shape: Layout?
 
-    @Option(name: .long, help: "Only objects of this entity, and what follows them.", completion: Completion.entities)
+    @Option(name: .long, help: "Only objects of this entity, and what --follow adds.", completion: Completion.entities)
     var entity: String?
 
     @OptionGroup var condition: ObjectCondition
 
-    @Option(name: .long, help: "What follows the objects of --entity.")
+    @Option(name: .long, help: "The related objects to export with those of --entity.")
     var follow: Follow?
 
     @Option(
-        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        name: .long, help: ArgumentHelp("Exclude an entity, or a property such as Note.body.", valueName: "name"),
         completion: Completion.properties)
     var exclude: [String] = []
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Put binary values from this size on into files of their own, in a folder beside the document.",
+            "Write binary values of at least this size to separate files, in a folder beside the document.",
             valueName: "bytes"))
     var filesFrom: Int?
 
     @OptionGroup var missing: MissingFilesOption
 
-    @Option(name: .long, help: "How dates are written in the plain shape: exact or milliseconds.")
+    @Option(name: .long, help: "The form of dates in the plain shape: exact or milliseconds.")
     var dates: PlainDates = .exact
 
     @OptionGroup var meaning: DocumentMeaning
@@ -88,12 +89,12 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         if condition.predicate != nil, entity == nil {
-            throw ValidationError("--where wants --entity: the entity it is about.")
+            throw ValidationError("--where requires --entity.")
         }
         if let filesFrom {
-            guard filesFrom > 0 else { throw ValidationError("--files-from wants a number of bytes above zero.") }
+            guard filesFrom > 0 else { throw ValidationError("--files-from requires a positive number of bytes.") }
             guard file.url != nil, entity == nil else {
-                throw ValidationError("--files-from wants --output, and a whole store: files stand beside a document.")
+                throw ValidationError("--files-from requires --output and a whole store.")
             }
         }
     }
@@ -123,7 +124,7 @@ struct ExportCommand: ParsableCommand {
         try missing.report(result)
     }
 
-    /// What `--entity` and `--where` ask for; nil for the whole store.
+    /// The request of `--entity` and `--where`; nil for the whole store.
     private func request(_ open: OpenStore) throws -> NSFetchRequest<NSManagedObjectID>? {
         guard let entity else { return nil }
         let description = try open.entity(named: entity)
@@ -146,7 +147,7 @@ struct ExportCommand: ParsableCommand {
         _ open: OpenStore, with exporter: GraphExporter, _ progress: Progress
     ) throws -> ExportResult {
         guard let url = file.url, case .graph = chosenFormat else {
-            throw CommandError("A page has no files beside it: --files-from does not go with it.")
+            throw CommandError("An HTML page has no external files: --files-from cannot be combined with it.")
         }
         return try exporter.exportStore(of: open.snapshot(), to: url, progress: progress)
     }
@@ -163,9 +164,9 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    // MARK: - What was chosen
+    // MARK: - Options
 
-    /// The format that was asked for, else the one that the file's name says.
+    /// The requested format, otherwise the one of the file's extension.
     private var chosenFormat: ExportFormat {
         format ?? ExportFormat(fileExtension: file.fileExtension) ?? .graph(.json)
     }
@@ -174,13 +175,13 @@ struct ExportCommand: ParsableCommand {
         guard let shape else { return nil }
         switch format {
         case .graph(.jsonLines):
-            throw CommandError("JSON Lines hold a record a line: --shape \(shape.rawValue) does not go with them.")
-        case .html: throw CommandError("A page has a shape of its own: --shape does not go with it.")
+            throw CommandError("JSON Lines have no other shape: omit --shape \(shape.rawValue).")
+        case .html: throw CommandError("An HTML page has its own shape: --shape cannot be combined with it.")
         case .graph: return DocumentShape(rawValue: shape.rawValue)
         }
     }
 
-    /// A nested store holds each object where it is first met; a flat one needs no relationship to be followed.
+    /// A nested layout contains each object where it is first reached; a flat one follows no relationships.
     private var chosenPart: GraphShape {
         var part = GraphShape((follow ?? .owned).base)
         for name in exclude { part.exclude(name) }
@@ -193,7 +194,7 @@ struct ExportCommand: ParsableCommand {
     }
 }
 
-/// What a store is exported as: a document, or a page to look at.
+/// The format of an exported store: a document format, or an HTML page.
 enum ExportFormat: ExpressibleByArgument {
     case graph(GraphFormat)
     case html

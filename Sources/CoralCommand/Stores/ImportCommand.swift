@@ -2,19 +2,20 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// `coral import`: a document into a store.
+/// `coral import`: imports a document into a store.
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Imports a document into a store, which is made where there is none.",
+        commandName: "import", abstract: "Imports a document into a store, which is created if it does not exist.",
         discussion: """
-            Objects are found by the keys that --key or the model's user info (coral.identity) declare, by the model's \
-            uniqueness constraints, or by their ids where the document comes from the very store. What is found is \
-            updated, the rest is made. All is written, or on any error nothing.
+            Existing objects are found by the identity that --key or the model's user info (coral.identity) declares, \
+            by the model's uniqueness constraints, or by their ids if the document was exported from the same store. \
+            Objects that are found are updated, the others are inserted. All changes are saved together, and none on \
+            an error.
 
-            With --restore a store is made again as it was when it was exported: with its UUID and its primary keys.
+            With --restore a store is created as it was when it was exported: with its UUID and its primary keys.
 
-            A new store needs a model: --model takes a .momd, .mom, .xcdatamodeld, .xcdatamodel, or a store that keeps \
-            its own. A backup of a store that is there is made before it is changed.
+            A new store needs a model: --model takes a .momd, .mom, .xcdatamodeld or .xcdatamodel, or a store that \
+            contains its model. A backup of an existing store is made before it is changed.
 
             EXAMPLES:
               coral import notes.json --into Notes.sqlite --dry-run
@@ -30,33 +31,33 @@ struct ImportCommand: ParsableCommand {
         completion: Completion.stores)
     var into: String
 
-    @Flag(name: .long, help: "Keep the UUID and the primary keys of the store that the document comes from.")
+    @Flag(name: .long, help: "Keep the UUID and the primary keys of the store from which the document was exported.")
     var restore = false
 
-    @Flag(name: .long, help: "Show what would be done, and do nothing.")
+    @Flag(name: .long, help: "Show what would be done, and change nothing.")
     var dryRun = false
 
-    /// How a document that does not say it is laid out.
+    /// The layout of a document that does not declare it.
     enum Layout: String, ExpressibleByArgument, CaseIterable {
         case plain
     }
 
-    @Option(name: .long, help: "How the document is laid out, where it does not say it: arrays by entity, with keys.")
+    @Option(name: .long, help: "The document's layout, if it does not declare it: plain has arrays by entity.")
     var shape: Layout?
 
     @OptionGroup var meaning: DocumentMeaning
 
-    @Option(name: .long, help: "The entity of objects that do not say theirs.", completion: Completion.entities)
+    @Option(name: .long, help: "The entity of objects that do not declare theirs.", completion: Completion.entities)
     var entity: String?
 
-    @OptionGroup(title: "What does not fit") var policies: ImportPolicies
+    @OptionGroup(title: "Conflicts") var policies: ImportPolicies
 
-    @OptionGroup(title: "What does not fit") var missing: MissingFilesOption
+    @OptionGroup(title: "Conflicts") var missing: MissingFilesOption
 
-    @Flag(name: .long, help: "Refuse values that are not of their declared type.")
+    @Flag(name: .long, help: "Reject values that are not of their declared type.")
     var strict = false
 
-    @Flag(name: .long, help: "Leave out records with errors, and import the rest.")
+    @Flag(name: .long, help: "Omit records with errors, and import the rest.")
     var skipInvalid = false
 
     @Flag(name: .long, help: "Print JSON.")
@@ -67,7 +68,7 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func validate() throws {
-        if restore, dryRun { throw ValidationError("--dry-run does not go with --restore.") }
+        if restore, dryRun { throw ValidationError("--dry-run cannot be combined with --restore.") }
     }
 
     func run() throws {
@@ -75,12 +76,12 @@ struct ImportCommand: ParsableCommand {
         restore ? try restoreStore(from: document) : try importDocument(document)
     }
 
-    /// Where the store is or will be, without symbolic links, and whether it is new.
+    /// The location of the store without symbolic links, and whether the store is new.
     private func place() throws -> (store: URL, isNew: Bool) {
         let store = URL(fileURLWithPath: into).withoutLinks
         try OpenStore.requireFile(store)
         guard !ReadFiles([file.url]).wouldBeReplaced(by: store, isStore: true) else {
-            throw CommandError("The store at \(into) and the document \(file.name) are one file. Name another store.")
+            throw CommandError("The store \(into) and the document \(file.name) are the same file. Name another store.")
         }
         return (store, !FileManager.default.fileExists(atPath: store.path))
     }
@@ -107,12 +108,12 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    /// Imports into a store that takes its place when everything is in it.
+    /// Imports into a new store, which is moved to its destination after the import has succeeded.
     private func importIntoNewStore(
         at store: URL, _ document: ImportSource, _ model: NSManagedObjectModel, _ options: ImportOptions
     ) throws {
         try StandardOutput.requireOpen()
-        // A document of 32 MB and more is better imported in batches.
+        // Documents of 32 MB and more are imported in batches.
         if file.byteCount >= 32_000_000, !options.skipsInvalid, options.deletionScopes.isEmpty {
             return try report(
                 try StoreCreation.makeStore(at: store, model: model) { draft in
@@ -141,7 +142,7 @@ struct ImportCommand: ParsableCommand {
         let open = try OpenStore(url: draft, model: model, isReadOnly: false)
         let result = try Work.run("Importing", noun: "byte") { progress in
             var batches = BatchImporter(into: open.coordinator, options: options)
-            // The classes of the app are not here, so that none of them has a say.
+            // The classes of the app are not available, so their methods cannot affect the import.
             batches.rowImporting = .always
             return try batches.importDocument(document, entity: entity, progress: progress)
         }
@@ -170,7 +171,7 @@ struct ImportCommand: ParsableCommand {
         if let dialect = try meaning.chosenDialect(in: model) {
             options = try dialect.importOptions(for: model, options)
         } else {
-            // A misspelt name shall not go unnoticed. Dialects are for documents of which a model wants but a part.
+            // A misspelt name must be reported. With a dialect, a model may use only a part of the document.
             options.unknownKeys = .record
         }
         try policies.apply(to: &options, model: model)
@@ -203,11 +204,11 @@ struct ImportCommand: ParsableCommand {
         try report(try backup.protecting(OpenStore(url: store, model: model), restore))
     }
 
-    // MARK: - Telling
+    // MARK: - Output
 
     private func report(_ plan: ImportPlan<NSManagedObject>) throws {
         StandardError.warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
-        StandardError.warn(plan.errors.kept.map { "Left out: \($0)" }, of: plan.errors.count)
+        StandardError.warn(plan.errors.kept.map { "Omitted: \($0)" }, of: plan.errors.count)
         if json {
             try JSONOutput.report(ImportSummary(plan, isSaved: true))
         } else {
@@ -238,7 +239,7 @@ struct ImportCommand: ParsableCommand {
     }
 }
 
-/// A store in memory, for plans that nobody carries out.
+/// A store in memory, for plans that are not executed.
 private struct ImportTarget {
     let context: NSManagedObjectContext
 

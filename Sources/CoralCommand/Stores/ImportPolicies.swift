@@ -1,33 +1,33 @@
 import ArgumentParser
 import Coral
 
-/// What an import does with that in a document which does not fit.
+/// The policies of an import for records that do not fit the model or the store.
 struct ImportPolicies: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What becomes of references to objects that are nowhere: fail, skip, record (leave out and tell) or stub.",
+            "The policy for dangling references: fail, skip, record (omit and report) or stub.",
             valueName: "policy"))
     var dangling: DanglingReferencePolicy?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What becomes of members that the model does not have: ignore, record (leave out and tell) or fail.",
+            "The policy for members that the model does not have: ignore, record (omit and report) or fail.",
             valueName: "policy"))
     var unknownKeys: UnknownKeyPolicy?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What becomes of that in a document of another model version which has no place here: fail, skip or keep.",
+            "The policy for parts of another model version that this one does not have: fail, skip or keep.",
             valueName: "policy"))
     var otherModel: OtherModelPolicy?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What becomes of members that a relationship has and the document does not list: set, union or replace, as in Note.items=replace.",
+            "The policy for a relationship's present members: set, union or replace, as in Note.items=replace.",
             valueName: "policy"))
     var relationship: [String] = []
 
@@ -37,10 +37,10 @@ struct ImportPolicies: ParsableArguments {
         completion: Completion.entities)
     var deleteMissing: [String] = []
 
-    @Flag(name: .long, help: "Objects of entities without a key are those that have all the same attributes.")
+    @Flag(name: .long, help: "Match objects of entities without a key by all their attributes.")
     var byContent = false
 
-    /// What decides which object a record is about, where its key and its id belong to two.
+    /// The rule that decides if a record's key and its id belong to two different objects.
     enum Identity: String, ExpressibleByArgument, CaseIterable {
         case key
         case storedID = "stored-id"
@@ -49,14 +49,14 @@ struct ImportPolicies: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Which object a record is about where its key and its id in this very store belong to two: key, or stored-id, which changes the object's key.",
+            "The rule if a record's key and id match different objects: key, or stored-id, which changes the key.",
             valueName: "what"))
     var identity: Identity = .key
 
-    @Flag(name: .long, help: "Accept a comma after the last element, as Apple's reader of JSON does.")
+    @Flag(name: .long, help: "Accept a comma after the last element, as Apple's JSON reader does.")
     var trailingCommas = false
 
-    /// Puts what was asked for into the options. Throws `CommandError` for what the model does not have.
+    /// Sets the chosen policies in the options. Throws `CommandError` for names that the model does not have.
     func apply(to options: inout ImportOptions, model: NSManagedObjectModel) throws {
         if let dangling { options.danglingReferences = dangling }
         if let unknownKeys { options.unknownKeys = unknownKeys }

@@ -1,6 +1,6 @@
 import Coral
 
-/// A plan as text: a line for each thing to be done, the summary last.
+/// An import plan as text: one line for each step, followed by the summary.
 enum ImportReport {
     static func text(of plan: ImportPlan<NSManagedObject>) -> String {
         var lines: [String] = []
@@ -48,7 +48,7 @@ enum ImportReport {
     }
 }
 
-/// What `coral import --json` prints.
+/// The output of `coral import --json`.
 struct ImportSummary: Encodable {
     var isSaved: Bool
     var insertCount: Int
@@ -58,7 +58,7 @@ struct ImportSummary: Encodable {
     var missingFileCount: Int
     var conflicts: [String]
     var errors: [String]
-    /// What is to be done, a line each as without `--json`; only of a plan.
+    /// The steps, in the same form as without `--json`; only for a plan.
     var steps: [String]?
 
     init(_ plan: ImportPlan<NSManagedObject>, isSaved: Bool) {

@@ -1,10 +1,10 @@
 import ArgumentParser
 import Coral
 
-/// `coral info`: what a store holds, and what it says of itself.
+/// `coral info`: the content and the metadata of a store.
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Shows what a store holds: entities with counts, relationships, metadata.",
+        commandName: "info", abstract: "Shows the content of a store: entities with counts, relationships, metadata.",
         discussion: """
             EXAMPLES:
               coral info Notes.sqlite
@@ -26,13 +26,13 @@ struct InfoCommand: ParsableCommand {
     }
 }
 
-/// What `coral info` shows.
+/// The output of `coral info`.
 private struct StoreReport: Encodable {
     var path: String
     var uuid: String
     var frameworkVersion: Int?
     var modelVersionIdentifiers: [String]
-    /// Where the model that the store was opened with comes from matters to who reads the counts.
+    /// Whether the store contains its model; otherwise the counts depend on the model of the option.
     var keepsModel: Bool?
     var journalMode: String?
     var journal: String?
@@ -80,7 +80,7 @@ private struct StoreReport: Encodable {
         if let frameworkVersion { lines.append(("Framework", "\(frameworkVersion)")) }
         let versions =
             modelVersionIdentifiers.isEmpty ? "no identifiers" : modelVersionIdentifiers.joined(separator: ", ")
-        lines.append(("Model", versions + (keepsModel == false ? "; the store keeps none of itself" : "")))
+        lines.append(("Model", versions + (keepsModel == false ? "; the store does not contain it" : "")))
         if let byteCount {
             let log = (logByteCount ?? 0) > 0 ? ", log \(Quantity.bytes(logByteCount ?? 0))" : ""
             lines.append(("Size", Quantity.bytes(byteCount) + log))

@@ -1,15 +1,16 @@
 import ArgumentParser
 import Coral
 
-/// Which objects of a store a command is about: `--where`, for an entity.
+/// The condition for the objects of a command: `--where`, for an entity.
 struct ObjectCondition: ParsableArguments {
     @Option(
         name: .customLong("where"),
-        help: ArgumentHelp("Only objects for which this holds, such as 'rank > 3'.", valueName: "predicate"),
+        help: ArgumentHelp("Only objects that match this predicate, such as 'rank > 3'.", valueName: "predicate"),
         completion: Completion.keyPaths)
     var predicate: String?
 
-    /// The objects of an entity for which the condition holds, in the order of their names. Call it on the store's queue.
+    /// The objects of an entity that match the condition, in the order of their names. Must be called on the store's
+    /// queue.
     ///
     /// Throws `CommandError` for an entity or a predicate that does not fit the model.
     func objects(of entity: String, in open: OpenStore) throws -> [NSManagedObject] {
@@ -18,7 +19,7 @@ struct ObjectCondition: ParsableArguments {
         return StoredName.sorted(try open.context.fetch(request))
     }
 
-    /// Throws `CommandError` that shows where the predicate is wrong.
+    /// Throws `CommandError` with the position of an error in the predicate.
     func predicate(for entity: NSEntityDescription) throws -> NSPredicate? {
         try predicate.map { try Predicates.predicate($0, for: entity) }
     }

@@ -1,24 +1,24 @@
 import AtomicFiles
 import Coral
 
-/// A store that a command has opened.
+/// An open store of a command.
 struct OpenStore {
     let url: URL
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
-    /// For use on the thread that opened the store. That of a store opened for reading only reads `snapshot()`.
+    /// For use on the thread that opened the store. The context of a store that is opened read-only reads `snapshot()`.
     let context: NSManagedObjectContext
-    /// The state of a store that is opened for reading only.
+    /// The pinned state of a store that is opened read-only.
     private let held: StoreSnapshot?
 
     var model: NSManagedObjectModel { coordinator.managedObjectModel }
 
-    /// Opens a store. Transformable values stay the bytes that they are, so that no transformer of an app is needed.
+    /// Opens a store. Transformable values are kept as bytes, so that no transformer of an app is needed.
     ///
-    /// A store that is opened for reading only is read in one state, be it written by others meanwhile. One that is written keeps
-    /// its journal mode.
+    /// A store that is opened read-only is read in one state, even if others write to it. A store that is opened for
+    /// writing keeps its journal mode.
     ///
-    /// - Parameter isReadOnly: Whether every file of the store stays as it is.
+    /// - Parameter isReadOnly: Whether all files of the store must remain unchanged.
     /// Throws `CommandError` and errors of Core Data's.
     init(path: String, model source: ModelSource, isReadOnly: Bool = true) throws {
         let url = URL(fileURLWithPath: path)
@@ -29,27 +29,27 @@ struct OpenStore {
         try self.init(url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly)
     }
 
-    /// Refuses what is no file, such as a pipe, from which no store can be read. Throws `CommandError`.
+    /// Rejects anything but a regular file, such as a pipe. Throws `CommandError`.
     static func requireFile(_ url: URL) throws {
         guard let status = FileStatus(url.path), !status.isRegular, !status.isFolder else { return }
-        throw CommandError("\(url.path) is a device or a pipe, and no store.")
+        throw CommandError("\(url.path) is a device or a pipe, not a store.")
     }
 
-    /// Closes the store. What was fetched of it cannot be used any more.
+    /// Closes the store. Objects fetched from it can no longer be used.
     func close() throws {
         context.performAndWait { context.reset() }
         try coordinator.remove(store)
     }
 
-    /// Opens a store as `init(path:model:isReadOnly:)` does. One that is written is opened only where the change can be reported:
-    /// opening it writes to its file.
+    /// Opens a store as `init(path:model:isReadOnly:)` does. For writing it is opened only if the change can be
+    /// reported, because opening already writes to its file.
     ///
-    /// - Parameter options: Options of Core Data's, besides those that follow from the rest.
+    /// - Parameter options: Additional Core Data options.
     init(
         url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, options additional: [AnyHashable: Any] = [:]
     ) throws {
         if !isReadOnly { try StandardOutput.requireOpen() }
-        // What belongs to a store stands beside the file, not beside a link to it.
+        // The companion files are beside the file, not beside a link to it.
         let url = url.withoutLinks
         self.url = url
         let model = model.keepingStoredArchives()
@@ -58,7 +58,7 @@ struct OpenStore {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: NSSQLiteStoreType, at: url, options: options)
         options.merge(additional) { $1 }
-        // A store that was stripped of its hashes fits any model, or none: who gives one shall have it.
+        // If the hashes have been removed from a store's metadata, the given model is accepted without a check.
         if metadata[NSStoreModelVersionHashesKey] == nil { options[NSIgnorePersistentStoreVersioningOption] = true }
         #if !canImport(Darwin)
             try Self.warnOfUnfinishedTransaction(of: url, isReadOnly: isReadOnly)
@@ -82,7 +82,7 @@ struct OpenStore {
         }
     }
 
-    /// The state that a reading command reads in all its steps.
+    /// The state that a reading command uses in all its steps.
     func snapshot() throws -> StoreSnapshot { try held ?? StoreSnapshot(of: coordinator) }
 
     #if !canImport(Darwin)
@@ -94,7 +94,7 @@ struct OpenStore {
         }
     #endif
 
-    /// Which entities make a model unfit for a store, as a sentence.
+    /// The entities in which a model and a store differ, as a sentence.
     private static func mismatch(
         of model: NSManagedObjectModel, with metadata: [String: Any], at url: URL
     ) -> String {
@@ -102,15 +102,15 @@ struct OpenStore {
         let given = model.entityVersionHashesByName
         let different = Set(stored.keys).union(given.keys).filter { stored[$0] != given[$0] }.sorted()
         let names = different.prefix(5).joined(separator: ", ") + (different.count > 5 ? ", …" : "")
-        return "The model is not the one that \(url.path) was written with: it differs in \(names)."
+        return "\(url.path) was written with another model, which differs in \(names)."
     }
 
-    /// The entity of that name.
+    /// The entity with a name.
     ///
-    /// Throws `CommandError`, with a suggestion, where there is none.
+    /// Throws `CommandError` with a suggestion if there is none.
     func entity(named name: String) throws -> NSEntityDescription { try Self.entity(named: name, in: model) }
 
-    /// The entity of that name in a model; throws as `entity(named:)` does.
+    /// The entity with a name in a model; throws as `entity(named:)` does.
     static func entity(named name: String, in model: NSManagedObjectModel) throws -> NSEntityDescription {
         guard let entity = model.entitiesByName[name] else {
             throw CommandError.noEntity(name, in: model.entitiesByName.keys)

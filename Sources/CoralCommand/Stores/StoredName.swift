@@ -1,6 +1,6 @@
 import Coral
 
-/// An object of a store, as people name it: `Note/p12`.
+/// The short name of a stored object: `Note/p12`.
 struct StoredName: Comparable {
     let entity: String
     let key: String
@@ -12,7 +12,7 @@ struct StoredName: Comparable {
 
     var text: String { "\(entity)/\(key)" }
 
-    /// A sentence in which objects are called so, and not by their URIs.
+    /// Replaces the URIs of objects in a sentence by their short names.
     static func shortened(_ sentence: String) -> String {
         sentence.replacingOccurrences(of: "x-coredata://[^/ ]+/", with: "", options: .regularExpression)
     }
@@ -24,7 +24,7 @@ struct StoredName: Comparable {
 
     static func < (left: StoredName, right: StoredName) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
-        // Keys are the letter p and a number: the longer is the larger.
+        // Keys are the letter p and a number: a longer one is greater.
         return (left.key.utf8.count, left.key) < (right.key.utf8.count, right.key)
     }
 }

@@ -2,18 +2,18 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// `coral subset`: a part of a store as a new store.
+/// `coral subset`: writes a part of a store as a new store.
 struct SubsetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "subset", abstract: "Writes some objects of a store, and all they own, to a new store.",
+        commandName: "subset", abstract: "Writes some objects of a store, and those they own, to a new store.",
         discussion: """
-            What belongs to an object is decided as by coral copy, and what it must not be without comes too, so that the \
-            new store is valid. The store itself is only read.
+            Related objects are chosen as by coral copy. Required objects are included, so that the new store is \
+            valid. The store itself is only read.
 
-            --redact replaces an attribute's values, the same value always by the same substitute: \
-            --redact Customer.name=name --redact Customer.email=email. Substitutes are shape, name, email, token, uuid, \
-            date (up to 180 days away), number (0 to 9999), null, and text:… for a text of one's own. They follow from \
-            the secret in the environment variable CORAL_SECRET; without it from one that nobody knows.
+            --redact replaces an attribute's values; equal values get equal substitutes: --redact Customer.name=name \
+            --redact Customer.email=email. Substitutes are shape, name, email, token, uuid, date (up to 180 days \
+            away), number (0 to 9999), null, and text:… for a given text. They are derived from the secret in the \
+            environment variable CORAL_SECRET, or from a random secret if it is not set.
 
             EXAMPLES:
               coral subset Shop.sqlite --entity Customer --where 'number IN {3, 5, 8}' -o Three.sqlite
@@ -28,31 +28,31 @@ struct SubsetCommand: ParsableCommand {
         completion: Completion.stores)
     var output: String?
 
-    @Flag(name: .long, help: "Replace the store if there is one, without asking.")
+    @Flag(name: .long, help: "Replace an existing store without asking.")
     var force = false
 
-    @Option(name: .long, help: "The entity of the objects to begin with.", completion: Completion.entities)
+    @Option(name: .long, help: "The entity of the initial objects.", completion: Completion.entities)
     var entity: String
 
     @OptionGroup var condition: ObjectCondition
 
-    @Option(name: .long, help: "At most so many objects to begin with.")
+    @Option(name: .long, help: "The maximum number of initial objects.")
     var limit: Int?
 
-    @Option(name: .long, help: "What belongs to an object.")
+    @Option(name: .long, help: "The rules for the objects that belong to an object.")
     var rules: CopyCommand.Rules = .ownership
 
     @Option(
-        name: .long, help: ArgumentHelp("Take what a relationship leads to.", valueName: "Entity.relationship"),
+        name: .long, help: ArgumentHelp("Include a relationship's destinations.", valueName: "Entity.relationship"),
         completion: Completion.properties)
     var copy: [String] = []
 
     @Option(
-        name: .long, help: ArgumentHelp("Leave out an entity, or a property such as Note.body.", valueName: "name"),
+        name: .long, help: ArgumentHelp("Exclude an entity, or a property such as Note.body.", valueName: "name"),
         completion: Completion.properties)
     var exclude: [String] = []
 
-    @Flag(name: .long, help: "Take objects that belong to nobody in the subset too, without what is theirs.")
+    @Flag(name: .long, help: "Also include objects without an owner in the subset, without the objects that they own.")
     var neighbours = false
 
     @Option(
@@ -60,7 +60,7 @@ struct SubsetCommand: ParsableCommand {
         completion: Completion.properties)
     var redact: [String] = []
 
-    @Flag(name: .long, help: "Show what would be written, and do nothing.")
+    @Flag(name: .long, help: "Show what would be written, and write nothing.")
     var dryRun = false
 
     @Flag(name: .long, help: "Print JSON.")
@@ -70,7 +70,7 @@ struct SubsetCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
-        if output == nil, !dryRun { throw ValidationError("Say with --output which store is to be written.") }
+        if output == nil, !dryRun { throw ValidationError("Specify the store to write with --output.") }
         if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
     }
 
@@ -81,7 +81,7 @@ struct SubsetCommand: ParsableCommand {
             let roots = limit.map { Array(found.prefix($0)) } ?? found
             guard !roots.isEmpty else {
                 throw CommandError(
-                    "There is no object of \(entity) to begin with: the store has none, or --where finds none.")
+                    "There is no initial object of \(entity): the store has none, or none matches --where.")
             }
             let subset = try chosenSubset()
             guard let output, !dryRun else {
@@ -90,7 +90,7 @@ struct SubsetCommand: ParsableCommand {
             let url = URL(fileURLWithPath: output)
             try Confirmation.requireFree(output, for: .store, reading: [open.url, source.url], isForced: force)
             try StandardOutput.requireOpen()
-            // That a file which is there may be replaced has been asked; one that comes later is not.
+            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
             let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
             try show(
                 try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) })
@@ -125,14 +125,14 @@ struct SubsetCommand: ParsableCommand {
     }
 }
 
-/// What `coral subset --json` prints.
+/// The output of `coral subset --json`.
 private struct SubsetReport: Encodable {
     var isWritten: Bool
     var objects: [String: Int]
     var omissionCount: Int
 }
 
-/// Reads `Customer.name=name`.
+/// Parses `Customer.name=name`.
 private enum RedactOption {
     static func parse(_ text: String) throws -> (attribute: String, substitute: Redaction.Substitute) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)

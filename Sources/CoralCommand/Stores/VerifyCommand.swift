@@ -2,14 +2,14 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// `coral verify`: whether a store survives being exported and imported.
+/// `coral verify`: checks that a store is unchanged after being exported and imported.
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Exports a store, makes a new one of the document, and compares the two.",
+        commandName: "verify", abstract: "Exports a store, restores a new one from the document, and compares the two.",
         discussion: """
-            The store itself is only read. The document and the new store are made in a temporary folder, and removed. \
-            Compared are the documents of both stores, byte by byte. Exit code 2 says that they differ, or that values \
-            are missing, because the files that hold them do not exist.
+            The store itself is only read. The document and the new store are created in a temporary folder, and \
+            removed. The documents of both stores are compared byte by byte. Exit code 2 means that they differ, or \
+            that values are missing because their files do not exist.
 
             EXAMPLES:
               coral verify Notes.sqlite
@@ -19,7 +19,7 @@ struct VerifyCommand: ParsableCommand {
     @Argument(help: "The store.", completion: Completion.stores)
     var store: String
 
-    @Option(name: .long, help: "The format of the document on the way.")
+    @Option(name: .long, help: "The format of the intermediate document.")
     var format: DocumentFormat = .json
 
     @Flag(name: .long, help: "Print JSON.")
@@ -29,7 +29,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let open = try OpenStore(path: store, model: source)
-        // What a killed process has left of another verification goes too.
+        // This also removes what a killed process has left of another verification.
         let partial = try PartialFolder(
             for: FileManager.default.temporaryDirectory.appendingPathComponent("coral-verify"))
         let folder = partial.url
@@ -52,7 +52,7 @@ struct VerifyCommand: ParsableCommand {
         if !report.isEqual || report.missingFileCount > 0 { throw CommandStatus.findings.exitCode }
     }
 
-    /// The store as lines, an object each.
+    /// The store as JSON Lines, with one object in each.
     private func lines(of open: OpenStore, _ file: URL) throws -> Data {
         _ = try Work.run("Comparing") {
             try GraphExporter(format: .jsonLines).exportStore(of: open.snapshot(), to: file, progress: $0)
@@ -61,7 +61,7 @@ struct VerifyCommand: ParsableCommand {
     }
 }
 
-/// A format of documents, as the command line names it.
+/// A document format as a command line argument.
 struct DocumentFormat: ExpressibleByArgument {
     let format: GraphFormat
 
@@ -80,15 +80,15 @@ struct DocumentFormat: ExpressibleByArgument {
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
-/// What `coral verify` shows.
+/// The output of `coral verify`.
 private struct VerifyReport: Encodable {
     var store: String
     var format: String
     var objectCount: Int
-    /// The values whose files do not exist: they cannot be compared.
+    /// The number of values whose files do not exist; they cannot be compared.
     var missingFileCount: Int
     var isEqual: Bool
-    /// The first lines that only one side has: `-` as it was, `+` as it came back.
+    /// The first lines that only one side has: `-` for the original, `+` for the restored store.
     var differences: [String]
 
     init(store: String, objectCount: Int, missingFileCount: Int, format: String, before: Data, after: Data) {
@@ -113,8 +113,8 @@ private struct VerifyReport: Encodable {
                 missingFileCount == 0
                 ? "" : ", but for \(Quantity.count(missingFileCount, "value")) whose files do not exist"
             return "\(Quantity.count(objectCount, "object")) exported as \(format) and restored: "
-                + "the new store holds the same, byte for byte\(missing).\n"
+                + "the new store is equal, byte for byte\(missing).\n"
         }
-        return "The new store does not hold the same.\n" + differences.map { $0 + "\n" }.joined()
+        return "The new store differs.\n" + differences.map { $0 + "\n" }.joined()
     }
 }

@@ -15,9 +15,9 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
         "_NSPersistentStoreCoordinatorWillRemoveStoreNotification")
 
-    /// This or another coordinator or process has written to a store. The object is the coordinator; the user info holds
-    /// ``NSStoreUUIDKey``, ``NSPersistentStoreURLKey`` and, where the store has a history, ``NSPersistentHistoryTokenKey``:
-    /// the point that the history has come to, an ``NSPersistentHistoryToken``.
+    /// This or another coordinator or process has written to a store. The object is the coordinator; the user info
+    /// contains ``NSStoreUUIDKey``, ``NSPersistentStoreURLKey`` and, if the store has a history,
+    /// ``NSPersistentHistoryTokenKey``: an ``NSPersistentHistoryToken`` of the last transaction.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 
     /// Ubiquity has imported changes. Never posted here.
