@@ -41,7 +41,7 @@ import Testing
         let run = try CommandRun("copy", store.path, "--entity", "Note", "--where", "rank == 0")
         #expect(run.status == 0)
         let line = try #require(run.errors.split(separator: "\n").first)
-        let backup = String(line.dropFirst("The store as it was: ".count))
+        let backup = String(line.dropFirst("Backup of the store: ".count))
         #expect(try CommandRun("info", backup).output.contains("Objects    6"))
         #expect(try CommandRun("info", store.path).output.contains("Objects    8"))
         let quiet = try CommandRun("copy", store.path, "--entity", "Note", "--where", "rank == 0", "--no-backup")
@@ -77,7 +77,7 @@ import Testing
         ] {
             let run = try CommandRun(arguments + ["--force"])
             #expect(run.status == 1, "\(arguments)")
-            #expect(run.errors.contains("would replace what is read"), "\(run.errors)")
+            #expect(run.errors.contains("would replace its input"), "\(run.errors)")
         }
         #expect(try CommandRun("check", link, "--repair", store.path, "--force").status == 1)
         #expect(try store.contents() == before)

@@ -57,7 +57,7 @@ import Testing
             ])
         let object = "x-coredata://\(uuid)/Note/p1"
         #expect(try self.lines("history", url.path, "--object", object).count == 4)
-        #expect(try self.lines("history", url.path, "--since", "2999-01-01") == ["There are no such transactions."])
+        #expect(try self.lines("history", url.path, "--since", "2999-01-01") == ["There are no matching transactions."])
     }
 
     @Test func `a history is printed as JSON and as a page`() throws {
@@ -90,7 +90,7 @@ import Testing
         #expect(
             try CommandRun("history", "purge", url.path, "--keep", "0", "--force").output
                 == "1 change deleted from the history.\n")
-        #expect(try lines("history", url.path) == ["There are no such transactions."])
+        #expect(try lines("history", url.path) == ["There are no matching transactions."])
     }
 
     @Test func `a store without a history is an error, and gets none`() throws {

@@ -264,7 +264,7 @@ import Testing
         ] {
             let run = try CommandRun(arguments + ["--force"])
             #expect(run.status == 1, "\(arguments): \(run.output)")
-            #expect(run.errors.contains("would replace what is read"), "\(arguments): \(run.errors)")
+            #expect(run.errors.contains("would replace its input"), "\(arguments): \(run.errors)")
         }
         let log = try CommandRun("import", document, "--into", String(document.dropLast(5)), "--model", store.path)
         #expect(log.status == 0, "\(log.errors)")

@@ -69,7 +69,7 @@ import Testing
                 + entity Tag  0 attributes, 0 relationships
 
                 Version hashes differ: Note, Tag. A store must be migrated.
-                Core Data cannot find out the migration by itself:
+                Core Data cannot infer the migration:
                     Note.rank: It is required and new, and there is no default value for existing objects.
 
                 """)

@@ -7,9 +7,9 @@ import GRDB
 enum RecoveredCopy {
     /// Copies the database and its journal, and lets SQLite roll the transaction back in the copy.
     ///
-    /// - Returns: A connection to the copy; nil where the journal is no longer there, because another process has ended its
-    ///   transaction since the journal was found.
-    /// - Throws: Errors as GRDB has them, and what writing the copy throws. Cost: the database is copied.
+    /// - Returns: A connection to the copy; nil if the journal no longer exists, because another process has ended its
+    ///   transaction since it was found.
+    /// - Throws: GRDB's errors, and errors of writing the copy. Cost: the database is copied.
     static func make(of file: SQLiteFile, configuration: Configuration) throws -> DatabaseQueue? {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
