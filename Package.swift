@@ -2,43 +2,43 @@
 import CompilerPluginSupport
 import PackageDescription
 
-// Two halves, one package. The toolkit (`Coral`) is written against Core Data's public API. Where Apple's framework
-// exists, that is what it runs on; elsewhere the engine (`ManagedObjects`, handed on by the facade `CoreData`) is built.
-// Nothing on Apple's platforms may be called `CoreData`: it would shadow the framework.
+// The package has two parts. The toolkit (`Coral`) is written against Core Data's public API. On Apple's platforms it
+// uses the system's framework; elsewhere the engine (`ManagedObjects`, re-exported by the facade `CoreData`) is built.
+// No module may be called `CoreData` on Apple's platforms: it would shadow the framework.
 #if canImport(Darwin)
     let engineIsBuilt = false
 #else
     let engineIsBuilt = true
 #endif
 
-/// A module of swift-syntax, which takes minutes to build: only who asks for the macros, by the trait, has it.
+/// A module of swift-syntax, which takes minutes to build: it is a dependency only with the trait for macros.
 func syntax(_ name: String) -> Target.Dependency {
     .product(name: name, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
 
-// MARK: - Targets, bottom to top
+// MARK: - Targets, in the order of their dependencies
 
 var targets: [Target] = [
-    // Files that take their place whole or not at all. Everything above writes its files through it.
+    // Atomic writing of files, for all targets that write files.
     .target(name: "AtomicFiles"),
     // Property lists with UIDs and keyed archives, as plain values: no class is ever instantiated.
     .target(name: "KeyedArchives"),
     // The predicate language: tree, parser, printer, evaluator.
     .target(name: "PredicateLanguage"),
-    // DEFLATE, for the model that a store keeps of itself.
+    // DEFLATE, for the copy of the model in a store.
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    // Models as plain values, in every form that Apple's tools write. Apart because the build plugin reads models and
-    // must not link SQLite.
+    // Models as plain values, in every form that Apple's tools write. A separate target, because the build plugin reads
+    // models and must not link SQLite.
     .target(name: "ModelFiles", dependencies: ["AtomicFiles", "KeyedArchives", "PredicateLanguage", "CZlib"]),
-    // Graph records and the documents they are written to. Knows no objects.
+    // Graph records and the documents that contain them, without managed objects.
     .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "KeyedArchives"]),
-    // A model's entity classes, as Swift text.
+    // The entity classes of a model, as Swift text.
     .target(name: "ModelCodeGeneration", dependencies: ["ModelFiles"]),
-    // What the build plugin runs: compiles a model and writes its classes. Knows no store.
+    // The tool of the build plugin: compiles a model and writes its classes, without stores.
     .executableTarget(name: "coral-modelc", dependencies: ["ModelFiles", "ModelCodeGeneration"]),
     .plugin(name: "CoralModelPlugin", capability: .buildTool(), dependencies: ["coral-modelc"]),
-    // The macros for hand-written classes, of entities and of plain objects: what the compiler runs, and their
-    // declarations. Empty without the trait.
+    // The macros for hand-written classes, of entities and of plain objects: the compiler plugin, and the declarations.
+    // Empty without the trait.
     .macro(
         name: "ManagedMacroExpansion",
         dependencies: ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
@@ -55,22 +55,22 @@ var products: [Product] = [
 
 if engineIsBuilt {
     targets += [
-        // Every public NS… type and the live engine.
+        // Every public NS… type, and the engine.
         .target(
             name: "ManagedObjects",
             dependencies: [
                 "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        // What `import CoreData` means off Apple's platforms.
+        // The module `CoreData` outside Apple's platforms.
         .target(name: "CoreData", dependencies: ["ManagedObjects"]),
     ]
     products += [.library(name: "CoreData", targets: ["CoreData"])]
 }
 
-/// Core Data itself: the framework where there is one, else our facade.
+/// Core Data: the framework if there is one, else the facade.
 let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
-/// What lies beneath the facade, for the few files that take a shorter way there.
+/// The engine below the facade, for the few files that use more than Core Data's public API.
 let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects"] : []
 
 targets += [
@@ -78,9 +78,10 @@ targets += [
     .target(
         name: "Coral",
         dependencies: coreData + engine + ["AtomicFiles", "GraphDocuments", "KeyedArchives", "ModelFiles"]),
-    // Random graphs of any model, and what must be true of them: for the tests of those who use the toolkit.
+    // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
-    // The command `coral`. Named apart from the library by more than case, which macOS would not tell apart.
+    // The command `coral`. Its target's name differs from the library's by more than case, because file names on macOS
+    // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
         dependencies: [
@@ -98,15 +99,15 @@ products += [
 
 targets += [
     .target(name: "NotesModel", dependencies: coreData, path: "Examples/NotesModel"),
-    // Makes the store of the demonstration.
+    // Creates the store of the demonstration.
     .executableTarget(
         name: "MakeExampleStore", dependencies: coreData + ["NotesModel"], path: "Examples/MakeExampleStore"),
-    // A Core Data program as any tutorial has it: without the toolkit.
+    // A Core Data program as in any tutorial, without the toolkit.
     .executableTarget(
         name: "Notes", dependencies: coreData + ["NotesModel"], path: "Examples/Notes", exclude: ["expected.txt"]),
 ]
 
-/// One small program for each job of the toolkit. `Scripts/check-examples` compares what they print.
+/// One small program for each task of the toolkit. `Scripts/check-examples` compares their output.
 let exampleNames = [
     "FirstQuestions", "SerialiseNotes", "ImportNotes", "CopyNotes", "RememberNotes", "ChangeInPlace", "ShareSubset",
     "OpenWithoutModel",
@@ -133,7 +134,7 @@ targets += [
         dependencies: [
             "Coral", "CoralCommand", "NotesModel", "ChildProcesses", .product(name: "GRDB", package: "GRDB.swift"),
         ]),
-    // What tests start programs with.
+    // Starts programs in tests.
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses"),
 ]
 
@@ -142,13 +143,13 @@ if engineIsBuilt {
         .testTarget(
             name: "ManagedObjectsTests",
             dependencies: ["AtomicFiles", "ManagedObjects", .product(name: "GRDB", package: "GRDB.swift")]),
-        // Core Data and nothing of ours, so that the same tests run on Apple's framework.
+        // Depends on Core Data only, so that the same tests run on Apple's framework.
         .testTarget(name: "ParityTests", dependencies: ["CoreData"]),
-        // Files that Apple's tools wrote.
+        // Tests of files written by Apple's tools.
         .testTarget(
             name: "CorpusTests", dependencies: ["Coral", .product(name: "GRDB", package: "GRDB.swift")]),
-        // How many allocations operations take, counted in a process of its own that has malloc replaced. Its test starts
-        // the program and does not depend on it, or all tests would have malloc replaced.
+        // Counts the allocations of operations, in a separate process with a replaced malloc. Its test starts the
+        // program and does not depend on it, because otherwise malloc would be replaced in all tests.
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         .executableTarget(
             name: "allocation-counts",
@@ -159,8 +160,8 @@ if engineIsBuilt {
     ]
 }
 
-// A test target that links a macro has SwiftPM compile the whole package a second time, for the host. So the tests of the
-// macros stand alone, where they are asked for: `Scripts/test-packages` sets the variable.
+// For a test target that links a macro, SwiftPM compiles the whole package a second time, for the host. The tests of
+// the macros are therefore separate and built only with a variable, which `Scripts/test-packages` sets.
 if Context.environment["CORAL_TEST_MACROS"] != nil {
     targets.removeAll { $0.type == .test }
     targets.append(

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that nobody who uses Coral builds what only measures it.
+// A separate package, so that users of Coral do not build it.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v12)],
@@ -10,24 +10,24 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
     targets: [
-        // The nine jobs of one workload, through the public API, as a user would write them.
+        // The nine jobs of one workload, through the public API, in the way of a user's program.
         .executableTarget(
             name: "nine-jobs",
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
             ]),
-        // What `compare` runs programs with: their time and their memory, and no other's.
+        // Runs programs for `compare`, and measures the time and memory of each.
         .executableTarget(name: "one-run"),
-        // Copies of a graph of any size: by objects, in batches, by the store, to a new store.
+        // Copies graphs of any size: by objects, in batches, by the store, to a new store.
         .executableTarget(name: "graph-copies", dependencies: [.product(name: "Coral", package: "coral")]),
-        // JSON per byte, predicates, faults, relationships: what the jobs are made of, by itself.
+        // The single parts of the jobs: JSON per byte, predicates, faults, relationships.
         .executableTarget(
             name: "pure-parts",
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        // What a history costs: saves with and without it, and reading it beside the same SQL by hand.
+        // The cost of a history: saves with and without it, and reading it, compared with hand-written SQL.
         .executableTarget(
             name: "history",
             dependencies: [
@@ -38,7 +38,7 @@ let package = Package(
             name: "property-access",
             dependencies: [.product(name: "CoreData", package: "coral")],
             plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
-        // What following fetched results costs at a save.
+        // The cost of a fetched results controller at a save.
         .executableTarget(
             name: "fetched-results", dependencies: [.product(name: "CoreData", package: "coral")]),
     ],

@@ -1,11 +1,11 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// One libFuzzer program for each reader of what others may have written. A package of its own, because a fuzz target has
-// no `main` and breaks a plain `swift build`. `Sources` holds links to the modules, so that these are built with the
-// fuzzer's instrumentation too.
+// One libFuzzer program for each reader of untrusted input. A separate package, because a fuzz target has no `main` and
+// breaks a plain `swift build`. `Sources` contains links to the modules, so that these are built with the fuzzer's
+// instrumentation too.
 
-/// The readers, each a program `Fuzz…`, and the modules it needs besides `FuzzSupport`.
+/// The readers, each a program `Fuzz…`, and the modules that it needs besides `FuzzSupport`.
 let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("JSON", ["GraphDocuments"]), ("Lines", ["GraphDocuments"]), ("XML", ["GraphDocuments"]),
     ("PropertyList", ["GraphDocuments"]), ("Tree", ["GraphDocuments"]), ("KeyedArchive", ["KeyedArchives"]),
@@ -44,7 +44,7 @@ let package = Package(
             dependencies: [
                 "AtomicFiles", "CoreData", "ManagedObjects", "GraphDocuments", "KeyedArchives", "ModelFiles",
             ]),
-        // The one file of the command that chooses words for shells.
+        // The file of the command that quotes completions for shells.
         .target(
             name: "CompletionWords",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
@@ -56,7 +56,7 @@ let package = Package(
         + readers.map { reader in
             .executableTarget(
                 name: "Fuzz\(reader.name)", dependencies: reader.dependencies + ["FuzzSupport"],
-                // libFuzzer brings `main`.
+                // libFuzzer contains `main`.
                 swiftSettings: [.unsafeFlags(["-parse-as-library"])])
         },
     swiftLanguageModes: [.v6]

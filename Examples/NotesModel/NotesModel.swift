@@ -56,7 +56,7 @@ extension NSManagedObjectModel {
         return relationship
     }
 
-    /// One to many, both ways.
+    /// A one-to-many relationship with its inverse.
     private static func connect(
         _ one: NSEntityDescription, _ many: String, to other: NSEntityDescription, _ back: String,
         isOrdered: Bool = false, rule: NSDeleteRule = .nullifyDeleteRule

@@ -41,7 +41,7 @@ show("A record a line", try note.encoded(as: .jsonLines))
 let shape = GraphShape.ownership.with("Note.tags", .embed).excluding("Item.price")
 show("By a shape of one's own", try note.encoded(as: .json, layout: .nested, shape: shape))
 
-// Without ids: natural keys identify objects, as in documents of most servers.
+// Without ids: objects are identified by natural keys, as in documents of most servers.
 var exporter = GraphExporter(format: .json, layout: .plain, shape: shape)
 exporter.identity.keys = ["Note": ["title"], "Item": ["note", "name"]]
 show("Plain JSON", try exporter.data([note]))

@@ -1,8 +1,8 @@
 import CoreData
 
-// What a results controller costs at a save: ten objects of many change, a third of them moves to another section.
+// The cost of a results controller at a save: ten of many objects change, and a third of them move to another section.
 //
-// Every line is the best of fifty saves with a controller and of fifty without one, in milliseconds.
+// Each line is the best of fifty saves with a controller and of fifty without one, in milliseconds.
 
 final class Follower: NSObject, NSFetchedResultsControllerDelegate {
     var changes = 0
@@ -27,7 +27,7 @@ entity.properties = [attribute("title", .stringAttributeType), attribute("rank",
 let model = NSManagedObjectModel()
 model.entities = [entity]
 
-/// The best time of a save, and the times that a delegate was called.
+/// The best time of a save, and the number of calls of the delegate.
 @MainActor func measure(_ count: Int, following: Bool) throws -> (milliseconds: Double, changes: Int) {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(

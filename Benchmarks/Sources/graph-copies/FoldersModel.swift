@@ -1,6 +1,6 @@
 import CoreData
 
-/// Folders that own notes in order; notes share tags.
+/// Folders with ordered notes; notes share tags.
 enum FoldersModel {
     static func make() -> NSManagedObjectModel {
         let (folder, note, tag) = (entity("Folder"), entity("Note"), entity("Tag"))
@@ -14,7 +14,7 @@ enum FoldersModel {
         return model
     }
 
-    /// A hundred notes a folder, of some hundred bytes each.
+    /// Inserts a hundred notes for each folder, of some hundred bytes each.
     static func fill(_ context: NSManagedObjectContext, folders: Int) async throws {
         try await context.perform {
             let tags = (0..<20).map { insert("Tag", ["name": "tag \($0)"], into: context).objectID }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The most memory that this process has had, as Linux counts it; 0 elsewhere.
+/// The peak memory of this process on Linux; 0 elsewhere.
 enum PeakMemory {
     static var megabytes: Int {
         let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []

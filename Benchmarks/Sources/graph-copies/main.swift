@@ -1,7 +1,7 @@
 import Coral
 
-// graph-copies WAY FOLDERS STORE: copies a store of folders with a hundred notes each, in one of these ways, as a whole
-// process. Prints seconds, the number of copies and the peak of memory.
+// graph-copies WAY FOLDERS STORE: copies a store of folders with a hundred notes each in one of these ways, in a
+// process of its own. Prints seconds, the number of copies and the peak memory.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let folders = Int(arguments[2]) else {

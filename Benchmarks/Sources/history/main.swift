@@ -1,8 +1,8 @@
-// What a history costs: saving with and without it, and reading 100,000 changes beside the same SQL by hand.
+// The cost of a history: saving with and without it, and reading 100,000 changes, compared with hand-written SQL.
 //
 //     history [ROUNDS]
 //
-// Prints the best of the rounds, 5 unless said otherwise, and ratios.
+// Prints the best of the rounds (5 by default), and ratios.
 
 import CoreData
 import Dispatch
@@ -46,7 +46,7 @@ private func context(_ url: URL, tracking: Bool) throws -> NSManagedObjectContex
     return context
 }
 
-/// The time of one save that inserts all notes, and of one that updates them.
+/// The times of a save that inserts all notes, and of a save that updates them.
 private func save(_ url: URL, tracking: Bool) throws -> (insert: Double, update: Double) {
     let context = try context(url, tracking: tracking)
     return try context.performAndWait {
@@ -66,7 +66,7 @@ private func save(_ url: URL, tracking: Bool) throws -> (insert: Double, update:
     }
 }
 
-/// What somebody writes who has no framework: the rows of both tables, with texts and masks, in the order of commits.
+/// Hand-written SQL: reads the rows of both tables, with texts and masks, in the order of commits.
 private func readByHand(_ url: URL) throws -> Int {
     var sum = 0
     try DatabaseQueue(path: url.path).read { database in
@@ -114,7 +114,7 @@ print(
 
 let store = folder.appendingPathComponent("tracked-0.sqlite")
 let reading = try context(store, tracking: true)
-// One transaction of 100,000 changes is left.
+// Keeps one transaction of 100,000 changes.
 try reading.persistentStoreCoordinator?.purgeHistory(.keepingChanges(noteCount))
 var (byHand, byRequest) = (Double.infinity, Double.infinity)
 for _ in 0..<rounds {

@@ -49,7 +49,7 @@ struct Jobs {
         }
     }
 
-    /// Job 0: the values alone.
+    /// Job 0: the values only.
     private func make() -> String {
         var bytes = 0
         for number in 0..<notes {
@@ -59,10 +59,11 @@ struct Jobs {
         return "\(bytes)"
     }
 
-    /// Notes that job 1 saves at a time.
+    /// The number of notes that job 1 saves together.
     private static let batch = 2_500
 
-    /// Job 1: the whole graph as objects, saved and forgotten a batch at a time, so that memory does not grow with it.
+    /// Job 1: inserts and saves the whole graph in batches, and resets the context after each, so that memory does not
+    /// grow.
     private func insert() throws -> String {
         var tagObjects = (0..<tags).map { number in
             let tag = Tag(context: context)
@@ -77,7 +78,7 @@ struct Jobs {
         return "-"
     }
 
-    /// Saves, forgets every object, and fetches the tags again, in the order in which they were.
+    /// Saves, resets the context, and fetches the tags again, in the same order.
     private func saveAndReset(keeping tagObjects: [Tag]) throws -> [Tag] {
         try context.save()
         let ids = tagObjects.map(\.objectID)
@@ -111,7 +112,7 @@ struct Jobs {
         }
     }
 
-    /// Job 2: all items as objects.
+    /// Job 2: reads all items as objects.
     private func sum() throws -> String {
         var sum: Int64 = 0
         for item in try context.fetch(NSFetchRequest<Item>(entityName: "Item")) { sum += item.quantity }
@@ -132,7 +133,7 @@ struct Jobs {
         return "\(sum)"
     }
 
-    /// Job 4: every note, its items in order, their tags.
+    /// Job 4: reads every note, its ordered items, and their tags.
     private func traverse() throws -> String {
         var sum: Int64 = 0
         for note in try context.fetch(NSFetchRequest<Note>(entityName: "Note")) {
@@ -144,12 +145,12 @@ struct Jobs {
         return "\(sum)"
     }
 
-    /// What identifies the objects: references in the document are made of it.
+    /// The identity of objects, which is also their reference in the document.
     private var identity: ImportIdentity {
         ImportIdentity(keys: ["Note": ["id"], "NoteDetail": ["note"], "Item": ["note", "index"], "Tag": ["name"]])
     }
 
-    /// Job 5: everything to one file.
+    /// Job 5: exports everything to one file.
     private func export() throws -> String {
         var exporter = GraphExporter(format: .json, layout: .plain, shape: .everything.excluding("Note.items"))
         exporter.identity = identity
@@ -157,19 +158,20 @@ struct Jobs {
         return "\(result.recordCount)"
     }
 
-    /// Jobs 6 and 7: that file into the store, objects found by their identity. Says how many changed.
+    /// Jobs 6 and 7: imports that file into the store, with objects matched by their identity. Returns the number of
+    /// changed objects.
     private func importAll() throws -> String {
         var importer = BatchImporter(into: container.persistentStoreCoordinator)
         importer.options.identity = identity
         importer.options.reading.shape = .plain
-        // The classes do nothing when objects are inserted or saved.
+        // The classes do not override methods that are called when objects are inserted or saved.
         importer.rowImporting = .always
         let result = try importer.importDocument(.file(json))
         return "\(result.insertCount + result.updateCount)"
     }
 
-    /// Job 8: the first thousand notes with what they own, tags shared, new identifiers as the model says. The store may
-    /// make the copies, and says which.
+    /// Job 8: copies the first thousand notes with the objects that they own; tags are shared, and identifiers are
+    /// replaced according to the model. The store makes the copies without objects.
     private func copy() throws -> String {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
         request.resultType = .managedObjectIDResultType
@@ -180,7 +182,7 @@ struct Jobs {
         return try waiting { [copier, container] in "\(try await copier.copy(ids, in: container).count)" }
     }
 
-    /// Waits for what is asynchronous: every other job is one thread's, and tools that count instructions want one.
+    /// Waits for asynchronous work: all other jobs use one thread, which tools that count instructions require.
     private func waiting(_ body: @escaping @Sendable () async throws -> String) throws -> String {
         let done = DispatchSemaphore(value: 0)
         let result = Mutex<Result<String, any Error>>(.success("-"))
@@ -197,7 +199,7 @@ struct Jobs {
         return try result.withLock { $0 }.get()
     }
 
-    /// Job 10, not of the nine: the same, with objects.
+    /// Job 10, in addition to the nine: the same with objects.
     private func copyObjects() throws -> String {
         let request = NSFetchRequest<Note>(entityName: "Note")
         request.fetchLimit = 1000
@@ -206,7 +208,7 @@ struct Jobs {
         return "\(map.count)"
     }
 
-    /// Job 9: one more of every item with index 3.
+    /// Job 9: increments the quantity of every item with index 3.
     private func update() throws -> String {
         let request = NSFetchRequest<Item>(entityName: "Item")
         request.predicate = NSPredicate(format: "index == 3")

@@ -38,7 +38,7 @@ final class Note: NSManagedObject {
         get { Properties.rank[self] }
         set { Properties.rank[self] = newValue }
     }
-    /// In order.
+    /// The items in their order.
     var items: [Item] {
         get { Properties.items[self] }
         set { Properties.items[self] = newValue }

@@ -1,6 +1,6 @@
 import CoreData
 
-/// The workload's model: notes with items in order, a detail each, items with tags.
+/// The workload's model: notes with ordered items and a detail each, items with tags.
 enum NotesModel {
     static func make() -> NSManagedObjectModel {
         let note = entity(
@@ -19,7 +19,7 @@ enum NotesModel {
                 attribute("price", .decimalAttributeType),
             ])
         let tag = entity("Tag", [attribute("name", .stringAttributeType)])
-        // Copies get identifiers of their own, and their items follow.
+        // Copies get new identifiers, and their items refer to these.
         note.attributesByName["id"]?.userInfo = ["rebuild": "uuid"]
         item.attributesByName["noteID"]?.userInfo = ["followParent": "Note.id"]
         relate(note, "items", toMany: true, isOrdered: true, item, "note", toMany: false)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The values of the workload: pure functions of (field, row number), the same for every peer.
+/// The values of the workload: pure functions of (field, row number), the same for every compared program.
 enum Workload {
     private static let words: [String] =
         ("alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo "

@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
 
-// nine-jobs JOB NOTES ITEMS TAGS DB JSON: one job of the workload as a whole process. Prints seconds and a check value.
+// nine-jobs JOB NOTES ITEMS TAGS DB JSON: runs one job of the workload in a process of its own. Prints seconds and a
+// check value.
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 6, let job = Int(arguments[1]), let notes = Int(arguments[2]), let items = Int(arguments[3]),

@@ -1,8 +1,8 @@
 import CoreData
 
-// What one access to a property costs: by a generated accessor, and by value(forKey:) and setValue(_:forKey:).
+// The cost of one access to a property: by a generated accessor, and by value(forKey:) and setValue(_:forKey:).
 //
-// 1,000 objects from an SQLite store; every line is the best of nine passes, in nanoseconds an access.
+// 1,000 objects from an SQLite store; each line is the best of nine passes, in nanoseconds for each access.
 
 let model = Bundle.module.url(forResource: "Ledger", withExtension: "momd")
     .flatMap(NSManagedObjectModel.init(contentsOf:))
@@ -33,7 +33,7 @@ let request: NSFetchRequest<Entry> = Entry.fetchRequest()
 request.returnsObjectsAsFaults = false
 let entries = try context.fetch(request)
 
-/// The best of nine passes over all objects, in nanoseconds an object.
+/// The best of nine passes over all objects, in nanoseconds for each object.
 @MainActor func best(_ pass: (Entry) -> Int) -> Double {
     var best = Duration.seconds(1)
     var sum = 0

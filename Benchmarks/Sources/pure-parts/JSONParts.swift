@@ -2,7 +2,7 @@ import Coral
 import Foundation
 import GRDB
 
-/// A line of a document, as programs have them.
+/// A typical line of a document.
 struct Entry: Codable {
     var id: Int
     var title: String
@@ -12,7 +12,8 @@ struct Entry: Codable {
     var tags: [String]
 }
 
-/// JSON per byte: our reader and writer beside Foundation's, and beside two in C: SQLite's and Jansson.
+/// JSON per byte: this package's reader and writer, compared with Foundation's, and with two in C: SQLite's and
+/// Jansson.
 enum JSONParts {
     static func run() throws {
         let entries = (0..<5_000).map { number in
@@ -29,7 +30,7 @@ enum JSONParts {
         measureJansson(document)
     }
 
-    /// A library in C that makes trees, as Foundation does.
+    /// Measures a library in C that creates trees, as Foundation does.
     private static func measureJansson(_ document: Data) {
         guard let jansson = Jansson() else { return print("read and write JSON: Jansson, in C: not installed") }
         report(

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What single steps of a context cost: predicates, faults, relationships, what has changed.
+/// The cost of single steps of a context: predicates, faults, relationships, change detection.
 struct ObjectParts {
     private let container: NSPersistentContainer
     private var context: NSManagedObjectContext { container.viewContext }

@@ -1,4 +1,4 @@
-// What the parts cost that every job is made of, by themselves. The best of nine passes, in nanoseconds.
+// The cost of the parts of the jobs, measured separately. The best of nine passes, in nanoseconds.
 
 try JSONParts.run()
 try ObjectParts().run()

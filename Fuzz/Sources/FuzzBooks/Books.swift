@@ -2,9 +2,9 @@ import CoreData
 import FuzzSupport
 import Foundation
 
-/// A model and a store with one of everything, for the fuzzers that need one.
+/// A model and a store for the fuzzers that need one.
 public enum Books {
-    /// Books with pages, authors and comics, which are books.
+    /// Books with pages and authors, and comics, a subentity of books.
     public static func model() -> NSManagedObjectModel {
         let book = entity(
             "Book",
@@ -27,7 +27,7 @@ public enum Books {
         return model
     }
 
-    /// A folder in memory, emptied for each input.
+    /// A temporary folder in memory, emptied for each input.
     public static let folder: URL = {
         let memory = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         return URL(fileURLWithPath: memory).appendingPathComponent("fuzz-\(ProcessInfo.processInfo.processIdentifier)")
@@ -36,7 +36,7 @@ public enum Books {
     /// The bytes of a store of the model with some objects, in one file.
     public static let store = makeStore()
 
-    /// The same with the history of how its objects were made.
+    /// The same store with a history.
     public static let storeWithHistory = makeStore(options: [NSPersistentHistoryTrackingKey: true])
 
     private static func makeStore(options: [AnyHashable: Any] = [:]) -> Data {
@@ -49,7 +49,7 @@ public enum Books {
         return (try? Data(contentsOf: url)) ?? Data()
     }
 
-    /// Makes a store with some objects.
+    /// Creates a store with some objects.
     public static func fill(
         _ coordinator: NSPersistentStoreCoordinator, at url: URL, options: [AnyHashable: Any] = [:]
     ) throws {
@@ -74,7 +74,7 @@ public enum Books {
         }
     }
 
-    /// The folder with nothing in it.
+    /// The empty folder.
     public static func emptied() -> URL {
         try? FileManager.default.removeItem(at: folder)
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -3,8 +3,9 @@ import CompletionWords
 import Foundation
 import FuzzSupport
 
-/// Called by libFuzzer with each input: what was typed on one line, names of a model on the others. No word that is offered has a
-/// character in its name that means anything to a shell, and what is quoted for bash is one quoted word.
+/// Called by libFuzzer with each input: the typed word on one line, names of a model on the others. No completion may
+/// contain a name with a character that is special in a shell, and a completion quoted for bash must be one quoted
+/// word.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let lines = String(decoding: input(bytes, count), as: UTF8.self).components(separatedBy: "\n")

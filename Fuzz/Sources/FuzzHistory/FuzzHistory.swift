@@ -3,8 +3,8 @@ import Foundation
 import FuzzBooks
 import FuzzSupport
 
-/// Called by libFuzzer with each input: values for columns of the tables of a history, each as a byte that says which column, one that
-/// says of which type, one that is its length, and its bytes. Then the whole history is read, written on, and deleted.
+/// Called by libFuzzer with each input: values for columns of a history's tables, each as a byte for the column, one
+/// for the type, one for the length, and the bytes. Then the whole history is read, continued, and deleted.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var rest = Array(input(bytes, count))[...]
@@ -17,7 +17,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let (table, column) = columns[Int(head[0]) % columns.count]
         let value = Data(rest.prefix(Int(head[2])))
         rest = rest.dropFirst(Int(head[2]))
-        // A text in a column of integers becomes the number that it spells.
+        // A text in an integer column is converted to the number that it spells.
         attempt {
             try StorePatch(url: url).run(
                 "UPDATE OR IGNORE \(table) SET \(column) = ?", value, asText: head[1].isMultiple(of: 2))

@@ -4,8 +4,8 @@ import Foundation
 import FuzzBooks
 import FuzzSupport
 
-/// Called by libFuzzer with each input: a document of any format, imported into a store that has objects already; by rows where
-/// that can be, and by objects.
+/// Called by libFuzzer with each input: a document of any format, imported into a store with existing objects; by rows
+/// if possible, and by objects.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let data = input(bytes, count)

@@ -1,7 +1,7 @@
 import FuzzSupport
 import PredicateLanguage
 
-/// Called by libFuzzer with each input: a predicate, or an expression. What is read is printed and evaluated too.
+/// Called by libFuzzer with each input: a predicate, or an expression. A valid one is printed and evaluated too.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let format = String(decoding: input(bytes, count), as: UTF8.self)

@@ -4,8 +4,8 @@ import FuzzBooks
 import FuzzSupport
 import PredicateLanguage
 
-/// Called by libFuzzer with each input: a predicate over books, asked of a store and so written as SQL. Dates, texts and numbers may
-/// be compared with anything.
+/// Called by libFuzzer with each input: a predicate over books, fetched from a store and therefore compiled to SQL.
+/// Dates, texts and numbers may be compared with any type.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let format = String(decoding: input(bytes, count), as: UTF8.self)
@@ -22,7 +22,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// On a store in memory. Unsafe, because a context is not Sendable; libFuzzer calls from one thread.
+/// A context with a store in memory. Unsafe, because a context is not Sendable; libFuzzer calls from one thread.
 nonisolated(unsafe) private let context: NSManagedObjectContext? = {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Books.model())
     guard (try? Books.fill(coordinator, at: URL(fileURLWithPath: "/dev/null"))) != nil else { return nil }

@@ -4,9 +4,9 @@ import FuzzBooks
 import FuzzSupport
 import ManagedObjects
 
-/// Called by libFuzzer with each input: a byte that says what the rest is, in a store of whose other parts nothing has changed.
-/// The whole file, patches of it, a log beside it, the metadata, or the cached model. Then the store is read as the command reads
-/// one.
+/// Called by libFuzzer with each input: a byte for the kind of input, which replaces one part of a valid store: the
+/// whole file, patches of it, a log beside it, the metadata, or the cached model. Then the store is read as the command
+/// reads it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let data = input(bytes, count)
@@ -27,7 +27,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Three bytes each: a place, and what stands there.
+/// Applies patches of three bytes each: two for an offset, one for the value.
 private func patched(_ file: Data, by patches: Data) -> Data {
     var file = file
     let patches = Array(patches)

@@ -1,12 +1,13 @@
 import Foundation
 import GraphDocuments
 
-/// The bytes that libFuzzer hands over.
+/// The bytes of an input of libFuzzer.
 public func input(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Data {
     bytes.map { Data(bytes: $0, count: count) } ?? Data()
 }
 
-/// Reads what must end in a value or in an error of the given type. Any other error stops the fuzzer, as a trap does.
+/// Reads an input, which must succeed or throw an error of the given type. Any other error stops the fuzzer, as a trap
+/// does.
 public func read<Failure: Error>(expecting _: Failure.Type, _ body: () throws -> Void) {
     do {
         try body()
@@ -16,12 +17,12 @@ public func read<Failure: Error>(expecting _: Failure.Type, _ body: () throws ->
     }
 }
 
-/// Does what may end in an error of any kind: a trap, a hang and too much memory are what is looked for.
+/// Runs code that may throw any error: only traps, hangs and excessive memory are failures.
 public func attempt(_ body: () throws -> Void) {
     do { try body() } catch {}
 }
 
-/// Reads a document to its end, with small limits, so that the fuzzer meets them.
+/// Reads a document to its end, with small limits, so that inputs reach them.
 public func readDocument(_ data: Data, as format: GraphFormat) {
     read(expecting: DocumentError.self) {
         var options = ReadingOptions(
@@ -32,7 +33,7 @@ public func readDocument(_ data: Data, as format: GraphFormat) {
     }
 }
 
-/// Reads a document in all the ways in which documents that have no records of ours are read.
+/// Reads a document in all forms that contain no records of this library.
 public func readTrees(_ data: Data) {
     let limits = DocumentLimits(depth: 200, recordCount: 1000, stringLength: 1 << 16, keyLength: 200)
     var options = ReadingOptions(limits: limits)

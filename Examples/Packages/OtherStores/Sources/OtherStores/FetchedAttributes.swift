@@ -1,8 +1,9 @@
 import CoreData
 
-/// The attributes that a request for dictionaries names.
+/// The attributes of a request for dictionaries.
 enum FetchedAttributes {
-    /// - Throws: Code 134060 for what these stores do not carry out: groups, expressions, key paths, and distinct results.
+    /// - Throws: Code 134060 for features that these stores do not support: groups, expressions, key paths, and
+    ///   distinct results.
     static func names(of request: NSFetchRequest<NSFetchRequestResult>, _ entity: NSEntityDescription) throws
         -> [String]
     {

@@ -1,14 +1,14 @@
 import CoreData
 
-/// A read-only store over a folder of JSON documents: `Entity/reference.json` is an object, and the name of its file is the
-/// reference by which other documents refer to it. An entity and those that inherit from it have no two files of one name.
-/// `store.json` in the folder holds the store's UUID.
+/// A read-only store over a folder of JSON documents: `Entity/reference.json` is an object, and its file name is the
+/// reference that other documents use. Within an entity and its subentities file names must be unique. `store.json` in
+/// the folder contains the store's UUID.
 ///
 ///     NSPersistentStoreCoordinator.registerStoreClass(FolderStore.self, forStoreType: FolderStore.storeType)
 ///     try coordinator.addPersistentStore(ofType: FolderStore.storeType, configurationName: nil, at: folder)
 ///
-/// A document is read when the row of its object is asked for, so a list of faults costs the names of the files alone. A
-/// predicate reads the objects that it looks at.
+/// A document is read when the row of its object is requested, so a list of faults needs only the file names. A
+/// predicate reads the documents of all objects that it is evaluated for.
 public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // because it has no state of its own
     /// The type to register the class for.
     public static let storeType = "Folder"
@@ -21,7 +21,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
         struct Description: Decodable { let uuid: UUID }
         let data = try Data(contentsOf: folder.appendingPathComponent("store.json"))
         let description = try JSONDecoder().decode(Description.self, from: data)
-        // The same each time, so that the URIs of objects lead to them in the next run too.
+        // The same in every run, so that object URIs stay valid.
         metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: description.uuid.uuidString]
     }
 
@@ -37,7 +37,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
             guard let request = request as? NSFetchRequest<NSFetchRequestResult>, let context else { return [] }
             return try results(of: request, in: context)
         case .saveRequestType:
-            // A save without changes comes here too.
+            // A save without changes also calls this method.
             guard let save = request as? NSSaveChangesRequest, Self.isEmpty(save) else {
                 throw CocoaError(.fileWriteNoPermission, userInfo: [NSURLErrorKey: folder])
             }
@@ -73,7 +73,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
         }
     }
 
-    /// The IDs of an entity's objects, by the names of their files.
+    /// The IDs of an entity's objects, by their file names.
     private func ids(of entity: NSEntityDescription, includingSubentities: Bool) throws -> [NSManagedObjectID] {
         let directory = folder.appendingPathComponent(entity.name ?? "")
         var ids: [NSManagedObjectID] = []
@@ -107,7 +107,7 @@ public final class FolderStore: NSIncrementalStore, @unchecked Sendable {  // be
 
     private func row(of id: NSManagedObjectID) throws -> JSONRow {
         let reference = "\(referenceObject(for: id))"
-        // A URI may hold any text; a path that leaves the folder is not an object's.
+        // A URI may contain any text; a path outside the folder is not an object's.
         guard !reference.contains("/") else { throw StoreFailure.missing }
         let file = folder.appendingPathComponent(id.entity.name ?? "").appendingPathComponent("\(reference).json")
         guard let data = try? Data(contentsOf: file) else { throw StoreFailure.missing }

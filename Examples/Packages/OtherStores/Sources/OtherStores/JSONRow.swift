@@ -2,9 +2,9 @@ import CoreData
 
 /// One object as JSON: attributes by name, to-one relationships as a reference, to-many relationships as an array of them.
 public struct JSONRow: @unchecked Sendable {  // because the values are never changed
-    /// The object's name in its store: that of a file, or the end of a URL.
+    /// The object's name in its store: a file name, or the last component of a URL.
     public let reference: String
-    /// Goes up with each change.
+    /// Increases with each change.
     public let version: UInt64
     let members: [String: Any]
 
@@ -15,7 +15,7 @@ public struct JSONRow: @unchecked Sendable {  // because the values are never ch
         self.members = members
     }
 
-    /// The values that an `NSIncrementalStoreNode` takes: attributes as Core Data has them, to-one relationships as IDs.
+    /// The values for an `NSIncrementalStoreNode`: attributes as in Core Data, to-one relationships as IDs.
     func values(of entity: NSEntityDescription, in store: NSIncrementalStore) throws -> [String: Any] {
         var values: [String: Any] = [:]
         for (name, attribute) in entity.attributesByName {
@@ -45,7 +45,7 @@ public struct JSONRow: @unchecked Sendable {  // because the values are never ch
         throw StoreFailure.wrongValue(relationship.name, reference)
     }
 
-    /// A date as it is written: ISO 8601, in UTC, to the millisecond.
+    /// A date as text: ISO 8601, in UTC, with milliseconds.
     static func text(of date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
@@ -54,7 +54,7 @@ public struct JSONRow: @unchecked Sendable {  // because the values are never ch
         try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains(".")))
     }
 
-    /// JSON has numbers, strings and Booleans only: dates are ISO 8601, data base64, decimals may be strings.
+    /// JSON has only numbers, strings and booleans: dates are ISO 8601, data is Base64, decimals may be strings.
     private func value(of json: Any?, of attribute: NSAttributeDescription) throws -> Any? {
         guard let json, !(json is NSNull) else { return nil }
         let value: Any? =
@@ -86,7 +86,7 @@ enum StoreFailure {
             userInfo: [NSLocalizedDescriptionKey: "The document of “\(reference)” does not have the expected form."])
     }
 
-    /// `NSCoreDataError`: a request that a store does not carry out.
+    /// `NSCoreDataError`: a request that a store does not support.
     static func notCarriedOut(_ sentence: String) -> CocoaError {
         CocoaError(CocoaError.Code(rawValue: 134060), userInfo: [NSLocalizedDescriptionKey: sentence])
     }
@@ -94,7 +94,7 @@ enum StoreFailure {
     /// `NSManagedObjectReferentialIntegrityError`: an object that the store does not have.
     static var missing: CocoaError { CocoaError(CocoaError.Code(rawValue: 133000)) }
 
-    /// `NSManagedObjectMergeError`: an object that has been changed since it was read.
+    /// `NSManagedObjectMergeError`: an object that has changed since it was read.
     static var conflict: CocoaError { CocoaError(CocoaError.Code(rawValue: 133020)) }
 
     /// `NSPersistentStoreUnsupportedRequestTypeError`.

@@ -4,7 +4,7 @@ import CoreData
     import FoundationNetworking  // because URLSession lives apart from Foundation off Apple's platforms
 #endif
 
-/// Requests to a service. Each waits for its answer.
+/// Synchronous requests to a service.
 struct ServiceConnection {
     let base: URL
 
@@ -13,7 +13,7 @@ struct ServiceConnection {
         try JSONSerialization.jsonObject(with: answer(request(method, path, query)), options: .fragmentsAllowed)
     }
 
-    /// Sends values that are based on a version of the object; throws where JSON cannot hold them.
+    /// Sends values that are based on a version of the object; throws if JSON cannot represent them.
     func send(_ method: String, _ path: String, _ version: UInt64, _ values: [String: Any]? = nil) throws {
         var request = try request(method, path)
         request.setValue("\(version)", forHTTPHeaderField: "If-Match")

@@ -1,6 +1,6 @@
 import CoreData
 
-/// The predicates that the service carries out: equalities of attributes with constants, joined by `AND`.
+/// The predicates that the service supports: equalities of attributes with constants, joined by `AND`.
 enum ServiceQuery {
     static func items(_ predicate: NSPredicate) throws -> [URLQueryItem] {
         if let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType == .and {

@@ -10,23 +10,23 @@ import CoreData
 ///                                            new object
 ///     DELETE /Entity/reference               the same
 ///
-/// A method of an incremental store waits for its answer, so use such a store from private queues. Requests that the service
-/// cannot carry out throw an error.
+/// The methods of an incremental store are synchronous, so use such a store from private queues. Requests that the
+/// service does not support throw an error.
 ///
-/// A save sends a request for each object. Where one fails, those before it have been carried out, and saving again sends all
-/// with the versions that the service has by then.
+/// A save sends a request for each object. If one fails, the preceding ones have been carried out, and the next save
+/// sends all of them again with the current versions of the service.
 public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // because a lock guards what it remembers
     /// The type to register the class for.
     public static let storeType = "Service"
 
-    /// The rows that one context has read, kept as long as the context. Two contexts may have read one object at different
-    /// times; a change is based on what its own context has read.
+    /// The rows that one context has read, kept as long as the context. Two contexts may have read one object at
+    /// different times; a change is based on the row that its own context has read.
     private final class ReadRows {
         var rows: [NSManagedObjectID: JSONRow] = [:]
     }
 
     private let lock = NSLock()
-    /// The rows that were read last, for a context whose row Core Data has taken from another context.
+    /// The last row read of each object, for a context whose row Core Data has copied from another context.
     private var lastRows: [NSManagedObjectID: JSONRow] = [:]
 
     public override var type: String { Self.storeType }
@@ -90,7 +90,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
     // MARK: - Saving
 
     public override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        // The client names objects, so that a request that has to be sent twice makes one object.
+        // The client chooses references, so that a repeated request creates one object only.
         array.map { newObjectID(for: $0.entity, referenceObject: UUID().uuidString) }
     }
 
@@ -158,7 +158,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
     ) throws -> Any {
-        // The members are those that came with the values: both are of one version.
+        // The members of the same row as the values: both have one version.
         let row = try row(of: objectID, context) ?? readRow(of: objectID)
         return try row.destinations(of: relationship, in: self)
     }

@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// The service that `ServiceStore` sends its requests to. Keeps a list of the requests.
+/// The service for `ServiceStore`. Keeps a list of its requests.
 actor LibraryService {
     private struct Row {
         var version = 1

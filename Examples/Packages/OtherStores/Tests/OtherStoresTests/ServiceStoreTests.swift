@@ -3,7 +3,7 @@ import FlyingFox
 import OtherStores
 import Testing
 
-/// The store against a real server, on the loopback interface.
+/// The store with a real server, on the loopback interface.
 @Suite(.serialized) struct ServiceStoreTests {
     private func withService(
         _ body: (LibraryService, NSManagedObjectContext) async throws -> Void
@@ -52,7 +52,7 @@ import Testing
             #expect(names == Array(repeating: "Stanisław Lem", count: 6))
             let requests = await service.takeRequests()
             #if !canImport(Darwin)
-                // One for each object and the fetch are 8. Batches begin small and grow.
+                // One request for each object and the fetch would be 8. The first batches are small.
                 #expect(requests.count <= 6, "\(requests)")
             #endif
         }
@@ -97,8 +97,8 @@ import Testing
         }
     }
 
-    /// The version that a change is based on is what its context has read, whatever another context has read since.
-    @Test func whatAnotherContextHasReadIsNoBasisForAChange() async throws {
+    /// A change is based on the version that its own context has read, even if another context has read a newer one.
+    @Test func `a change is based on the version that its context has read`() async throws {
         try await withService { service, context in
             let id = try await context.perform {
                 let book = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")).first)
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// A save whose second request fails is completed by the next.
-    @Test func aSaveIsContinuedWhereARequestFailed() async throws {
+    @Test func `a save continues after a failed request`() async throws {
         try await withService { service, context in
             let ids = try await context.perform {
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
