@@ -1,5 +1,5 @@
-// What the code blocks of README and articles take as given: `Scripts/check-code-blocks` compiles them with this file. A
-// name that several pages use stands here once.
+// Declarations for the code blocks of README and articles: `Scripts/check-code-blocks` compiles the blocks with this
+// file. A name that several pages use is declared here once.
 
 import Coral
 
@@ -16,7 +16,7 @@ struct Settings: Codable, Equatable {
     var isOpen = false
 }
 
-// Because nothing is ever run, nothing can race.
+// The code is never executed, so there are no data races.
 nonisolated(unsafe) let model = NSManagedObjectModel()
 nonisolated(unsafe) let container = NSPersistentContainer(name: "Notes", managedObjectModel: model)
 nonisolated(unsafe) let context = container.viewContext
