@@ -117,7 +117,7 @@ import Testing
     }
 
     /// The order of Apple's "Atomic Store Programming Topics".
-    @Test func callsComeInTheDocumentedOrder() throws {
+    @Test func `calls are made in the documented order`() throws {
         let diary = try Diary("List")
         #expect(ListStore.log.take() == ["loadMetadata", "load"])
         let context = diary.context()
@@ -136,11 +136,11 @@ import Testing
         #expect(ListStore.log.take() == ["updateCacheNode row001", "save"])
         context.delete(note)
         try context.save()
-        // The item goes with its note.
+        // The item is deleted with its note.
         #expect(ListStore.log.take() == ["willRemoveCacheNodes 2", "save"])
     }
 
-    @Test func whatIsSavedIsReadAgain() throws {
+    @Test func `saved objects are read again`() throws {
         let diary = try Diary("List")
         let context = diary.context()
         let note = context.insert("Note", ["title": "One", "rank": 7])
@@ -202,8 +202,8 @@ import Testing
         }
     }
 
-    /// Where `save()` throws, nothing has changed, and the save can be tried again.
-    @Test func aFailedSaveLeavesTheCacheAsItWas() throws {
+    /// If `save()` throws, nothing has changed, and the save can be repeated.
+    @Test func `a failed save leaves the cache unchanged`() throws {
         let diary = try Diary("List")
         let context = diary.context()
         let note = context.insert("Note", ["title": "One"])
@@ -223,7 +223,7 @@ import Testing
         _ = new
     }
 
-    @Test func twoWritersAreInConflict() throws {
+    @Test func `two writers conflict`() throws {
         let diary = try Diary("List")
         let context = diary.context()
         let note = context.insert("Note", ["title": "One"])

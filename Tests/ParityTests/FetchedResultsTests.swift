@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a list on a screen relies on: sections, paths, and the delegate's methods.
+/// The behaviour that lists rely on: sections, index paths, and the delegate's methods.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller
 @Suite struct FetchedResultsTests {
@@ -21,7 +21,7 @@ import Testing
 
     // MARK: - Sections and paths
 
-    @Test func aControllerHasNothingBeforeItFetches() throws {
+    @Test func `a controller has no results before it fetches`() throws {
         let (diary, context) = try diary([("a", 1)])
         try context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
@@ -66,7 +66,7 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
-    @Test func sectionsThatAreOutOfOrderAreAnError() throws {
+    @Test func `unordered sections are an error`() throws {
         let (diary, context) = try diary([("a", 1), ("b", 0), ("c", 1)])
         context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller/1622310-sectionindextitles
-    @Test func anIndexHasCapitalsOfTheSectionsNames() throws {
+    @Test func `an index has the initials of the sections' names`() throws {
         let (diary, context) = try diary([("apple", 1), ("avocado", 1), ("birch", 1)])
         try context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
@@ -95,13 +95,13 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
-    // MARK: - What the delegate is told
+    // MARK: - Notifications of the delegate
 
-    @Test func changesAreToldInOrder() throws {
+    @Test func `changes are reported in order`() throws {
         let (diary, context) = try diary([("a", 0), ("b", 0), ("c", 1), ("d", 2)])
         try context.performAndWait {
             let (controller, follower) = try notesByRank(in: context)
-            // A fetch ends an event, so it comes before the changes.
+            // A fetch ends an event, so it is done before the changes.
             let notes = try context.all("Note", sortedBy: "title")
             notes[0].setValue(3, forKey: "rank")  // into a new section
             context.delete(notes[3])  // the last of its section
@@ -118,7 +118,7 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
-    @Test func anUpdateHasItsPathsBeforeAndAfter() throws {
+    @Test func `an update has its index paths before and after`() throws {
         let (diary, context) = try diary([("b", 0), ("c", 0)])
         try context.performAndWait {
             let (controller, follower) = try notesByRank(in: context)
@@ -132,7 +132,7 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
-    @Test func anObjectComesAndGoesWithThePredicate() throws {
+    @Test func `an object is inserted and deleted when the predicate begins and ceases to match`() throws {
         let (diary, context) = try diary([("a", 0), ("b", 7)])
         try context.performAndWait {
             let (controller, follower) = try notesByRank(in: context)
@@ -142,7 +142,7 @@ import Testing
             context.processPendingChanges()
             #expect(follower.takeLog() == ["will", "delete 0.0 -", "insert - 0.0", "did"])
             #expect(controller.fetchedObjects == [notes[1]])
-            // A change that concerns no object of the results calls no method.
+            // A change of other objects calls no method.
             notes[0].setValue(9, forKey: "rank")
             _ = context.insert("Person")
             context.processPendingChanges()
@@ -154,7 +154,7 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
-    @Test func whatOthersSaveCountsOnceItIsMerged() throws {
+    @Test func `saves of other contexts are reported once they are merged`() throws {
         let (diary, context) = try diary([("a", 0), ("b", 0)])
         let other = diary.context()
         let (controller, follower) = try context.performAndWait { try notesByRank(in: context) }
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func aResetTellsNothing() throws {
+    @Test func `a reset is not reported`() throws {
         let (diary, context) = try diary([("a", 0)])
         try context.performAndWait {
             let (controller, follower) = try notesByRank(in: context)
@@ -186,7 +186,7 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
-    @Test func withoutADelegateNothingIsFollowed() throws {
+    @Test func `without a delegate results are not updated`() throws {
         let (diary, context) = try diary([("a", 0)])
         try context.performAndWait {
             let (controller, follower) = try notesByRank(in: context)
@@ -215,7 +215,7 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
-    // MARK: - Which controller tells
+    // MARK: - The controller of a notification
 
     private final class Witness: NSObject, NSFetchedResultsControllerDelegate {
         var mine: NSFetchedResultsController<NSManagedObject>?
@@ -224,7 +224,7 @@ import Testing
         func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
             seen.append(controller === mine)
             seen.append(controller == mine)
-            // The controller has its new state.
+            // The controller has its new results.
             seen.append(controller.fetchedObjects?.count == 2)
         }
 
@@ -234,7 +234,7 @@ import Testing
         ) -> String? { "#\(sectionName)" }
     }
 
-    @Test func aDelegateKnowsItsController() throws {
+    @Test func `a delegate can identify its controller`() throws {
         let (diary, context) = try diary([("a", 0)])
         try context.performAndWait {
             let (controller, _) = try notesByRank(in: context)

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a program relies on that asks a store what has changed in it.
+/// The behaviour that programs rely on when reading a history.
 @Suite struct HistoryTests {
     private static var tracking: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true as NSNumber] }
 
@@ -16,9 +16,9 @@ import Testing
         try history(.fetchHistory(after: nil as NSPersistentHistoryToken?), in: context)
     }
 
-    /// NSPersistentHistoryTransaction: who saved, when, and what. "updatedProperties" are those of an update only.
+    /// NSPersistentHistoryTransaction: author, time and changes. Only an update has "updatedProperties".
     /// https://developer.apple.com/documentation/coredata/nspersistenthistorytransaction
-    @Test func aTransactionTellsWhoChangedWhat() throws {
+    @Test func `a transaction contains its author and its changes`() throws {
         let diary = try Diary(options: Self.tracking)
         let context = diary.context()
         context.name = "editor"
@@ -45,7 +45,7 @@ import Testing
         #expect(changes[1].transaction == transactions[1])
     }
 
-    /// An object occurs once in a transaction, whatever was done to it.
+    /// An object occurs once in a transaction, whatever its changes.
     @Test func anObjectOccursOnceInATransaction() throws {
         let diary = try Diary(options: Self.tracking)
         let context = diary.context()
@@ -72,9 +72,9 @@ import Testing
                 == Set(try all(context).map { $0.changes?.count ?? 0 }))
     }
 
-    /// fetchHistory(after:) with a token gives what is later, and a token that has been archived is as good.
+    /// fetchHistory(after:) with a token returns later transactions, also with an archived token.
     /// https://developer.apple.com/documentation/coredata/nspersistenthistorytoken
-    @Test func aTokenMarksAPlaceAndSurvivesAnArchive() throws {
+    @Test func `a token marks a position and can be archived`() throws {
         let diary = try Diary(options: Self.tracking)
         let context = diary.context()
         let start = try #require(diary.coordinator.currentPersistentHistoryToken(fromStores: nil))
@@ -96,9 +96,9 @@ import Testing
         #expect(try history(.fetchHistory(after: current), in: context).isEmpty)
     }
 
-    /// NSPersistentHistoryResultType: what a result holds.
+    /// NSPersistentHistoryResultType: the content of a result.
     /// https://developer.apple.com/documentation/coredata/nspersistenthistoryresulttype
-    @Test func aResultHoldsWhatItsTypeSays() throws {
+    @Test func `a result has the content of its type`() throws {
         let diary = try Diary(options: Self.tracking)
         let context = diary.context()
         for name in ["a", "b"] { _ = context.insert("Tag", ["name": name]) }
@@ -131,7 +131,7 @@ import Testing
 
     /// fetchHistory(withFetch:): transactions by author, changes of an object.
     /// https://developer.apple.com/documentation/coredata/nspersistenthistorychangerequest
-    @Test func aFetchRequestNarrowsTheHistory() throws {
+    @Test func `a fetch request filters the history`() throws {
         let diary = try Diary(options: Self.tracking)
         let context = diary.context()
         var notes: [NSManagedObject] = []
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// deleteHistory(before:), and the error of a token that is older than what is left.
+    /// deleteHistory(before:), and the error of a token that is older than the remaining history.
     /// https://developer.apple.com/documentation/coredata/persistent-history
     @Test func deletedHistoryExpiresTokens() throws {
         let diary = try Diary(options: Self.tracking)
@@ -238,9 +238,9 @@ import Testing
         }
     }
 
-    /// A tombstone holds what the model asks for.
+    /// A tombstone contains the values that the model preserves.
     /// https://developer.apple.com/documentation/coredata/nsattributedescription/preservesvalueinhistoryondeletion
-    @Test func aTombstoneKeepsWhatIsPreserved() throws {
+    @Test func `a tombstone contains the preserved values`() throws {
         let model = DiaryModel.make()
         let person = try #require(model.entitiesByName["Person"])
         for name in ["name", "age"] { person.attributesByName[name]?.preservesValueInHistoryOnDeletion = true }
@@ -262,7 +262,7 @@ import Testing
         #expect(changes.first { $0.changedObjectID == note.objectID }.map { $0.tombstone == nil } == true)
     }
 
-    /// Batch requests write history, too.
+    /// Batch requests are recorded too.
     @Test func batchRequestsAreInTheHistory() throws {
         let diary = try Diary(options: Self.tracking)
         let context = diary.context()
@@ -279,7 +279,7 @@ import Testing
         #expect(transactions.map { $0.changes?.count } == [40, 11, 40])
     }
 
-    /// A store that was not asked to keep a history has none, and says so.
+    /// A store without the tracking option has no history, and reading it is an error.
     @Test func aStoreWithoutTrackingHasNoHistory() throws {
         let diary = try Diary()
         let context = diary.context()

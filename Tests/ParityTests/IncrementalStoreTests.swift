@@ -1,8 +1,8 @@
 import CoreData
 import Testing
 
-/// What a program's own incremental store is asked, and when. The order is that of Core Data, as tests of other stores that
-/// run on it too have it.
+/// The calls to a program's own incremental store, and their order, which is that of Core Data according to tests of
+/// other stores.
 @Suite(.serialized) struct IncrementalStoreTests {
     /// Keeps rows in memory, by reference object.
     class RowsStore: NSIncrementalStore, @unchecked Sendable {  // because a test calls from one thread
@@ -15,7 +15,7 @@ import Testing
 
         nonisolated(unsafe) static var log = CallLog()
         nonisolated(unsafe) static var rows: [String: Row] = [:]
-        /// Whether rows hold their to-one relationships, or these are asked for.
+        /// Whether rows contain their to-one relationships, or these are requested separately.
         nonisolated(unsafe) static var givesToOne = true
         private var lastNumber = 0
 
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func aFetchIsOneCallAndARowIsReadWhenItsFaultFires() throws {
+    @Test func `a fetch is one call, and a row is read when its fault fires`() throws {
         fill(notes: 2, itemsEach: 2)
         let context = diary.context()
         let notes = try context.all("Note", sortedBy: "title", NSPredicate(format: "rank >= 0"))
@@ -171,7 +171,7 @@ import Testing
         #expect(notes[1].isFault)
     }
 
-    @Test func aToManyRelationshipIsAskedForOnce() throws {
+    @Test func `a to-many relationship is requested once`() throws {
         fill(notes: 1, itemsEach: 3)
         let context = diary.context()
         let note = try #require(try context.all("Note").first)
@@ -187,8 +187,8 @@ import Testing
         #expect(RowsStore.log.take() == ["values i0-1", "register i0-1"])
     }
 
-    /// A to-one relationship that the row leaves out costs a call while the row is read.
-    @Test func aToOneRelationshipThatIsLeftOutIsAskedFor() throws {
+    /// A to-one relationship that is missing in the row costs a call while the row is read.
+    @Test func `a to-one relationship that is missing in the row is requested`() throws {
         RowsStore.givesToOne = false
         fill(notes: 1, itemsEach: 1)
         let context = diary.context()
@@ -221,7 +221,7 @@ import Testing
         #expect(RowsStore.rows["new001"]?.references["items"] == [])
     }
 
-    @Test func anObjectThatIsChangedIsReadBefore() throws {
+    @Test func `an object is read before it is changed`() throws {
         fill(notes: 1, itemsEach: 0)
         let context = diary.context()
         let note = try #require(try context.all("Note").first)
@@ -254,7 +254,7 @@ import Testing
         #expect(RowsStore.log.take() == ["unregister n0"])
     }
 
-    @Test func countsIDsAndDictionariesAreTheStores() throws {
+    @Test func `counts, IDs and dictionaries are computed by the store`() throws {
         fill(notes: 3, itemsEach: 0)
         let context = diary.context()
         #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 3)
@@ -271,7 +271,7 @@ import Testing
         #expect(RowsStore.log.take() == ["fetch Note", "fetch Note", "fetch Note"])
     }
 
-    /// URIs hold reference objects escaped as paths; what comes back is not unescaped, and slashes stay.
+    /// URIs contain reference objects escaped as paths; the returned ones are not unescaped, and slashes are kept.
     @Test func urisEscapeReferenceObjects() throws {
         let store = try #require(diary.store as? RowsStore)
         let entity = try #require(diary.coordinator.managedObjectModel.entitiesByName["Note"])
@@ -300,7 +300,7 @@ import Testing
                     for: entity, referenceObject: "abd"))
     }
 
-    @Test func aRowThatIsGoneIsAnError() throws {
+    @Test func `a missing row is an error`() throws {
         fill(notes: 1, itemsEach: 0)
         let context = diary.context()
         let note = try #require(try context.all("Note").first)
@@ -310,14 +310,14 @@ import Testing
         #expect(error?.errorCode == 133000)
     }
 
-    @Test func requestsThatTheStoreDoesNotKnowAreRefused() throws {
+    @Test func `requests of an unknown type are refused`() throws {
         let context = diary.context()
         let request = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Note"))
         let error = #expect(throws: CocoaError.self) { try context.execute(request) }
         #expect(error?.errorCode == 134091)
     }
 
-    /// A store that says that it is of another type than it is added as.
+    /// A store whose own type differs from the type it is added with.
     @Test func aStoreOfAnotherTypeIsRefused() throws {
         NSPersistentStoreCoordinator.registerStoreClass(RowsStore.self, forStoreType: "Others")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: DiaryModel.make())
@@ -328,7 +328,7 @@ import Testing
         #expect(error?.errorCode == 134010)
     }
 
-    @Test func childrenAndUnsavedChangesWorkOverSuchAStore() throws {
+    @Test func `children and unsaved changes work with such a store`() throws {
         fill(notes: 2, itemsEach: 1)
         let context = diary.context()
         let child = diary.context(of: context)

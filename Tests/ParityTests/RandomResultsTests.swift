@@ -9,7 +9,7 @@ import Testing
         return Array(1...max(1, count))
     }()
 
-    @Test(arguments: seeds) func aFollowerHasWhatAFetchGives(seed: UInt64) throws {
+    @Test(arguments: seeds) func `a follower has the results of a fetch`(seed: UInt64) throws {
         for sections in [true, false] {
             let run = try RandomResults(seed: seed, sections: sections)
             try run.advance(125)

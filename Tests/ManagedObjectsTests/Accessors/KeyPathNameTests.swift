@@ -5,20 +5,20 @@ import Testing
 
 /// Key paths are registered when they are first looked up.
 @Suite struct KeyPathNameTests {
-    @Test("A class that overrides the hook is asked, with its superclass")
+    @Test("A class that registers its key paths, and its superclass")
     func written() {
         #expect(NSSortDescriptor(keyPath: \WrittenChild.extra, ascending: true).key == "extra")
         #expect(NSExpression(forKeyPath: \Written.title).keyPath == "title")
     }
 
-    @Test("The uppermost generated class speaks for those below it, and for paths through others")
+    @Test("The topmost generated class registers the key paths of its subclasses, and paths through relationships")
     func generated() {
         #expect(NSExpression(forKeyPath: \GeneratedChild.title).keyPath == "title")
         #expect(NSExpression(forKeyPath: \Generated.parent?.title).keyPath == "parent.title")
         #expect(NSExpression(forKeyPath: \Generated.owner.title).keyPath == "owner.title")
     }
 
-    @Test("What nobody has named has no name")
+    @Test("A key path that is not registered has no name")
     func unknown() {
         #expect(KeyPathRegistry.name(of: \Written.unnamed) == nil)
         #expect(KeyPathRegistry.name(of: \String.count) == nil)

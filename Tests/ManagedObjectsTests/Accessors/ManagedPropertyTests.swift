@@ -49,7 +49,7 @@ import Testing
         try check("blob", Data())
     }
 
-    @Test("A type that leaves no room for nil reads zero or empty")
+    @Test("A type without nil reads zero or an empty value")
     func missing() {
         let note = context.insert("Note")
         #expect(ManagedProperty<String>("title")[note] == "")
@@ -60,7 +60,7 @@ import Testing
         #expect(ManagedProperty<[NSManagedObject]>("items")[note].isEmpty)
     }
 
-    @Test("Relationships keep both sides right, as objects, sets, ordered sets and arrays")
+    @Test("Relationships keep both sides consistent, as objects, sets, ordered sets and arrays")
     func relationships() throws {
         let folder = ManagedProperty<NSManagedObject?>("folder")
         let notes = ManagedProperty<Set<NSManagedObject>>("notes")
@@ -88,7 +88,7 @@ import Testing
         #expect(context.brokenInvariants().isEmpty)
     }
 
-    @Test("An accessor of a superentity serves its subentities, whatever their places")
+    @Test("An accessor of a superentity works for its subentities, whatever the slots")
     func inheritance() {
         let name = ManagedProperty<String?>("name")
         for entity in ["Item", "SpecialItem", "Folder", "Tag", "Item"] {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("Setting tells the object, before and after")
+    @Test("Setting a value notifies the object before and after")
     func observation() {
         let note = context.insert("Note")
         context.processPendingChanges()

@@ -3,10 +3,10 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("What is saved comes back", .serialized)
+@Suite("Saved objects are read back", .serialized)
 struct SavingTests {
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
-    func `every attribute type survives`(type: String) throws {
+    func `every attribute type round-trips`(type: String) throws {
         let stack = try TestStack(type: type)
         let context = stack.context()
         let uuid = UUID()
@@ -40,7 +40,7 @@ struct SavingTests {
     }
 
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
-    func `relationships of every kind survive, in order where they have one`(type: String) throws {
+    func `relationships of every kind round-trip, with their order`(type: String) throws {
         let stack = try TestStack(type: type)
         let context = stack.context()
         let note = context.insert("Note", ["title": "a"])

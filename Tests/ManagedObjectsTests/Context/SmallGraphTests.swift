@@ -16,7 +16,7 @@ struct SmallGraphTests {
     }
 
     @Test(arguments: [(false, false), (true, false), (false, true), (true, true)])
-    func `every sequence of three edits keeps both sides right`(many: Bool, inverseMany: Bool) throws {
+    func `every sequence of three edits keeps both sides consistent`(many: Bool, inverseMany: Bool) throws {
         let stack = try TestStack(model: Self.model(many: many, inverseMany: inverseMany))
         let edits = (0..<2).flatMap { a in (0..<2).flatMap { b in [true, false].map { (a, b, $0) } } }
         for first in edits {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("How old a row may be that a fault takes its values from")
+@Suite("The staleness interval of the rows of faults")
 struct StalenessTests {
     private let log = StatementLog()
 

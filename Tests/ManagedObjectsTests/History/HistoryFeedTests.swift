@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The feed of a history, and contexts that follow it.
+/// The feed of a history, and contexts that merge it.
 @Suite struct HistoryFeedTests {
     private func container(_ folder: StoreFolder) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Notes", managedObjectModel: NotesModel.make())
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `a feed gives what was and what is to come, of every coordinator`() async throws {
+    @Test func `a feed contains past and future transactions of all coordinators`() async throws {
         let folder = try StoreFolder()
         let (reading, writing) = (try container(folder), try container(folder))
         try save(["a", "b"], in: reading)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a feed leaves an author out, and ends with its task and with the last store`() async throws {
+    @Test func `a feed excludes an author, and ends with its task and with the last store`() async throws {
         let folder = try StoreFolder()
         let reading = try container(folder)
         try save(["a"], in: reading, author: "me")
@@ -72,13 +72,13 @@ import Testing
         try await other.value
     }
 
-    @Test func `a feed holds nothing open between two batches`() async throws {
+    @Test func `a feed holds no resources between two batches`() async throws {
         let folder = try StoreFolder()
         let (reading, writing) = (try container(folder), try container(folder))
         try save((0..<10).map(String.init), in: writing)
         var iterator = reading.historyChanges().makeAsyncIterator()
         _ = try await iterator.next()
-        // A checkpoint that truncates the log waits for nobody who reads.
+        // A checkpoint that truncates the log would wait for a reader.
         let store = try #require(writing.persistentStoreCoordinator.persistentStores.first as? SQLiteStore)
         var busy: Int64 = 1
         try store.content().connection.writeWithoutTransaction { database in
@@ -89,7 +89,7 @@ import Testing
         #expect(busy == 0)
     }
 
-    @Test func `a feed throws where history that was not read is deleted, and without any history`() async throws {
+    @Test func `a feed throws if unread history is deleted, and for a store without a history`() async throws {
         let folder = try StoreFolder()
         let reading = try container(folder)
         try save(["a"], in: reading)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a container merges what others save`() async throws {
+    @Test func `a container merges the saves of others`() async throws {
         let folder = try StoreFolder()
         let (reading, writing) = (try container(folder), try container(folder))
         try save(["old"], in: writing)
@@ -148,7 +148,7 @@ import Testing
         #expect(try coordinator.historyFollowers() == ["phone": token(4), "watch": token(3)])
         #expect(try coordinator.purgeHistory(.readByAllFollowers) == 3)
         #expect(try first() == 4)
-        // A save with metadata that were read before does not bring back what has changed since.
+        // A save with metadata that were read before does not overwrite later changes.
         store.metadata = store.metadata.merging(["mine": 1]) { $1 }
         try coordinator.setHistoryToken(token(5), ofFollower: "watch")
         try save(["10"], in: container)

@@ -4,14 +4,14 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Several processes write to one store, and each follows the history of all by token.
+/// Several processes write to one store, and each reads the history of all of them by token.
 @Suite struct HistoryProcessTests {
     private static let pathKey = "CORAL_HISTORY_STORE"
-    /// How long processes write: two seconds, unless the environment says otherwise.
+    /// The duration of writing: two seconds, unless the environment sets another.
     private static let secondsKey = "CORAL_HISTORY_SECONDS"
     private static let processCount = 8
 
-    @Test func `eight processes follow each other, and nothing is lost or comes twice`() async throws {
+    @Test func `eight processes read each other's transactions, each exactly once`() async throws {
         let folder = try StoreFolder()
         _ = try OpenStore(at: folder.url, model: NotesModel.make(), options: Self.options)
         setenv(Self.pathKey, folder.url.path, 1)
@@ -32,19 +32,19 @@ import Testing
 
     private static var options: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
 
-    /// What one of the processes does.
+    /// The work of one of the processes.
     private static func writeAndFollow() async throws {
         let environment = ProcessInfo.processInfo.environment
         let stack = try TestStack(url: URL(fileURLWithPath: environment[pathKey] ?? ""), options: options)
         let seconds = environment[secondsKey].flatMap(Double.init) ?? 2
         let writing = Task { try write(in: stack, until: Date().addingTimeInterval(seconds)) }
-        // The last transaction of each process says how many it has made.
+        // The last transaction of each process contains the number of its transactions.
         var counts: [String: Int] = [:]
         var stated: [String: Int] = [:]
         var last: Int64 = 0
         var token: NSPersistentHistoryToken?
         while stated.count < processCount {
-            // Begun anew after some transactions, from a token that has been archived.
+            // Restarted after some transactions, from an archived token.
             var rest = 40
             for try await transaction in HistoryChanges(stack.coordinator, after: token, excluding: nil) {
                 guard transaction.transactionNumber == last + 1, let author = transaction.author else {

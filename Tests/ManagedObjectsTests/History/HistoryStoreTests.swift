@@ -5,7 +5,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The history as it lies in stores of every age.
+/// Histories of stores of every version.
 @Suite struct HistoryStoreTests {
     private static var tracking: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
 
@@ -20,7 +20,7 @@ import Testing
         try DatabaseQueue(path: folder.url.path).write { try $0.execute(sql: statements) }
     }
 
-    @Test func `a mask names the properties that it was made for`() throws {
+    @Test func `a mask contains the properties that it was created for`() throws {
         let open = try OpenStore(at: URL(fileURLWithPath: "/dev/null"), model: NotesModel.make())
         let schema = try open.store.content().schema
         for entity in schema.entities {
@@ -50,7 +50,7 @@ import Testing
     @Test func `a history of the oldest form is read and continued`() throws {
         let folder = try StoreFolder()
         _ = try OpenStore(at: folder.url, model: NotesModel.make())
-        // As frameworks of macOS 10.13 made it: texts in the table of transactions, masks of sixteen bytes.
+        // As written by frameworks of macOS 10.13: texts in the table of transactions, masks of sixteen bytes.
         try sql(
             folder,
             """
@@ -81,10 +81,10 @@ import Testing
         #expect(transactions[2].changes?.map(\.changeID) == [5])
     }
 
-    @Test func `numbers go on after the highest, whatever the store says of itself`() throws {
+    @Test func `numbers continue after the highest, even if the recorded maximum is lower`() throws {
         let folder = try StoreFolder()
         try open(folder) { _ in }
-        // Tables without numbers, as a store of Apple's has them before its first transaction.
+        // Tables without recorded maximums, as in a store of Apple's before its first transaction.
         #expect(try numbers(folder) == [])
         try open(folder) { try save($0, 2) }
         #expect(try numbers(folder) == [2, 2, 1])
@@ -126,13 +126,13 @@ import Testing
         try stack.coordinator.purgeHistory(.before(.distantFuture))
         try save(stack, 1)
         #expect(try transactions(stack).isEmpty)
-        // Another coordinator asks for it, and so it goes on in this one, too.
+        // Another coordinator enables the option, so the history is continued in this one too.
         try open(folder) { try save($0, 1) }
         try save(stack, 1)
         #expect(try transactions(stack).map(\.transactionNumber) == [3, 4])
     }
 
-    @Test func `a read-only store tells its history, and keeps its files`() throws {
+    @Test func `the history of a read-only store is readable, and its files are unchanged`() throws {
         let folder = try StoreFolder()
         try open(folder) { try save($0, 2) }
         let before = try folder.content()
@@ -184,7 +184,7 @@ import Testing
         }
         let all = try transactions(stack)
         #expect(all.map(\.storeID) == [0, 0, 1, 1, 1].map { stores[$0].identifier })
-        // A fetch after each token gives what comes behind it, of both stores.
+        // A fetch after each token returns the later transactions of both stores.
         for (position, transaction) in all.enumerated() {
             let request = NSPersistentHistoryChangeRequest.fetchHistory(after: transaction)
             let rest = (try context.execute(request) as? NSPersistentHistoryResult)?.result

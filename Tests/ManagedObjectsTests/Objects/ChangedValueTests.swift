@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("What differs from the row is a change, and nothing else is")
+@Suite("A value that differs from the row is a change")
 struct ChangedValueTests {
     private let folder: StoreFolder
     private let context: NSManagedObjectContext
@@ -23,7 +23,7 @@ struct ChangedValueTests {
         try context.save()
     }
 
-    /// The note as the store has it.
+    /// The note in the store.
     private func note() throws -> NSManagedObject {
         context.reset()
         return try #require(try context.all("Note").first)

@@ -154,7 +154,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(strings(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Board"))[0]) == ["red", "blue"])
     }
 
-    @Test func `a new object's value is watched too`() throws {
+    @Test func `in-place changes of a new object are detected`() throws {
         let (context, _) = try board()
         let board = NSEntityDescription.insertNewObject(forEntityName: "Board", into: context)
         let tags = NSMutableArray(array: ["x"])
@@ -188,7 +188,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(strings(board) == ["red", "blue", "green"])
     }
 
-    @Test func `rollback, refresh and reset discard it`() throws {
+    @Test func `rollback, refresh and reset discard in-place changes`() throws {
         let (context, board) = try board()
         try tags(board).add("blue")
         context.rollback()
@@ -203,7 +203,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(strings(board) == ["red", "blue"] && context.hasChanges)
     }
 
-    @Test func `it is validated`() throws {
+    @Test func `in-place changes are validated`() throws {
         let (context, board) = try board()
         let attribute = try #require(board.entity.attributesByName["tags"])
         #expect(attribute.validationPredicates.isEmpty)
@@ -213,7 +213,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(context.hasChanges)
     }
 
-    @Test func `a merge keeps what was changed in place here`() throws {
+    @Test func `a merge keeps in-place changes of this context`() throws {
         let (context, board) = try board()
         try tags(board).add("mine")
         let other = self.context(try #require(context.persistentStoreCoordinator))
@@ -252,7 +252,7 @@ private final class PaintTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(strings(board) == ["red", "parent", "child"])
     }
 
-    @Test func `an attribute may be left out, and values that cannot change cost nothing`() throws {
+    @Test func `an attribute may be excluded, and immutable values cost nothing`() throws {
         let (context, board) = try board()
         try #require(board.value(forKey: "loose") as? NSMutableArray).add("blue")
         #expect(!context.hasChanges)

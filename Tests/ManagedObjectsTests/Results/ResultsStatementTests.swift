@@ -3,8 +3,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// What following results costs.
-@Suite("Following results costs statements only where the store must be asked")
+/// The statements that a results controller executes.
+@Suite("A results controller executes statements only if the store must be queried")
 struct ResultsStatementTests {
     private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
         var changes = 0
@@ -29,7 +29,7 @@ struct ResultsStatementTests {
         return notes
     }
 
-    @Test func `a save that changes ten objects costs what it costs without a controller`() throws {
+    @Test func `a save that changes ten objects costs the same as without a controller`() throws {
         func statements(following: Bool) throws -> (count: Int, changes: Int, last: String?) {
             let log = StatementLog()
             let context = try log.stack().context()
@@ -58,7 +58,7 @@ struct ResultsStatementTests {
         #expect(followed.last == "z4")
     }
 
-    @Test func `what others have saved is read by one statement`() throws {
+    @Test func `saves of others are read with one statement`() throws {
         let log = StatementLog()
         let stack = try log.stack()
         let context = stack.context()
@@ -73,11 +73,11 @@ struct ResultsStatementTests {
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectsKey: ids], into: [context])
         }
         #expect(results.fetchedObjects?.count == 50)
-        // One is the other context's own fetch.
+        // One of them is the other context's own fetch.
         #expect(run.count == 2, "\(run)")
     }
 
-    @Test func `an object that begins to match elsewhere is found although it was not known here`() throws {
+    @Test func `an object that begins to match in another context is found`() throws {
         let stack = try TestStack()
         let context = stack.context()
         let other = stack.context()
@@ -93,7 +93,7 @@ struct ResultsStatementTests {
         #expect(results.fetchedObjects?.map(\.objectID) == [notes[3].objectID])
     }
 
-    @Test func `a predicate that looks through a relationship is asked again of the store`() throws {
+    @Test func `a predicate with a relationship is evaluated by the store again`() throws {
         let stack = try TestStack()
         let context = stack.context()
         let folder = context.insert("Folder", ["name": "a"])
@@ -107,7 +107,7 @@ struct ResultsStatementTests {
         #expect(results.fetchedObjects?.isEmpty == true)
         folder.setValue("b", forKey: "name")
         context.processPendingChanges()
-        // The store has the old name until it is saved, so that a fetch finds nothing either.
+        // The store has the old name until the save, so a fetch finds nothing either.
         #expect(try context.fetch(results.fetchRequest).isEmpty)
         #expect(results.fetchedObjects?.isEmpty == true)
         try context.save()
@@ -139,7 +139,7 @@ struct ResultsStatementTests {
         #expect(results.fetchedObjects == [notes[0], notes[1], notes[3]])
     }
 
-    @Test func `sections that come to be out of order give the results up until the next fetch`() throws {
+    @Test func `sections that become unordered make the results unavailable until the next fetch`() throws {
         let context = try TestStack().context()
         let notes = try fill(context, 4)
         for (note, rank) in zip(notes, [1.0, 1, 2, 2]) { note.setValue(rank, forKey: "rank") }
@@ -161,7 +161,7 @@ struct ResultsStatementTests {
         #expect(results.sections?.map(\.numberOfObjects) == [2, 2])
     }
 
-    @Test func `a batch size keeps rows in the store until they are asked for`() throws {
+    @Test func `a batch size leaves rows in the store until they are accessed`() throws {
         let log = StatementLog()
         let context = try log.stack().context()
         _ = try fill(context, 1000)
@@ -179,9 +179,9 @@ struct ResultsStatementTests {
         #expect(listener.changes == 1)
     }
 
-    // MARK: - Sections that are remembered
+    // MARK: - Cached sections
 
-    @Test func `remembered sections are used for the same rows only`() throws {
+    @Test func `cached sections are used for the same rows only`() throws {
         let stack = try TestStack()
         let context = stack.context()
         let notes = try fill(context, 6)
@@ -201,7 +201,7 @@ struct ResultsStatementTests {
         NSFetchedResultsController<NSManagedObject>.deleteCache(withName: nil)
         #expect(try names("TRUEPREDICATE") == ["0: 3", "1: 3"])
         #expect(try names("TRUEPREDICATE") == ["0: 3", "1: 3"])
-        // Another predicate, another list: what is remembered does not fit.
+        // Another predicate: the cache does not match.
         #expect(try names("count > 1") == ["0: 1", "1: 3"])
         let first = try #require(try context.all("Note", sortedBy: "title").first)
         first.setValue(-1.0, forKey: "rank")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// One attribute of several elements, each in a column of its own.
+/// One attribute with several elements, each in a column of its own.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nscompositeattributedescription
 @Suite("Composite attributes") struct CompositeAttributeTests {

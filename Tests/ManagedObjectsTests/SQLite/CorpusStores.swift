@@ -4,7 +4,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Stores that Apple's framework wrote, kept beside the package. Tests copy one, with its log, before they open it.
+/// Stores written by Apple's framework, which are beside the package. Tests copy a store with its log before they open
+/// it.
 enum CorpusStores {
     static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../../shared/corpus").standardizedFileURL
@@ -25,7 +26,7 @@ enum CorpusStores {
     static let corrupted = "embrace-io+embrace-apple-sdk/Tests/EmbraceStorageInternalTests/Mocks/db_corrupted.sqlite"
     static let withoutCache = "RestKit+RestKit/Examples/RKTwitterCoreData/RKSeedDatabase.sqlite"
 
-    /// Every store that has a model of its own.
+    /// Every store that contains its model.
     static let withModel = [
         simple, renamed, books, care,
         "duckduckgo+BrowserServicesKit/Tests/BookmarksTests/Resources/Bookmarks_V1.sqlite",
@@ -42,20 +43,20 @@ enum CorpusStores {
         withLog,
     ]
 
-    /// A copy of a store in a folder of its own, which goes with the test.
+    /// A copy of a store in a temporary folder, which is removed after the test.
     static func copy(_ path: String) throws -> StoreFolder {
         let folder = try StoreFolder(name: (path as NSString).lastPathComponent)
         let source = directory.appendingPathComponent(path).path
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source + suffix) {
             try FileManager.default.copyItem(atPath: source + suffix, toPath: folder.url.path + suffix)
-            // What was checked out may be read-only.
+            // A file that was checked out may be read-only.
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.url.path + suffix)
         }
         return folder
     }
 }
 
-/// A folder for a store, removed when it is let go.
+/// A temporary folder for a store, removed when it is deallocated.
 final class StoreFolder {
     let directory: URL
     let url: URL
@@ -68,7 +69,7 @@ final class StoreFolder {
 
     deinit { try? FileManager.default.removeItem(at: directory) }
 
-    /// Every file with its bytes.
+    /// All files with their bytes.
     func content() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path) {

@@ -6,10 +6,10 @@ import class ManagedObjects.NSPredicate
 
 @testable import ManagedObjects
 
-/// Attributes and indexes that the store itself keeps.
+/// Attributes and indexes that the store computes.
 ///
 /// Page: https://developer.apple.com/documentation/coredata/nsderivedattributedescription
-@Suite("What a store keeps by itself") struct DerivedAttributeTests {
+@Suite("Values that the store computes") struct DerivedAttributeTests {
     private final class Shelf {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Derived-\(UUID().uuidString)")
         var url: URL { folder.appendingPathComponent("Shelf.sqlite") }
@@ -19,7 +19,7 @@ import class ManagedObjects.NSPredicate
 
         func stack() throws -> TestStack { try TestStack(model: DerivedAttributeTests.model(), url: url) }
 
-        /// Runs SQL as another program would that knows the functions of derived attributes.
+        /// Runs SQL as another program that implements the functions of derived attributes.
         func sql<Value: DatabaseValueConvertible>(_ statement: String) throws -> [Value] {
             try DatabaseQueue(path: url.path).write { try Value.fetchAll($0, sql: statement) }
         }
@@ -69,7 +69,7 @@ import class ManagedObjects.NSPredicate
         return model
     }
 
-    @Test func `values of others follow them, whoever changes what`() throws {
+    @Test func `values derived from other objects are updated by every kind of change`() throws {
         let shelf = try Shelf()
         let context = try shelf.stack().context()
         let writer = context.insert("Writer", ["name": "Émile"])
@@ -92,7 +92,7 @@ import class ManagedObjects.NSPredicate
         #expect(texts(book) == ["uber", "zoe", "Zoë"])
         #expect(writer.value(forKey: "count") as? Int == 0 && other.value(forKey: "count") as? Int == 1)
 
-        // In a stack of its own, by a request that knows no objects.
+        // In another stack, by a batch request.
         let later = try shelf.stack().context()
         let request = NSBatchUpdateRequest(entityName: "Writer")
         request.predicate = NSPredicate(format: "name == %@", "Zoë")
@@ -101,7 +101,7 @@ import class ManagedObjects.NSPredicate
         #expect(texts(try #require(try later.all("Book").first)) == ["uber", "anais", "Anaïs"])
     }
 
-    @Test func `the moment of the last save`() throws {
+    @Test func `the time of the last save`() throws {
         let context = try Shelf().stack().context()
         let book = context.insert("Book", ["title": "one"])
         try context.save()
@@ -113,7 +113,7 @@ import class ManagedObjects.NSPredicate
         #expect(!context.hasChanges)
     }
 
-    @Test func `triggers call the functions that Apple's do`() throws {
+    @Test func `triggers call the same functions as Apple's`() throws {
         let model = Self.model()
         model.freeze()
         let statements = SQLSchemaBuilder.schema(of: model).createStatements.filter { $0.contains("_writerName_") }
@@ -126,7 +126,7 @@ import class ManagedObjects.NSPredicate
         }
     }
 
-    @Test func `triggers that call functions by other names are served`() throws {
+    @Test func `triggers that call functions by other names work`() throws {
         let shelf = try Shelf()
         _ = try shelf.stack()
         let told = "NSCoreDataDATriggerUpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'key', ZKEY)"
@@ -146,7 +146,7 @@ import class ManagedObjects.NSPredicate
         #expect(keys == ["a bientot"])
     }
 
-    @Test func `an index of places follows its rows`() throws {
+    @Test func `an R-tree index is updated with its rows`() throws {
         let shelf = try Shelf()
         let context = try shelf.stack().context()
         let books = (0..<5).map { context.insert("Book", ["latitude": Double($0), "longitude": 10.0]) }
@@ -162,7 +162,7 @@ import class ManagedObjects.NSPredicate
         #expect(try found("ZLATITUDE_MIN >= 7") == 1)
     }
 
-    @Test func `a fetch looks for places in their index, and finds those that it finds without`() throws {
+    @Test func `a fetch uses an R-tree index, and has the same results as without`() throws {
         let shelf = try Shelf()
         let stack = try shelf.stack()
         let context = stack.context()
@@ -219,7 +219,7 @@ import class ManagedObjects.NSPredicate
                 #expect(steps.contains { $0.contains("VIRTUAL TABLE INDEX") } == usesIndex, "\(steps)")
             }
         }
-        // Both dimensions are one search, and the index leads.
+        // Both dimensions are one search, and the index is the outer table.
         let (sql, steps) = try plan(NSPredicate(format: cases[0].indexed, 1.0, 2.0))
         #expect(sql.components(separatedBy: "SELECT Z_PK FROM").count == 2)
         #expect(steps.contains { $0.contains("SEARCH t0 USING INTEGER PRIMARY KEY") }, "\(steps)")

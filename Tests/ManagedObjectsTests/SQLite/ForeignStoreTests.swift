@@ -4,9 +4,11 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("Writing stores that Apple made", .enabled(if: CorpusStores.isPresent, "the corpus is not beside the package"))
+@Suite(
+    "Writing stores created by Apple's framework",
+    .enabled(if: CorpusStores.isPresent, "the corpus is not beside the package"))
 struct ForeignStoreTests {
-    /// The schema, and the number of rows of each table but the history's.
+    /// The schema, and the number of rows of each table except the history's.
     private static func outline(of url: URL) throws -> (schema: [String: String], counts: [String: Int]) {
         try DatabaseQueue(path: url.path).read { database in
             let catalog = try SQLCatalog(in: database)
@@ -18,7 +20,7 @@ struct ForeignStoreTests {
         }
     }
 
-    /// A value of every kind.
+    /// A value of each type.
     private static func value(of slot: EntityLayout.Slot) -> Value {
         switch slot.kind {
         case .integer16, .integer32, .integer64, .boolean: .integer(1)
@@ -32,7 +34,7 @@ struct ForeignStoreTests {
         }
     }
 
-    @Test("adds, changes and takes away a row of every entity, and nothing else", arguments: CorpusStores.withModel)
+    @Test("Inserts, changes and deletes a row of every entity, and nothing else", arguments: CorpusStores.withModel)
     func writesEveryEntity(path: String) throws {
         let folder = try CorpusStores.copy(path)
         let before = try Self.outline(of: folder.url)

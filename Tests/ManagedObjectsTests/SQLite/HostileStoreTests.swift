@@ -5,13 +5,14 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Stores in whose own tables anything stands. Each is read, or refused with an error; none ends the process or keeps it busy.
-@Suite("A store that is not what it says") struct HostileStoreTests {
+/// Stores with arbitrary content in Core Data's own tables. Each is read, or refused with an error; none crashes the
+/// process or keeps it busy.
+@Suite("A hostile store") struct HostileStoreTests {
     private final class Spoiled {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Hostile-\(UUID().uuidString)")
         var url: URL { folder.appendingPathComponent("Notes.sqlite") }
 
-        /// A store with two items, and what no program would have done to it.
+        /// A store with two items, changed by statements.
         init(_ statements: [String], arguments: StatementArguments = []) throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let open = try OpenStore(
@@ -32,7 +33,7 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(at: folder) }
 
-        /// Everything that is read of a store, each by itself; the errors by what was done.
+        /// Reads all parts of a store separately; returns the errors by part.
         func read() -> [String: any Error] {
             var errors: [String: any Error] = [:]
             func attempt(_ name: String, _ body: () throws -> Void) {
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    /// What a check of the store's rows finds.
+    /// The problems that a check of the store's rows finds.
     private static func problems(of url: URL, _ model: NSManagedObjectModel) throws -> [RowProblem] {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    /// Statements that make a table again without types, so that anything can stand in it.
+    /// Statements that create a table again without column types, so that it can contain any value.
     private static func untyped(_ table: String, _ columns: String) -> [String] {
         [
             "CREATE TABLE kept AS SELECT * FROM \(table)", "DROP TABLE \(table)", "CREATE TABLE \(table) (\(columns))",
@@ -83,14 +84,14 @@ import Testing
         Data().databaseValue, Data([0, 0xFF, 2]).databaseValue, Data("bplist00".utf8).databaseValue,
     ]
 
-    @Test("any value may stand in Core Data's own tables", arguments: own)
+    @Test("Core Data's own tables may contain any value", arguments: own)
     func ownTables(table: String, columns: String) throws {
         for column in columns.split(separator: ", ") {
             for value in Self.values {
                 let store = try Spoiled(
                     Self.untyped(table, columns) + ["UPDATE \(table) SET \(column) = ?"], arguments: [value])
                 for (name, error) in store.read() {
-                    // Errors that say what is wrong, and not those of a library below.
+                    // The errors describe the problem, and are not those of a library below.
                     let isExplained = error is CocoaError || error is ModelError
                     #expect(isExplained, "\(table).\(column) = \(value), \(name): \(error)")
                 }
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `any value may stand in a column of a row`() throws {
+    @Test func `a column of a row may contain any value`() throws {
         for (table, column) in [
             ("ZITEM", "Z_ENT"), ("ZITEM", "Z_OPT"), ("ZITEM", "ZNOTE"), ("ZITEM", "ZNAME"), ("ZITEM", "ZINDEX"),
             ("ZNOTE", "ZPRICE"), ("ZNOTE", "ZIDENTIFIER"), ("ZNOTE", "ZCREATEDAT"),
@@ -116,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `any value may stand in a pair, and a check shows it`() throws {
+    @Test func `a pair may contain any value, and a check finds it`() throws {
         let (model, table) = (NotesModel.make(), "Z_2TAGS")
         model.freeze()
         for value in Self.values where !value.isNull {
@@ -133,7 +134,7 @@ import Testing
         "a view in a table's place is refused", arguments: ["ZITEM", "ZTAG", "Z_2TAGS", "Z_PRIMARYKEY", "Z_METADATA"])
     func views(table: String) throws {
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-        // Names in SQL are the same in either case.
+        // Names in SQL are case-insensitive.
         for name in [table, table.lowercased()] {
             let store = try Spoiled([
                 "DROP TABLE \(table)",
@@ -144,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a table whose schema says that it is a view is refused`() throws {
+    @Test func `a table that is replaced by a view is refused`() throws {
         let store = try Spoiled([
             "PRAGMA writable_schema = ON",
             "UPDATE sqlite_master SET sql = 'CREATE VIEW ZTAG AS SELECT 1 AS Z_PK', rootpage = 0 WHERE name = 'ZTAG'",
@@ -169,7 +170,7 @@ import Testing
         #expect(store.read()["open"] != nil)
     }
 
-    @Test func `entities with one name or one number are refused`() throws {
+    @Test func `entities with equal names or numbers are refused`() throws {
         for change in ["Z_NAME = 'Item'", "Z_ENT = 1"] {
             let store = try Spoiled(
                 Self.untyped("Z_PRIMARYKEY", Self.own[0].1) + ["UPDATE Z_PRIMARYKEY SET \(change)"])
@@ -177,13 +178,13 @@ import Testing
         }
     }
 
-    @Test func `a history's entity does not stand in for one of the model's`() throws {
+    @Test func `an entity of a history does not replace one of the model`() throws {
         let store = try Spoiled(["INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_MAX) VALUES (16001, 'Tag', 1)"])
         let catalog = try SQLiteStore.withDatabase(at: store.url) { try SQLCatalog(in: $0) }
         #expect(catalog.numbers["Tag"].map { $0 < 100 } == true)
     }
 
-    @Test func `a virtual table of an absent module is none of ours`() throws {
+    @Test func `a virtual table of an absent module is ignored`() throws {
         let store = try Spoiled([
             "PRAGMA writable_schema = ON",
             """
@@ -194,13 +195,13 @@ import Testing
         #expect(store.read().isEmpty)
     }
 
-    @Test func `a statement without end is ended`() throws {
+    @Test func `an endless statement is interrupted`() throws {
         let queue = try DatabaseQueue()
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
         try queue.read { database in
             let error = #expect(throws: DatabaseError.self) { try StoreReader(database).integer(endless) }
             #expect(error?.resultCode == .SQLITE_INTERRUPT)
-            // The next statement begins with a limit of its own.
+            // The next statement has a limit of its own.
             let next = (try StoreReader(database).integer("SELECT 7"), try Int.fetchOne(database, sql: "SELECT 8"))
             #expect(next == (7, 8))
         }
@@ -208,8 +209,8 @@ import Testing
         #expect((translated as? CocoaError)?.code == .fileReadCorruptFile)
     }
 
-    @Test func `metadata that are nested without end are refused`() throws {
-        // An array that holds itself.
+    @Test func `endlessly nested metadata are refused`() throws {
+        // An array that contains itself.
         let end: [UInt8] = [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10]
         let list = Data(Array("bplist00".utf8) + [0xA1, 0x00, 0x08] + Array(repeating: UInt8(0), count: 6) + end)
         let store = try Spoiled(["UPDATE Z_METADATA SET Z_PLIST = ?"], arguments: [list])

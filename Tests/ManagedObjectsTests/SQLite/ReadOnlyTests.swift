@@ -5,7 +5,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Stores that are opened for reading only: one state or an error, whatever others do, and no trace.
+/// Stores opened read-only: one state or an error, whatever other connections do, and no changed files.
 @Suite struct ReadOnlyTests {
     private let folder: StoreFolder
     private let model: NSManagedObjectModel
@@ -23,7 +23,7 @@ import Testing
     private static let readOnly = [NSReadOnlyPersistentStoreOption: true]
     private static let count: Int64 = 2000
 
-    /// Makes the store: many pages of notes, all in state 0.
+    /// Creates the store: many pages of notes, all in state 0.
     private func makeStore(journalMode: String) throws {
         let open = try OpenStore(
             at: folder.url, model: model, options: [NSSQLitePragmasOption: ["journal_mode": journalMode]])
@@ -42,12 +42,12 @@ import Testing
         try database.close()
     }
 
-    /// Changes every note in one transaction, as another process would.
+    /// Changes every note in one transaction, as another process could.
     private func change(to state: Int, _ database: DatabaseQueue) throws {
         try database.write { try $0.execute(sql: "UPDATE ZNOTE SET ZSTATE = ?", arguments: [state]) }
     }
 
-    /// The states of all notes, read in several statements.
+    /// The states of all notes, read with several statements.
     private func states(_ open: OpenStore, _ generation: (any StoreGeneration)?) throws -> Set<Int64> {
         let entity = try open.entity("Note")
         let slot = try #require(entity.layout.slot(named: "state"))
@@ -64,7 +64,7 @@ import Testing
         return states
     }
 
-    @Test(arguments: ["wal", "delete"]) func `a held state stays, and what others commit is seen beside it`(
+    @Test(arguments: ["wal", "delete"]) func `a pinned state is kept, and commits of others are visible outside of it`(
         _ mode: String
     ) throws {
         try makeStore(journalMode: mode)
@@ -73,7 +73,7 @@ import Testing
         let open = try OpenStore(at: folder.url, model: model, options: Self.readOnly)
         let held = try open.store.pinGeneration()
         #expect(try open.store.count(matching: RowQuery(entity: open.entity("Note")), generation: held) == Self.count)
-        // A writer is kept waiting by nobody.
+        // The writer does not wait.
         try change(to: 2, writer)
         #expect(try states(open, held) == [1])
         #expect(try states(open, nil) == [2])
@@ -82,7 +82,7 @@ import Testing
         #expect(try states(open, nil) == [3])
     }
 
-    @Test func `a store at rest that a process begins to write is read again, or not at all`() throws {
+    @Test func `an idle store that a process begins to write to is read again, or not at all`() throws {
         try makeStore(journalMode: "wal")
         let open = try OpenStore(at: folder.url, model: model, options: Self.readOnly)
         let held = try open.store.pinGeneration()
@@ -90,7 +90,7 @@ import Testing
         let writer = try DatabaseQueue(path: folder.url.path)
         try change(to: 1, writer)
         _ = try writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        // The held state is gone from the file: an error says so, and no page of the new state comes in its place.
+        // The file no longer contains the pinned state: an error is thrown, and no page of the new state is returned.
         do {
             #expect(try states(open, held) == [0])
         } catch {
@@ -102,7 +102,7 @@ import Testing
         #expect(try states(open, nil) == [1])
     }
 
-    @Test(arguments: ["wal", "delete"]) func `a writer that never rests makes no reading a mixture`(
+    @Test(arguments: ["wal", "delete"]) func `a permanent writer causes no mixed reads`(
         _ mode: String
     ) async throws {
         try makeStore(journalMode: mode)
@@ -111,7 +111,7 @@ import Testing
             var configuration = Configuration()
             configuration.busyMode = .timeout(5)
             for state in 1...150 {
-                // Opened and closed each time: the log comes and goes.
+                // Opened and closed each time, so that the log is created and removed.
                 let writer = try DatabaseQueue(path: url.path, configuration: configuration)
                 try await writer.write { try $0.execute(sql: "UPDATE ZNOTE SET ZSTATE = ?", arguments: [state]) }
                 try writer.close()
@@ -124,7 +124,7 @@ import Testing
                 let held = try open.store.pinGeneration()
                 #expect(try states(open, held).count == 1)
             } catch {
-                // Never "damaged".
+                // Never the error for a damaged file.
                 #expect((error as NSError).code == CocoaError.persistentStoreTimeout.rawValue, "\(error)")
                 refusals += 1
             }
@@ -133,7 +133,7 @@ import Testing
         #expect(refusals < 40)
     }
 
-    @Test func `a large value whose file a later transaction has removed is an error, not missing`() throws {
+    @Test func `a large value whose file was removed by a later transaction is an error, not missing`() throws {
         try makeStore(journalMode: "wal")
         let writer = try OpenStore(at: folder.url, model: model)
         let open = try OpenStore(at: folder.url, model: model, options: Self.readOnly)
@@ -147,10 +147,10 @@ import Testing
         #expect(try open.value("image", of: "Note", key: 1) == nil)
     }
 
-    // MARK: - Traces
+    // MARK: - Files
 
     @Test(arguments: ["wal", "log", "empty log", "log of a header", "delete", "persist", "hot journal", "shm alone"])
-    func `reading leaves every file as it is`(_ state: String) throws {
+    func `reading changes no file`(_ state: String) throws {
         try makeStore(journalMode: ["delete", "hot journal"].contains(state) ? "delete" : "wal")
         let path = folder.url.path
         switch state {
@@ -181,8 +181,8 @@ import Testing
         #expect(try folder.content() == before)
     }
 
-    /// Runs statements on the store, and leaves some of its files as they are before the connection closes: as a process does
-    /// that is killed.
+    /// Runs statements on the store, and keeps some of its files in their state before the connection closes, as after
+    /// a kill of the process.
     private func leaveBehind(_ statements: [String], _ suffixes: [String]) throws {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -200,7 +200,7 @@ import Testing
 
     private func file(_ suffix: String) -> URL { URL(fileURLWithPath: folder.url.path + suffix) }
 
-    @Test func `an unfinished transaction is told, and the state before it is read`() throws {
+    @Test func `an unfinished transaction is reported, and the state before it is read`() throws {
         try makeStore(journalMode: "delete")
         try leaveBehind(["PRAGMA cache_size = 1", "BEGIN", "UPDATE ZNOTE SET ZSTATE = 9"], ["", "-journal"])
         let inspection = try StoreInspection(url: folder.url)
@@ -208,7 +208,7 @@ import Testing
         #expect(inspection.journalState.contains("for writing"))
         let open = try OpenStore(at: folder.url, model: model, options: Self.readOnly)
         #expect(try states(open, nil) == [0])
-        // What the sentence says to do.
+        // The remedy in the message.
         let written = try OpenStore(
             at: folder.url, model: model, options: [NSSQLitePragmasOption: ["journal_mode": "delete"]])
         #expect(try states(written, nil) == [0])
@@ -218,7 +218,7 @@ import Testing
 
     // MARK: - Links
 
-    @Test func `behind a symbolic link are the log, the large values and the locks of the store itself`() throws {
+    @Test func `a symbolic link is resolved for the log, the large values and the locks of the store`() throws {
         try makeStore(journalMode: "wal")
         try leaveBehind(["PRAGMA wal_autocheckpoint = 0", "UPDATE ZNOTE SET ZSTATE = 5"], ["", "-wal"])
         let other = try StoreFolder(name: "Link.sqlite")
@@ -243,7 +243,7 @@ import Testing
         #expect(try copied.value("image", of: "Note", key: 1) as? Data == Data(repeating: 7, count: 200_000))
     }
 
-    @Test func `links lead on, relative ones and those to a store that is still to be made too`() throws {
+    @Test func `links to links are resolved, also relative ones and those to a store that does not exist yet`() throws {
         let manager = FileManager.default
         let first = folder.directory.appendingPathComponent("first")
         let second = folder.directory.appendingPathComponent("second")
@@ -262,7 +262,7 @@ import Testing
 
     // MARK: - Journal modes
 
-    @Test func `work on a store without a coordinator keeps its journal mode`() throws {
+    @Test func `changing metadata without a coordinator keeps the journal mode`() throws {
         try makeStore(journalMode: "delete")
         var metadata = try SQLiteStore.metadataForPersistentStore(with: folder.url)
         metadata["mine"] = 1

@@ -4,9 +4,11 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("Reading stores that Apple wrote", .enabled(if: CorpusStores.isPresent, "the corpus is not beside the package"))
+@Suite(
+    "Reading stores written by Apple's framework",
+    .enabled(if: CorpusStores.isPresent, "the corpus is not beside the package"))
 struct ReadingTests {
-    @Test("for reading only changes no byte and makes no file", arguments: CorpusStores.withModel)
+    @Test("Reading changes no byte and creates no file", arguments: CorpusStores.withModel)
     func leavesFilesAlone(path: String) throws {
         let folder = try CorpusStores.copy(path)
         let before = try folder.content()
@@ -23,7 +25,7 @@ struct ReadingTests {
         #expect(count > 0)
     }
 
-    @Test("gives every row, every reference and every member", arguments: CorpusStores.withModel)
+    @Test("All rows, references and members are read", arguments: CorpusStores.withModel)
     func readsEverything(path: String) throws {
         let folder = try CorpusStores.copy(path)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
@@ -51,7 +53,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("takes the log along")
+    @Test("The write-ahead log is read")
     func readsLog() throws {
         let folder = try CorpusStores.copy(CorpusStores.withLog)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
@@ -60,7 +62,7 @@ struct ReadingTests {
         #expect(SQLiteFile(folder.url).hasLog)
     }
 
-    @Test("gives references their own entity, ordered members their order")
+    @Test("References have their own entity, and ordered members their order")
     func readsRelationships() throws {
         let folder = try CorpusStores.copy(CorpusStores.books)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
@@ -83,7 +85,7 @@ struct ReadingTests {
         #expect(members.members.count == pages.reduce(0) { $0 + $1.count })
     }
 
-    @Test("tells what is wrong with a file by Core Data's codes")
+    @Test("Problems of a file have Core Data's error codes")
     func refusesOtherFiles() throws {
         let corrupted = try CorpusStores.copy(CorpusStores.corrupted)
         let model = NSManagedObjectModel()
@@ -100,7 +102,7 @@ struct ReadingTests {
         #expect(
             code { _ = try SQLiteStore.metadataForPersistentStore(with: folder.url) }
                 == CocoaError.fileReadCorruptFile.rawValue)
-        // A database, but of somebody else.
+        // A database of another program.
         try FileManager.default.removeItem(at: folder.url)
         try DatabaseQueue(path: folder.url.path).write { try $0.execute(sql: "CREATE TABLE note (title TEXT)") }
         #expect(code { _ = try OpenStore(at: folder.url, model: model) } == CocoaError.fileReadCorruptFile.rawValue)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Models of real stores declare an index twice, and the stores have it once.
+/// Models of real stores declare an index twice; the stores contain it once.
 struct RepeatedIndexTests {
-    @Test func `an index that is declared twice is made once`() throws {
+    @Test func `an index that is declared twice is created once`() throws {
         let entity = NSEntityDescription()
         entity.name = "Element"
         let attributes = ["domain", "label"].map { name in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The schema of a store", .enabled(if: CorpusStores.isPresent, "the corpus is not beside the package"))
 struct SchemaTests {
-    /// Why a store of Apple's has what a new one of ours has not, or the other way round.
+    /// The reason for a difference between a store of Apple's and a new one of the engine's.
     enum Reason: String {
         case history = "the history's tables are made when tracking is asked for"
         case oldFramework = "up to framework 754 indexes and constraints had other forms"
@@ -17,7 +17,7 @@ struct SchemaTests {
         case privateFeature = "triggers and indexes of Apple's apps, made from private user info or by hand"
     }
 
-    /// What is different, by the end of the store's path and a prefix of the name.
+    /// The known differences, by the end of the store's path and a prefix of the name.
     static let known: [(path: String, prefix: String, reason: Reason)] = [
         ("", "ACHANGE", .history), ("", "ATRANSACTION", .history), ("", "Z_TRANSACTION", .history),
         (".moody", "Z", .oldFramework),
@@ -28,7 +28,7 @@ struct SchemaTests {
         ("Photos.sqlite", "Z_RT_", .privateFeature), ("Photos.sqlite", "Z_", .repeatedIndex),
     ]
 
-    @Test("that is new is the one that Apple's framework made from the same model", arguments: CorpusStores.withModel)
+    @Test("A new schema equals that of Apple's framework for the same model", arguments: CorpusStores.withModel)
     func isApplesOwn(path: String) throws {
         let folder = try CorpusStores.copy(path)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
@@ -45,10 +45,10 @@ struct SchemaTests {
                 reason != nil,
                 "\(name)\nmade:  \(made[name] ?? "nothing")\nApple: \(actual.statements[name] ?? "nothing")")
             if reason == .positions {
-                // The same columns all the same.
+                // The columns are the same nevertheless.
                 #expect(Self.columns(made[name]) == Self.columns(actual.statements[name]))
             }
-            // Nothing is made that Apple does not make, but for what was said in another form.
+            // Nothing is created that Apple's framework does not create, except in another form.
             if reason == .repeatedIndex || reason == .privateFeature { #expect(made[name] == nil, "\(name)") }
         }
     }
@@ -58,7 +58,7 @@ struct SchemaTests {
         return Set((list ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
     }
 
-    @Test("that exists is found column by column", arguments: CorpusStores.withModel)
+    @Test("An existing schema is found column by column", arguments: CorpusStores.withModel)
     func isFound(path: String) throws {
         let folder = try CorpusStores.copy(path)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
@@ -79,7 +79,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("knows a renamed entity by the name that the store still has for it")
+    @Test("A renamed entity is found by its name in the store")
     func findsRenamedEntity() throws {
         let folder = try CorpusStores.copy(CorpusStores.renamed)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
@@ -92,10 +92,10 @@ struct SchemaTests {
     }
 }
 
-/// Rules of names that few stores show.
+/// Naming rules that occur in few stores.
 @Suite("The names of columns") struct ColumnNameTests {
-    @Test func `where two tables of pairs compete for a name, the order of the inverses' entities decides`() {
-        // Both inverses are called "owners"; the relationships sort the other way round than the entities do.
+    @Test func `if two join tables compete for a name, the order of the inverses' entities determines the result`() {
+        // Both inverses are called "owners"; the order of the relationships is the reverse of that of the entities.
         let owner = NSEntityDescription("Anchor", [])
         let late = NSEntityDescription("Zebra", [])
         let early = NSEntityDescription("Bee", [])

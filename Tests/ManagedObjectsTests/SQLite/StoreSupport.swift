@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// An open store, with what keeps it open.
+/// An open store, and the objects that keep it open.
 struct OpenStore {
     let coordinator: NSPersistentStoreCoordinator
     let store: SQLiteStore
@@ -77,7 +77,7 @@ struct OpenStore {
         .reference(ObjectKey(store: store.number, entity: UInt16(try entity(name).index), number: key))
     }
 
-    /// What plain SQL says, on a connection of its own.
+    /// The result of a query on a separate connection.
     func sql<Result: DatabaseValueConvertible>(_ text: String, as type: Result.Type = Result.self) throws -> [Result?] {
         try Optional<Result>.fetchAll(DatabaseQueue(path: try #require(store.url).path), sql: text)
     }
@@ -89,7 +89,7 @@ extension Optional where Wrapped: DatabaseValueConvertible {
     }
 }
 
-/// The code of an error that was thrown.
+/// The code of a thrown error.
 func code(_ body: () throws -> Void) -> Int? {
     do {
         try body()
@@ -118,7 +118,7 @@ extension NSAttributeDescription {
 }
 
 extension NSRelationshipDescription {
-    /// A pair of relationships, each the other's inverse; a count of 1 is a to-one.
+    /// Adds two relationships that are each other's inverse; a count of 1 is a to-one.
     static func pair(
         _ name: String, to destination: NSEntityDescription, count: Int, isOrdered: Bool = false,
         inverse inverseName: String, of source: NSEntityDescription, inverseCount: Int, inverseIsOrdered: Bool = false

@@ -46,7 +46,7 @@ private func libraryModel() -> NSManagedObjectModel {
 
 @Suite("Writing an SQLite store")
 struct WritingTests {
-    @Test("makes a store with metadata, model and numbers")
+    @Test("A store is created with metadata, model and numbers")
     func makesStore() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -63,7 +63,7 @@ struct WritingTests {
         #expect(model.entityVersionHashesByName == open.coordinator.managedObjectModel.entityVersionHashesByName)
     }
 
-    @Test("keeps every kind of value")
+    @Test("Every type of value is preserved")
     func keepsValues() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -91,14 +91,14 @@ struct WritingTests {
         #expect(try open.value("foldedName", of: "Poet", key: 2) as? String == "zoe\u{0}!")
         #expect(try open.sql("SELECT Z_ENT FROM ZWRITER") == [4])
         #expect(try open.sql("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 3") == [3])
-        // A key of the caller's own choice, as a restored document has it.
+        // A primary key chosen by the caller, as in a restored document.
         try open.insert("Writer", key: 40, ["name": .string("Ada")])
         #expect(try open.store.reserveKeys(entity: open.entity("Writer"), count: 1) == 41...41)
         #expect(try open.rows("Poet").order.count == 1)
         #expect(try open.rows("Writer").order.count == 2)
     }
 
-    @Test("counts versions, and refuses a change that is based on an old one")
+    @Test("Versions are incremented, and a change based on an old version is refused")
     func checksVersions() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -120,7 +120,7 @@ struct WritingTests {
             try open.update("Writer", key: 1, version: 3, ["name": .string("Uda")])
         }
         #expect(gone.stale.first?.current == nil)
-        // A plan is written as a whole or not at all.
+        // A plan is written completely or not at all.
         #expect(throws: SaveConflicts.self) {
             var plan = SavePlan()
             plan.inserts = [
@@ -136,7 +136,7 @@ struct WritingTests {
         #expect(try open.rows("Tag").order.isEmpty)
     }
 
-    @Test("names who holds a unique value, and lets rows exchange theirs")
+    @Test("The owner of a unique value is reported, and rows can exchange their values")
     func keepsValuesUnique() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -163,7 +163,7 @@ struct WritingTests {
         plan.updates = [try exchange("Writer", 1, "B"), try exchange("Poet", 2, "A")]
         _ = try open.store.write(plan)
         #expect(try open.sql("SELECT ZCODE FROM ZWRITER ORDER BY Z_PK") == ["B", "A"])
-        // One goes, another takes over its value in the same save.
+        // A row is deleted, and another takes its value in the same save.
         plan = SavePlan()
         plan.inserts = [
             SavePlan.Group(
@@ -177,7 +177,7 @@ struct WritingTests {
         #expect(try open.sql("SELECT ZCODE FROM ZWRITER ORDER BY Z_PK") == ["B", "A"])
     }
 
-    @Test("keeps relationships: by reference, in pairs, with itself")
+    @Test("Relationships are stored: by reference, in pairs, reflexive")
     func keepsRelationships() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -231,13 +231,13 @@ struct WritingTests {
         _ = try open.store.write(plan)
         #expect(try members(tags, [1]) == [[1, 2]])
         #expect(try members(friends, [1, 2]) == [[], []])
-        // The pairs of a row go with it.
+        // The pairs of a row are deleted with it.
         try open.delete("Tag", key: 2, version: 1)
         #expect(try members(tags, [1, 3]) == [[1], []])
         #expect(try open.sql("SELECT count(*) FROM Z_1TAGS") == [1])
     }
 
-    @Test("puts large data into files, and takes them away again")
+    @Test("Large data are written to files, which are removed with them")
     func keepsLargeData() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -248,7 +248,7 @@ struct WritingTests {
         #expect(names().count == 1)
         #expect(try open.sql("SELECT length(ZPORTRAIT) FROM ZWRITER") == [38])
         #expect(try open.value("portrait", of: "Writer", key: 1) as? Data == large)
-        // A failed save leaves no file behind.
+        // A failed save leaves no file.
         #expect(throws: SaveConflicts.self) {
             try open.update("Writer", key: 1, version: 9, ["portrait": .data(large + large)])
         }
@@ -268,7 +268,7 @@ struct WritingTests {
         #expect(names().isEmpty)
     }
 
-    @Test("keeps a history where it is asked for")
+    @Test("A history is written if the option is set")
     func keepsHistory() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(
@@ -282,11 +282,11 @@ struct WritingTests {
         #expect(try open.sql("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == [3, 3, 1])
         #expect(try open.sql("SELECT count(*) FROM ATRANSACTION WHERE ZPROCESSIDTS = 1") == [3])
         // Attributes: alive, bookCount, born, code, foldedName, height, name, portrait, site, token; to-many: books,
-        // friends. The folded name is computed anew with every save.
+        // friends. The folded name is computed again with every save.
         #expect(try open.sql("SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1") == ["1800"])
     }
 
-    @Test("goes on with a store of Apple's, its triggers, history and metadata")
+    @Test("A store of Apple's is continued, with its triggers, history and metadata")
     func continuesApplesStore() throws {
         guard CorpusStores.isPresent else { return }
         let folder = try CorpusStores.copy(CorpusStores.books)
@@ -311,7 +311,7 @@ struct WritingTests {
         for key in before.keys { #expect((before[key] as? NSObject) == (after[key] as? NSObject), "\(key)") }
     }
 
-    @Test("holds a state of the store for reading")
+    @Test("A state of the store is pinned for reading")
     func pinsGeneration() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -327,7 +327,7 @@ struct WritingTests {
         #expect(page.string(of: page.cell(row: 0, slot: 0)) == "old")
     }
 
-    @Test("works in memory, with another journal, and with a locked file")
+    @Test("Stores in memory, with another journal mode, and with a locked file")
     func usesOptions() throws {
         let memory = try OpenStore(at: URL(fileURLWithPath: "/dev/null"), model: libraryModel())
         try memory.insert("Writer", key: 1, ["portrait": .data(Data(count: 200_000))])
@@ -358,7 +358,7 @@ struct WritingTests {
         #expect(try reader.rows("Tag").order.count == 2)
     }
 
-    @Test("says when there is no space left, and loses nothing")
+    @Test("A full disk is an error, and nothing is lost")
     func reportsFullDisk() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(
@@ -373,7 +373,7 @@ struct WritingTests {
         #expect(try open.sql("PRAGMA integrity_check") == ["ok"])
     }
 
-    @Test("writes changed metadata with the next save")
+    @Test("Changed metadata are written with the next save")
     func writesMetadata() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -388,7 +388,7 @@ struct WritingTests {
         #expect(metadata[NSStoreUUIDKey] as? String == open.store.identifier)
     }
 
-    @Test("can be read from many threads while one writes, and by another program")
+    @Test("A store is read by many threads while one writes, and by another program")
     func readsBesideWriter() throws {
         let folder = try StoreFolder()
         let open = try OpenStore(at: folder.url, model: libraryModel())
@@ -403,7 +403,7 @@ struct WritingTests {
                     } else {
                         let result = try store.rows(matching: RowQuery(entity: tag), generation: nil)
                         let keys = result.order.map { result.pages[Int($0.page)].keys[Int($0.row)] }
-                        // Insertions come in order, so what is seen at any time has no gap.
+                        // Insertions are in order, so the visible rows have no gap.
                         if keys.sorted() != Array(Int64(1)..<Int64(keys.count + 1)) { failures.withLock { $0 += 1 } }
                     }
                 } catch {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ManagedObjects
 
-/// An incremental store that answers for many objects at once: how many calls loops cost.
+/// The number of calls that loops cost over an incremental store with batching.
 @Suite(.serialized) struct IncrementalStoreBatchingTests {
-    /// Notes with items, all of them made up.
+    /// Generated notes with items.
     class OneByOne: NSIncrementalStore, @unchecked Sendable {  // because a test calls from one thread
         nonisolated(unsafe) static var calls: [String: Int] = [:]
         nonisolated(unsafe) static var noteCount = 0
@@ -106,12 +106,12 @@ import Testing
         return OneByOne.calls
     }
 
-    @Test func withoutBatchesEachObjectAndRelationshipIsACall() throws {
+    @Test func `without batching each object and relationship is a call`() throws {
         let calls = try loop(OneByOne.self, notes: 100)
         #expect(calls == ["fetch": 1, "row": 100 + 500, "relationship": 100])
     }
 
-    @Test func withBatchesALoopCostsAFewCalls() throws {
+    @Test func `with batching a loop costs a few calls`() throws {
         let calls = try loop(Batching.self, notes: 1000)
         #expect(calls["row"] == nil && calls["relationship"] == nil)
         #expect(calls["fetch"] == 1)
@@ -119,7 +119,7 @@ import Testing
         #expect((calls["relationships"] ?? .max) <= 40, "\(calls)")
     }
 
-    /// All rows of such a store, copied into a store in SQLite: relationships in their order, keys as they were.
+    /// All rows of such a store, copied to an SQLite store: with ordered relationships and the same keys.
     @Test(arguments: [false, true])
     func itIsMigratedIntoAnotherType(inBatches: Bool) throws {
         let storeClass = inBatches ? Batching.self : OneByOne.self

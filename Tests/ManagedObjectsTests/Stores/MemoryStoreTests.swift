@@ -5,11 +5,11 @@ import class ManagedObjects.NSPredicate
 
 @testable import ManagedObjects
 
-/// What is the memory store's own: exact values, the content that readers keep, objects as arguments.
+/// Features of the memory store: exact values, the content that readers keep, objects as arguments.
 @Suite struct MemoryStoreTests {
     private func stack() throws -> TestStack { try TestStack(type: NSInMemoryStoreType) }
 
-    @Test func objectsAreSavedAndReadByAnotherContext() throws {
+    @Test func `objects are saved and read by another context`() throws {
         let stack = try stack()
         let writer = stack.context()
         let folder = writer.insert("Folder", ["name": "Work"])
@@ -28,7 +28,7 @@ import class ManagedObjects.NSPredicate
         #expect(folder.value(forKey: "name") as? String == "Home")
     }
 
-    @Test func predicatesTakeObjectsAndIDs() throws {
+    @Test func `predicates have objects and IDs as arguments`() throws {
         let stack = try stack()
         let context = stack.context()
         let folders = ["a", "b"].map { context.insert("Folder", ["name": $0]) }
@@ -59,7 +59,7 @@ import class ManagedObjects.NSPredicate
         #expect(try bench.rows.count(matching: bench.query("Note", above), generation: nil) == 1)
     }
 
-    @Test func aTransformableValueIsAnotherInstanceOfTheSame() throws {
+    @Test func `a transformable value is another instance of the same value`() throws {
         let thing = NotesModel.entity("Thing", [NotesModel.attribute("list", .transformableAttributeType)])
         let model = NSManagedObjectModel()
         model.entities = [thing]
@@ -75,7 +75,7 @@ import class ManagedObjects.NSPredicate
         #expect(object.objectID.isTemporaryID == false)
     }
 
-    @Test func aDeletedObjectIsGone() throws {
+    @Test func `a deleted object does not exist any more`() throws {
         let stack = try stack()
         let context = stack.context()
         let tag = context.insert("Tag", ["name": "x"])
@@ -89,7 +89,7 @@ import class ManagedObjects.NSPredicate
         #expect((try again.all("Item")[0].value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty == true)
     }
 
-    @Test func readersAndWritersWorkBesideEachOther() async throws {
+    @Test func `readers and writers work concurrently`() async throws {
         let bench = try RowBench(NSInMemoryStoreType)
         nonisolated(unsafe) let shared = bench  // because the store is what is under test
         try await withThrowingTaskGroup(of: Void.self) { group in

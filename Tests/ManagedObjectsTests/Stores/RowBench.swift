@@ -5,7 +5,7 @@ import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
 
-/// A store as the engine sees it: plans in, rows out, no contexts and no objects.
+/// A store used as by the engine: plans in, rows out, without contexts and objects.
 final class RowBench {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
@@ -42,7 +42,7 @@ final class RowBench {
         return values
     }
 
-    /// Inserts rows and gives their keys.
+    /// Inserts rows and returns their keys.
     @discardableResult
     func insert(_ entity: String, _ rows: [[String: Value]]) throws -> [Int64] {
         let keys = Array(try self.rows.reserveKeys(entity: self.entity(entity), count: rows.count))

@@ -7,11 +7,11 @@ import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
 
-/// What every store must answer, in the same words, wherever its rows lie.
+/// The same tests for all types of stores.
 @Suite struct RowStoreTests {
     static let types = [NSInMemoryStoreType, NSSQLiteStoreType]
 
-    @Test(arguments: types) func everyKindOfValueComesBack(type: String) throws {
+    @Test(arguments: types) func `every type of value is read back`(type: String) throws {
         let bench = try RowBench(type)
         let uuid = UUID()
         try bench.insert(
@@ -43,7 +43,7 @@ import class ManagedObjects.NSSortDescriptor
         #expect(RowBench.text(page, row: 1, "title") == "nil")
     }
 
-    @Test(arguments: types) func aQueryFiltersSortsAndSlices(type: String) throws {
+    @Test(arguments: types) func `a query filters, sorts and slices`(type: String) throws {
         let bench = try RowBench(type)
         try bench.insert(
             "Note",
@@ -68,7 +68,7 @@ import class ManagedObjects.NSSortDescriptor
             try bench.read(bench.query("Note", NSPredicate(format: "title CONTAINS[c] 'B'")), "title") == ["b"])
     }
 
-    @Test(arguments: types) func aBrokenPredicateIsAnError(type: String) throws {
+    @Test(arguments: types) func `an invalid predicate is an error`(type: String) throws {
         let bench = try RowBench(type)
         try bench.insert("Note", [["title": .string("a")]])
         #expect(throws: (any Error).self) {
@@ -77,7 +77,7 @@ import class ManagedObjects.NSSortDescriptor
         }
     }
 
-    @Test(arguments: types) func codeIsNotAskedForWantOfObjects(type: String) throws {
+    @Test(arguments: types) func `a block predicate is an error for rows`(type: String) throws {
         let bench = try RowBench(type)
         try bench.insert("Note", [["title": .string("a")]])
         let block = NSPredicate { object, _ in object is NSManagedObject }
@@ -90,7 +90,7 @@ import class ManagedObjects.NSSortDescriptor
         }
     }
 
-    @Test(arguments: types) func aClosureMayCompare(type: String) throws {
+    @Test(arguments: types) func `a sort descriptor may have a closure`(type: String) throws {
         let bench = try RowBench(type)
         try bench.insert("Note", ["a1", "a10", "a2"].map { ["title": .string($0)] })
         let numeric = NSSortDescriptor(key: "title", ascending: false) { one, other in
@@ -100,8 +100,9 @@ import class ManagedObjects.NSSortDescriptor
         #expect(try bench.read(bench.query("Note", sort: [numeric], offset: 1, limit: 1), "title") == ["a2"])
     }
 
-    /// What one store says by SQL and finishes in memory, the other does in memory altogether.
-    @Test(arguments: types) func predicatesThatSQLCannotSayAreFinishedInMemory(type: String) throws {
+    /// Predicates that SQL cannot express are evaluated in part by SQL and in part in memory; the memory store
+    /// evaluates all of them in memory.
+    @Test(arguments: types) func `predicates that SQL cannot express are evaluated in memory`(type: String) throws {
         let bench = try RowBench(type)
         let folder = try bench.insert("Folder", [["name": .string("Work")]])[0]
         try bench.insert(
@@ -124,7 +125,7 @@ import class ManagedObjects.NSSortDescriptor
         }
     }
 
-    @Test(arguments: types) func subentitiesComeAlongUnlessNotWanted(type: String) throws {
+    @Test(arguments: types) func `subentities are included unless excluded`(type: String) throws {
         let bench = try RowBench(type)
         try bench.insert("Item", [["name": .string("plain")]])
         try bench.insert("SpecialItem", [["name": .string("special"), "extra": .string("x")]])
@@ -138,7 +139,7 @@ import class ManagedObjects.NSSortDescriptor
         #expect(Set(pages.map { $0.layout.entity.name }) == ["Item", "SpecialItem"])
     }
 
-    @Test(arguments: types) func relationshipsAreFollowedByPredicates(type: String) throws {
+    @Test(arguments: types) func `predicates follow relationships`(type: String) throws {
         let bench = try RowBench(type)
         let folders = try bench.insert("Folder", [["name": .string("Work")], ["name": .string("Home")]])
         try bench.insert(
@@ -192,7 +193,7 @@ import class ManagedObjects.NSSortDescriptor
         #expect(try bench.members("Note", "items", [note]) == [[keys[1], keys[2], keys[0]]])
     }
 
-    @Test(arguments: types) func pairsAreSeenFromBothSides(type: String) throws {
+    @Test(arguments: types) func `pairs are read from both sides`(type: String) throws {
         let bench = try RowBench(type)
         let items = try bench.insert("Item", [["name": .string("i1")], ["name": .string("i2")]])
         let tags = try bench.insert("Tag", [["name": .string("t1")], ["name": .string("t2")]])
@@ -211,7 +212,7 @@ import class ManagedObjects.NSSortDescriptor
         #expect(tagged == ["i2"])
     }
 
-    @Test(arguments: types) func aChangeRaisesTheVersion(type: String) throws {
+    @Test(arguments: types) func `a change increments the version`(type: String) throws {
         let bench = try RowBench(type)
         let key = try bench.insert("Tag", [["name": .string("old")]])[0]
         try bench.update("Tag", key, version: 1, ["name": .string("new")])
@@ -220,7 +221,7 @@ import class ManagedObjects.NSSortDescriptor
         #expect(RowBench.text(pages[0], row: 0, "name") == "new")
     }
 
-    @Test(arguments: types) func aStaleChangeIsRefusedAndNothingIsWritten(type: String) throws {
+    @Test(arguments: types) func `a stale change is refused and nothing is written`(type: String) throws {
         let bench = try RowBench(type)
         let keys = try bench.insert("Tag", [["name": .string("a")], ["name": .string("b")]])
         try bench.update("Tag", keys[0], version: 1, ["name": .string("a2")])
@@ -235,19 +236,19 @@ import class ManagedObjects.NSSortDescriptor
         let current = try #require(stale.current)
         #expect(current.page.versions[current.row] == 2)
         #expect(RowBench.text(current.page, row: current.row, "name") == "a2")
-        // A deleted row has no present state.
+        // A deleted row has no current state.
         try bench.delete("Tag", [(keys[1], 1)])
         let gone = #expect(throws: SaveConflicts.self) {
             try bench.update("Tag", keys[1], version: 1, ["name": .string("b2")])
         }
         #expect(gone?.stale.first?.current == nil)
         #expect(try bench.read(bench.query("Tag"), "name") == ["a2"])
-        // Unless the version does not matter.
+        // Unless versions are not checked.
         try bench.update("Tag", keys[0], version: 1, ["name": .string("a4")], checksVersion: false)
         #expect(try bench.read(bench.query("Tag"), "name") == ["a4"])
     }
 
-    @Test(arguments: types) func deletingTakesPairsAlong(type: String) throws {
+    @Test(arguments: types) func `deleting a row deletes its pairs`(type: String) throws {
         let bench = try RowBench(type)
         let items = try bench.insert("Item", [[:]])
         let tags = try bench.insert("Tag", [[:], [:]])
@@ -259,7 +260,7 @@ import class ManagedObjects.NSSortDescriptor
         #expect(try bench.rows.count(matching: bench.query("Tag"), generation: nil) == 1)
     }
 
-    @Test(arguments: types) func keysAreNeverGivenTwice(type: String) throws {
+    @Test(arguments: types) func `keys are never reused`(type: String) throws {
         let bench = try RowBench(type)
         let tag = bench.entity("Tag")
         let first = try bench.rows.reserveKeys(entity: tag, count: 3)

@@ -17,7 +17,7 @@ import class ManagedObjects.NSSortDescriptor
         return try RowBench(type, model: model)
     }
 
-    @Test(arguments: RowStoreTests.types) func aTakenValueIsRefused(type: String) throws {
+    @Test(arguments: RowStoreTests.types) func `a value of another row is refused`(type: String) throws {
         let bench = try bench(type)
         try bench.insert("Person", [["email": .string("a@x")], ["email": .null], ["email": .null]])
         let error = #expect(throws: SaveConflicts.self) { try bench.insert("Person", [["email": .string("a@x")]]) }
@@ -28,7 +28,7 @@ import class ManagedObjects.NSSortDescriptor
         #expect(try bench.rows.count(matching: bench.query("Person"), generation: nil) == 3)
     }
 
-    @Test(arguments: RowStoreTests.types) func twoRowsOfOnePlanCannotShareAValue(type: String) throws {
+    @Test(arguments: RowStoreTests.types) func `two rows of one plan cannot have equal values`(type: String) throws {
         let bench = try bench(type)
         let error = #expect(throws: SaveConflicts.self) {
             try bench.insert("Person", [["email": .string("a@x")], ["email": .string("a@x")]])
@@ -37,8 +37,8 @@ import class ManagedObjects.NSSortDescriptor
         #expect([taken.key, taken.holder.number].sorted() == [1, 2])
     }
 
-    /// Rows are inserted in blocks; each that is refused is told all the same, and those beside it are not.
-    @Test(arguments: RowStoreTests.types) func ofManyRowsEachTakenValueIsTold(type: String) throws {
+    /// Rows are inserted in blocks; each refused row is reported, and only refused rows are.
+    @Test(arguments: RowStoreTests.types) func `each refused row of many is reported`(type: String) throws {
         let bench = try bench(type)
         try bench.insert("Person", [["email": .string("a@x")], ["email": .string("b@x")]])
         func rows(_ change: (inout [String]) -> Void = { _ in }) -> [[String: Value]] {
@@ -60,7 +60,9 @@ import class ManagedObjects.NSSortDescriptor
         #expect(emails == (["a@x", "b@x"] + (0..<50).map { "\($0)@x" }).sorted())
     }
 
-    @Test(arguments: RowStoreTests.types) func aValueIsFreeWhenItsRowIsDeletedOrChanges(type: String) throws {
+    @Test(arguments: RowStoreTests.types) func `a value may be used again when its row is deleted or changed`(
+        type: String
+    ) throws {
         let bench = try bench(type)
         let keys = try bench.insert("Person", [["email": .string("a@x")], ["email": .string("b@x")]])
         try bench.update("Person", keys[0], version: 1, ["email": .string("c@x")])

@@ -7,8 +7,8 @@ import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
 
-/// One coordinator, several stores that have the same entities: a file each, or a file and memory.
-@Suite("Several stores answer as one")
+/// One coordinator with several stores for the same entities: files, or a file and memory.
+@Suite("Several stores behave as one")
 struct SeveralStoresTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Stores-\(UUID().uuidString)")
 
@@ -77,7 +77,7 @@ struct SeveralStoresTests {
         #expect(found.map { $0["total"] as? Int } == [18, 15])
     }
 
-    @Test func `batch requests reach every store that they are for`() throws {
+    @Test func `batch requests are executed by all of their stores`() throws {
         let (coordinator, context) = try filled(NSSQLiteStoreType)
         defer { try? FileManager.default.removeItem(at: folder) }
         let update = NSBatchUpdateRequest(entityName: "Note")
@@ -105,7 +105,7 @@ struct SeveralStoresTests {
         #expect(ids?.first?.persistentStore === coordinator.persistentStores[1])
     }
 
-    @Test func `files of large values follow saves, moves and copies`() throws {
+    @Test func `files of large values are saved, moved and copied`() throws {
         let model = NotesModel.make()
         model.entitiesByName["Note"]?.attributesByName["blob"]?.allowsExternalBinaryDataStorage = true
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -132,7 +132,7 @@ struct SeveralStoresTests {
         context.delete(notes[1])
         try context.save()
         #expect(files("Here") == 1)
-        // An update of another column leaves the file as it is.
+        // An update of another column does not change the file.
         notes[2].setValue(7, forKey: "count")
         try context.save()
         #expect(files("Here") == 1)

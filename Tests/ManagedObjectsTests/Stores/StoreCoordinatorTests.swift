@@ -3,9 +3,9 @@ import Testing
 
 @testable import ManagedObjects
 
-/// How stores come into a coordinator and leave it, and how it finds rows by URI.
+/// Adding and removing stores, and finding rows by URI.
 @Suite struct StoreCoordinatorTests {
-    @Test func storesAreNumberedFromOneAndNumbersAreNotUsedAgain() throws {
+    @Test func `stores are numbered from one, and numbers are not reused`() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NotesModel.make())
         let first = try coordinator.addPersistentStore(
             ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
@@ -22,7 +22,7 @@ import Testing
         #expect(throws: CocoaError.self) { try coordinator.remove(first) }
     }
 
-    @Test func notificationsTellOfStores() throws {
+    @Test func `notifications list the stores`() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NotesModel.make())
         final class Log: @unchecked Sendable { var lines: [String] = [] }  // because it is used on one thread
         let log = Log()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aRegisteredClassIsMadeButMustBeAtomicOrIncremental() {
+    @Test func `a registered class is instantiated but must be atomic or incremental`() {
         final class Empty: NSPersistentStore, @unchecked Sendable {}
         NSPersistentStoreCoordinator.registerStoreClass(Empty.self, forStoreType: "Empty")
         defer { NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "Empty") }
@@ -67,7 +67,7 @@ import Testing
         #expect(coordinator.persistentStores.isEmpty)
     }
 
-    @Test func urisLeadBackToKeys() throws {
+    @Test func `URIs give keys`() throws {
         let bench = try RowBench(NSInMemoryStoreType)
         let key = bench.key("Note", 12)
         let id = bench.coordinator.objectID(for: key)
@@ -96,7 +96,7 @@ import Testing
         #expect(bench.coordinator.managedObjectID(forURIRepresentation: uri) == nil)
     }
 
-    @Test func configurationsDecideWhereObjectsGo() throws {
+    @Test func `configurations determine the store of an object`() throws {
         let model = NotesModel.make()
         func entities(_ names: [String]) -> [NSEntityDescription] { names.compactMap { model.entitiesByName[$0] } }
         model.setEntities(entities(["Folder", "Note"]), forConfigurationName: "Papers")
@@ -110,7 +110,7 @@ import Testing
             try coordinator.rowStore(for: entities([name])[0], assigned: assigned).number
         }
         #expect(try number("Note") == papers.number)
-        // A subentity goes where its superentity goes.
+        // A subentity is stored with its superentity.
         #expect(try number("SpecialItem") == things.number)
         for attempt in [{ try number("Tag") }, { try number("Note", things) }] {
             let error = #expect(throws: CocoaError.self) { try attempt() }
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aReadOnlyStoreIsNotWritten() throws {
+    @Test func `a read-only store is not written`() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NotesModel.make())
         let closed = try coordinator.addPersistentStore(
             ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
@@ -135,13 +135,13 @@ import Testing
         ]
         let error = #expect(throws: CocoaError.self) { try coordinator.rowStores[0].write(plan) }
         #expect(error?.code == .fileWriteNoPermission)
-        // New objects go to the store that takes them.
+        // New objects are stored in the writable store.
         let open = try coordinator.addPersistentStore(
             ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         #expect(try coordinator.rowStore(for: tag, assigned: nil).number == open.number)
     }
 
-    @Test func theQueueRunsBlocksOneAfterAnother() async throws {
+    @Test func `the queue runs blocks one after another`() async throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NotesModel.make())
         #expect(await coordinator.perform { 1 + 1 } == 2)
         await #expect(throws: CocoaError.self) { try await coordinator.perform { throw CocoaError(.coreData) } }

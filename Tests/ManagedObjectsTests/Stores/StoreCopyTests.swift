@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Stores that Apple's framework wrote, moved into memory and back into a file: not a row, value or member is lost.
+/// Stores written by Apple's framework, moved into memory and back into a file: no row, value or member is lost.
 @Suite struct StoreCopyTests {
     @Test(
         .enabled(if: CorpusStores.isPresent, "The corpus is not beside the package."), arguments: CorpusStores.withModel
@@ -29,7 +29,8 @@ import Testing
         try coordinator.remove(moved)
     }
 
-    /// Through a file of another format and back. XML has no control characters: stores with such are refused.
+    /// Through a file of another format and back. XML cannot represent control characters: stores with such characters
+    /// are refused.
     @Test(
         .enabled(if: CorpusStores.isPresent, "The corpus is not beside the package."),
         arguments: CorpusStores.withModel,
@@ -58,13 +59,13 @@ import Testing
         #expect(moved.identifier == store.identifier)
         try coordinator.remove(moved)
 
-        // From the file alone, without the keys of the store before.
+        // Read from the file, without the keys of the original store.
         let other = NSPersistentStoreCoordinator(managedObjectModel: model)
         try other.addPersistentStore(type: type, at: file.url)
         #expect(try content(other, hidden: false).count == before.count)
     }
 
-    /// Every row with its values and members, a line each, sorted.
+    /// All rows with their values and members, one on each line, sorted.
     private func content(
         _ coordinator: NSPersistentStoreCoordinator, hidden: Bool = true
     ) throws -> [String] {

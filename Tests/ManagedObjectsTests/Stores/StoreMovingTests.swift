@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Stores moved to other places and types, replaced and destroyed.
+/// Stores moved to other locations and types, replaced and destroyed.
 @Suite struct StoreMovingTests {
     private let folder: URL
 
@@ -14,7 +14,7 @@ import Testing
 
     private func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-    /// A store with rows, pairs and an order.
+    /// A store with rows, pairs and ordered members.
     private func fill(_ bench: RowBench) throws {
         let folders = try bench.insert("Folder", [["name": .string("Work")]])
         try bench.insert(
@@ -64,7 +64,7 @@ import Testing
         #expect(moved.type == to && moved.number == 1)
         #expect(bench.coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == id)
         try expectContent(bench)
-        // Keys go on where they were.
+        // New keys continue after the existing ones.
         #expect(try bench.coordinator.rowStores[0].reserveKeys(entity: bench.entity("Tag"), count: 1).lowerBound >= 3)
         if to == NSSQLiteStoreType {
             let again = try RowBench(to, url: file("b.sqlite"))
@@ -100,7 +100,7 @@ import Testing
         try bench.coordinator.destroyPersistentStore(at: file("a.sqlite"), type: .sqlite, options: nil)
     }
 
-    @Test func whatIsNoStoreIsDestroyedByForceOnly() throws {
+    @Test func `a file that is not a store is destroyed only with force`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("no database, but long enough to look at".utf8).write(to: file("a.sqlite"))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NotesModel.make())
@@ -114,7 +114,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file("a.sqlite").path))
     }
 
-    @Test func metadataAreReadAndWrittenWithoutAddingTheStore() throws {
+    @Test func `metadata are read and written without adding the store`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let bench = try RowBench(NSSQLiteStoreType, url: file("a.sqlite"))
         let identifier = bench.store.identifier

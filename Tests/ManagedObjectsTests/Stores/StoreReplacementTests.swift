@@ -5,9 +5,9 @@ import Testing
 
 @testable import ManagedObjects
 
-/// A store takes the place of another whole, or not at all: also where the process is killed after any step.
+/// A store is replaced completely or not at all, also if the process is killed after any step.
 @Suite struct StoreReplacementTests {
-    /// A folder, and what the stores in it hold.
+    /// A folder with stores, and the contents of these.
     private struct Bench: Sendable {
         let folder: URL
         var place: URL { folder.appendingPathComponent("Notes.sqlite") }
@@ -38,7 +38,8 @@ import Testing
             return context
         }
 
-        /// A store of some notes, each with a large value, whose last is in its log alone and which no connection has open.
+        /// Creates a store of some notes, each with a large value. The last note is in the log only, and no connection
+        /// has the store open.
         func makeStore(_ url: URL, _ title: String, count: Int) throws {
             let draft = folder.appendingPathComponent("draft")
             try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: true)
@@ -63,7 +64,7 @@ import Testing
             Data(repeating: UInt8(truncatingIfNeeded: title.utf8.reduce(number) { $0 + Int($1) }), count: 200_000)
         }
 
-        /// The titles of a store's notes. Each has its large value.
+        /// The titles of a store's notes, which must have their large values.
         func titles(_ url: URL) throws -> [String] {
             guard FileManager.default.fileExists(atPath: url.path) else { return [] }
             let context = try context(url)
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: StoreReplacement.Step.allCases, [true, false])
-    func `killed after any step, the place has one whole store, and the next run cleans up`(
+    func `after a kill at any step there is one complete store, and the next replacement cleans up`(
         step: StoreReplacement.Step, hasOld: Bool
     ) async throws {
         let bench = try Bench()
@@ -100,7 +101,7 @@ import Testing
         let expected = step.rawValue < StoreReplacement.Step.exchanged.rawValue ? old : new
         #expect(bench.partialFolders.count == 1)
         #expect(try bench.titles(bench.place) == expected)
-        // What the killed process has left goes with the next replacement, also one that is not carried out.
+        // The files of the killed process are removed by the next replacement, even one that is not committed.
         _ = try StoreReplacement(at: bench.place)
         #expect(bench.partialFolders.isEmpty)
         #expect(try bench.titles(bench.place) == expected)
@@ -127,7 +128,7 @@ import Testing
         #expect(try context.all("Note", sortedBy: "title").count == 2)
     }
 
-    @Test func `a connection that has opened the old store has an error, and no mixture`() throws {
+    @Test func `a connection to the old store gets an error, and no mixed reads`() throws {
         let bench = try Bench()
         defer { bench.remove() }
         try bench.makeStore(bench.source, "new", count: 1)
@@ -145,7 +146,7 @@ import Testing
         #expect(try bench.titles(bench.place) == ["new 0"])
     }
 
-    @Test func `a file that has another name keeps its content under it`() throws {
+    @Test func `a hard link to the old store keeps its content`() throws {
         let bench = try Bench()
         defer { bench.remove() }
         try bench.makeStore(bench.source, "new", count: 1)
@@ -158,7 +159,7 @@ import Testing
         #expect(try bench.titles(bench.place) == ["new 0"])
     }
 
-    @Test func `a link stays, permissions too, and what is left of another store's log goes`() throws {
+    @Test func `a link and permissions are kept, and a leftover log is removed`() throws {
         let bench = try Bench()
         defer { bench.remove() }
         try bench.makeStore(bench.source, "new", count: 1)
@@ -179,7 +180,7 @@ import Testing
         #expect(try bench.titles(third.url) == ["new 0"])
     }
 
-    @Test func `large values of a store that has the same name but for its extension stay`() throws {
+    @Test func `large values of a store with the same name and another extension are kept`() throws {
         let bench = try Bench()
         defer { bench.remove() }
         try bench.makeStore(bench.source, "new", count: 1)
@@ -191,7 +192,7 @@ import Testing
         #expect(try bench.titles(bench.place) == ["old 0", "old 1"])
     }
 
-    @Test func `what is no store is replaced only where any file may be`() throws {
+    @Test func `a file that is not a store is replaced only if any file may be`() throws {
         let bench = try Bench()
         defer { bench.remove() }
         try bench.makeStore(bench.source, "new", count: 1)

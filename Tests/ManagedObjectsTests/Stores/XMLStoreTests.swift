@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Stores in XML files: those that Xcode wrote, and those that are written here.
+/// XML stores, written by Xcode and by the engine.
 @Suite struct XMLStoreTests {
     // MARK: - Files by Xcode
 
@@ -15,8 +15,8 @@ import Testing
         return found.sorted { $0.path < $1.path }
     }()
 
-    /// The entities that Xcode's mapping models have, with the names that the files have. Their version hashes are of other
-    /// names, so such a store is opened whatever its hashes are.
+    /// The entities of Xcode's mapping models, with the names in the files. Their version hashes are of other names, so
+    /// such a store is opened whatever its hashes are.
     private static func mappingModel() -> NSManagedObjectModel {
         let property = NotesModel.entity(
             "XDDevPropertyMapping",
@@ -74,7 +74,7 @@ import Testing
         return (coordinator, context)
     }
 
-    /// A file with the bytes of another, in a folder of its own.
+    /// A copy of a file in a temporary folder.
     private func copy(_ url: URL) throws -> StoreFolder {
         let folder = try StoreFolder(name: "xcmapping.xml")
         try Data(contentsOf: url).write(to: folder.url)
@@ -89,7 +89,7 @@ import Testing
         let before = try Data(contentsOf: original)
         let (coordinator, context) = try open(folder.url, model: Self.mappingModel())
         let store = try #require(coordinator.persistentStores.first)
-        // Set to what they are, so that there is something to save.
+        // Set to their own values, so that there is a change to save.
         let metadata = store.metadata
         store.metadata = metadata
         try context.save()
@@ -142,7 +142,7 @@ import Testing
         #expect(try String(contentsOf: folder.url, encoding: .utf8).contains("<nextObjectID>\(number)</nextObjectID>"))
     }
 
-    // MARK: - Files that are written here
+    // MARK: - Files written by the engine
 
     /// Every type of attribute, every kind of relationship, texts that XML escapes.
     @Test(arguments: [NSXMLStoreType, NSPersistentStore.StoreType.archive.rawValue])
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func theFileHasCoreDatasForm() throws {
+    @Test func `the file has Core Data's format`() throws {
         let folder = try StoreFolder(name: "Notes.xml")
         let (_, context) = try open(folder.url, model: NotesModel.make())
         let note = context.insert("Note", ["title": "One", "isPinned": true, "rank": 2.5])
@@ -238,7 +238,7 @@ import Testing
                 """))
     }
 
-    @Test func controlCharactersAreRefusedAndNothingIsWritten() throws {
+    @Test func `control characters are refused and nothing is written`() throws {
         let folder = try StoreFolder(name: "Notes.xml")
         let (_, context) = try open(folder.url, model: NotesModel.make())
         let before = try Data(contentsOf: folder.url)
@@ -251,7 +251,7 @@ import Testing
         #expect(try Data(contentsOf: folder.url) != before)
     }
 
-    /// Two coordinators that have one file: the one that comes second would undo what the first has written.
+    /// Two coordinators with one file: the second one to save would overwrite the first one's changes.
     @Test(arguments: [NSXMLStoreType, NSPersistentStore.StoreType.archive.rawValue])
     func aFileThatOthersHaveChangedIsNotOverwritten(type: String) throws {
         let folder = try StoreFolder(name: "Notes.file")
@@ -310,8 +310,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: copy.path))
     }
 
-    /// `setURL(_:for:)`: the next save goes to the new place.
-    @Test func aMovedStoreSavesToItsNewPlace() throws {
+    /// `setURL(_:for:)`: the next save is written to the new location.
+    @Test func `a moved store saves to its new location`() throws {
         let folder = try StoreFolder(name: "Notes.xml")
         let (coordinator, context) = try open(folder.url, model: NotesModel.make())
         let before = try Data(contentsOf: folder.url)
@@ -325,8 +325,8 @@ import Testing
         #expect(try again.all("Note").count == 1)
     }
 
-    /// The format writes names in one case.
-    @Test func namesThatDifferInCaseAreRefused() throws {
+    /// Names in the format are case-insensitive.
+    @Test func `names that differ in case are refused`() throws {
         let folder = try StoreFolder(name: "Notes.xml")
         let model = NSManagedObjectModel()
         model.entities = [
@@ -366,7 +366,7 @@ import Testing
         </database>
         """
 
-    @Test func theHostileFilesComeFromOneThatIsGood() throws {
+    @Test func `the hostile files are changes of a valid one`() throws {
         let folder = try StoreFolder(name: "Notes.xml")
         try Data(Self.base.utf8).write(to: folder.url)
         let (_, context) = try open(folder.url, model: NotesModel.make())
@@ -398,7 +398,7 @@ import Testing
         #expect([259, 134020].contains(error?.errorCode ?? 0), "\(String(describing: error))")
     }
 
-    /// Every beginning of a file, and every file with a byte changed, is read or refused.
+    /// Truncated files, and files with a changed byte, are read or refused.
     @Test(arguments: [NSXMLStoreType, NSPersistentStore.StoreType.archive.rawValue])
     func noByteStopsTheProgram(type: String) throws {
         let folder = try StoreFolder(name: "Notes.file")
