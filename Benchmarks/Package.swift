@@ -33,7 +33,7 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        // One access to a property, by a generated accessor and by key.
+        // A single access to a property, by a generated accessor and by key.
         .executableTarget(
             name: "property-access",
             dependencies: [.product(name: "CoreData", package: "coral")],

@@ -3,7 +3,7 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// The nine jobs, as a user of Core Data would write them.
+/// The nine jobs, as an application with Core Data would implement them.
 struct Jobs {
     let notes: Int
     let items: Int
@@ -119,7 +119,7 @@ struct Jobs {
         return "\(sum)"
     }
 
-    /// Job 3: a thousand fetches.
+    /// Job 3: executes a thousand fetches.
     private func query() throws -> String {
         var sum = 0
         for number in 0..<1000 {

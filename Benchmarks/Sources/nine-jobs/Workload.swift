@@ -42,7 +42,7 @@ enum Workload {
 
     static func tagName(_ tag: Int) -> String { "tag-\(tag)" }
 
-    /// The date of the k-th query of job 3.
+    /// The date of the query with a number in job 3.
     static func queryDate(_ query: Int) -> Date {
         date(milliseconds: 1_577_836_800_000 + random(field: 9, row: UInt64(query)) % 126_230_400_000)
     }

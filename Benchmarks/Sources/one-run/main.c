@@ -1,7 +1,8 @@
-// one-run SECONDS FILE PROGRAM ARGUMENT…: runs a program as a whole process, ends it and what it has started after so many seconds,
-// and writes to FILE: seconds on the clock, seconds of the processor, megabytes at the most. Exits as the program does.
+// one-run SECONDS FILE PROGRAM ARGUMENT…: runs a program as a whole process, terminates it and its child processes
+// after the given time, and writes to FILE: wall clock seconds, processor seconds, peak megabytes. Exits with the
+// program's status.
 //
-// In C and small, because a process counts as its own what the one that started it had in memory.
+// Written in C and small, because the peak memory of a process includes the memory of the process that started it.
 
 #define _GNU_SOURCE
 
@@ -50,7 +51,7 @@ int main(int count, char **words) {
     }
     setpgid(child, child);
     signal(SIGALRM, end);
-    // Who interrupts this means what it runs.
+    // An interrupt must also terminate the program.
     signal(SIGINT, end);
     signal(SIGTERM, end);
     alarm((unsigned)atoi(words[1]));

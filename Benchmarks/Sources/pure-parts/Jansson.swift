@@ -12,7 +12,7 @@ struct Jansson {
     private let dump: Dump
     private let delete: Delete
 
-    /// Nil where the library is not installed.
+    /// Nil if the library is not installed.
     init?() {
         guard let library = dlopen("libjansson.so.4", RTLD_NOW), let load = dlsym(library, "json_loadb"),
             let dump = dlsym(library, "json_dumps"), let delete = dlsym(library, "json_delete")

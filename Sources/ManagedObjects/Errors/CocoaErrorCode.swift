@@ -3,12 +3,12 @@ import Foundation
 // Core Data's codes. Apple declares each twice: with and without `Error` at the end.
 
 extension CocoaError.Code {
-    /// A value is not valid, for a reason that no other code names.
+    /// A value is invalid for a reason without a code of its own.
     public static var managedObjectValidation: CocoaError.Code { CocoaError.Code(rawValue: 1550) }
     /// The same as ``managedObjectValidation``.
     public static var managedObjectValidationError: CocoaError.Code { managedObjectValidation }
 
-    /// Several values are not valid; `NSDetailedErrorsKey` holds one error for each.
+    /// Several values are invalid; `NSDetailedErrorsKey` contains one error for each.
     public static var validationMultipleErrors: CocoaError.Code { CocoaError.Code(rawValue: 1560) }
     /// The same as ``validationMultipleErrors``.
     public static var validationMultipleErrorsError: CocoaError.Code { validationMultipleErrors }
@@ -18,21 +18,21 @@ extension CocoaError.Code {
     /// The same as ``validationMissingMandatoryProperty``.
     public static var validationMissingMandatoryPropertyError: CocoaError.Code { validationMissingMandatoryProperty }
 
-    /// A relationship holds fewer objects than its minimum count.
+    /// A relationship has fewer objects than its minimum count.
     public static var validationRelationshipLacksMinimumCount: CocoaError.Code { CocoaError.Code(rawValue: 1580) }
     /// The same as ``validationRelationshipLacksMinimumCount``.
     public static var validationRelationshipLacksMinimumCountError: CocoaError.Code {
         validationRelationshipLacksMinimumCount
     }
 
-    /// A relationship holds more objects than its maximum count.
+    /// A relationship has more objects than its maximum count.
     public static var validationRelationshipExceedsMaximumCount: CocoaError.Code { CocoaError.Code(rawValue: 1590) }
     /// The same as ``validationRelationshipExceedsMaximumCount``.
     public static var validationRelationshipExceedsMaximumCountError: CocoaError.Code {
         validationRelationshipExceedsMaximumCount
     }
 
-    /// An object cannot be deleted while a relationship with the rule deny holds objects.
+    /// An object cannot be deleted while a relationship with the rule deny has objects.
     public static var validationRelationshipDeniedDelete: CocoaError.Code { CocoaError.Code(rawValue: 1600) }
     /// The same as ``validationRelationshipDeniedDelete``.
     public static var validationRelationshipDeniedDeleteError: CocoaError.Code { validationRelationshipDeniedDelete }
@@ -77,17 +77,17 @@ extension CocoaError.Code {
     /// The same as ``validationStringPatternMatching``.
     public static var validationStringPatternMatchingError: CocoaError.Code { validationStringPatternMatching }
 
-    /// A context's lock could not be had.
+    /// A context's lock could not be acquired.
     public static var managedObjectContextLocking: CocoaError.Code { CocoaError.Code(rawValue: 132000) }
     /// The same as ``managedObjectContextLocking``.
     public static var managedObjectContextLockingError: CocoaError.Code { managedObjectContextLocking }
 
-    /// A coordinator's lock could not be had.
+    /// A coordinator's lock could not be acquired.
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { CocoaError.Code(rawValue: 132010) }
     /// The same as ``persistentStoreCoordinatorLocking``.
     public static var persistentStoreCoordinatorLockingError: CocoaError.Code { persistentStoreCoordinatorLocking }
 
-    /// An object's row is not there: a fault cannot be fulfilled.
+    /// An object's row does not exist: a fault cannot be fulfilled.
     public static var managedObjectReferentialIntegrity: CocoaError.Code { CocoaError.Code(rawValue: 133000) }
     /// The same as ``managedObjectReferentialIntegrity``.
     public static var managedObjectReferentialIntegrityError: CocoaError.Code { managedObjectReferentialIntegrity }
@@ -97,12 +97,12 @@ extension CocoaError.Code {
     /// The same as ``managedObjectExternalRelationship``.
     public static var managedObjectExternalRelationshipError: CocoaError.Code { managedObjectExternalRelationship }
 
-    /// A save found rows that others changed meanwhile, and the merge policy does not resolve that.
+    /// A save found rows that others have changed, and the merge policy does not resolve the conflicts.
     public static var managedObjectMerge: CocoaError.Code { CocoaError.Code(rawValue: 133020) }
     /// The same as ``managedObjectMerge``.
     public static var managedObjectMergeError: CocoaError.Code { managedObjectMerge }
 
-    /// A save breaks a uniqueness constraint, and the merge policy does not resolve that.
+    /// A save violates a uniqueness constraint, and the merge policy does not resolve the conflict.
     public static var managedObjectConstraintMerge: CocoaError.Code { CocoaError.Code(rawValue: 133021) }
     /// The same as ``managedObjectConstraintMerge``.
     public static var managedObjectConstraintMergeError: CocoaError.Code { managedObjectConstraintMerge }
@@ -112,7 +112,7 @@ extension CocoaError.Code {
     /// The same as ``persistentStoreInvalidType``.
     public static var persistentStoreInvalidTypeError: CocoaError.Code { persistentStoreInvalidType }
 
-    /// The store's file is of another type than was asked for.
+    /// The store's file is not of the requested type.
     public static var persistentStoreTypeMismatch: CocoaError.Code { CocoaError.Code(rawValue: 134010) }
     /// The same as ``persistentStoreTypeMismatch``.
     public static var persistentStoreTypeMismatchError: CocoaError.Code { persistentStoreTypeMismatch }
@@ -132,12 +132,12 @@ extension CocoaError.Code {
     /// The same as ``persistentStoreIncompleteSave``.
     public static var persistentStoreIncompleteSaveError: CocoaError.Code { persistentStoreIncompleteSave }
 
-    /// A save met conflicts; `NSPersistentStoreSaveConflictsErrorKey` holds them.
+    /// A save found conflicts; `NSPersistentStoreSaveConflictsErrorKey` contains them.
     public static var persistentStoreSaveConflicts: CocoaError.Code { CocoaError.Code(rawValue: 134050) }
     /// The same as ``persistentStoreSaveConflicts``.
     public static var persistentStoreSaveConflictsError: CocoaError.Code { persistentStoreSaveConflicts }
 
-    /// Something went wrong that no other code names.
+    /// An error without a code of its own.
     public static var coreData: CocoaError.Code { CocoaError.Code(rawValue: 134060) }
     /// The same as ``coreData``.
     public static var coreDataError: CocoaError.Code { coreData }
@@ -152,12 +152,12 @@ extension CocoaError.Code {
     /// The same as ``persistentStoreOpen``.
     public static var persistentStoreOpenError: CocoaError.Code { persistentStoreOpen }
 
-    /// The store did not answer in time.
+    /// The store did not respond in time.
     public static var persistentStoreTimeout: CocoaError.Code { CocoaError.Code(rawValue: 134090) }
     /// The same as ``persistentStoreTimeout``.
     public static var persistentStoreTimeoutError: CocoaError.Code { persistentStoreTimeout }
 
-    /// The store cannot carry out requests of this kind.
+    /// The store does not support requests of this kind.
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code { CocoaError.Code(rawValue: 134091) }
     /// The same as ``persistentStoreUnsupportedRequestType``.
     public static var persistentStoreUnsupportedRequestTypeError: CocoaError.Code {
@@ -181,12 +181,12 @@ extension CocoaError.Code {
     /// The same as ``migrationCancelled``.
     public static var migrationCancelledError: CocoaError.Code { migrationCancelled }
 
-    /// No model is found that the store was written with.
+    /// The model with which the store was written was not found.
     public static var migrationMissingSourceModel: CocoaError.Code { CocoaError.Code(rawValue: 134130) }
     /// The same as ``migrationMissingSourceModel``.
     public static var migrationMissingSourceModelError: CocoaError.Code { migrationMissingSourceModel }
 
-    /// No mapping model leads from the store's model to the new one.
+    /// There is no mapping model from the store's model to the new one.
     public static var migrationMissingMappingModel: CocoaError.Code { CocoaError.Code(rawValue: 134140) }
     /// The same as ``migrationMissingMappingModel``.
     public static var migrationMissingMappingModelError: CocoaError.Code { migrationMissingMappingModel }
@@ -206,7 +206,7 @@ extension CocoaError.Code {
     /// The same as ``entityMigrationPolicy``.
     public static var entityMigrationPolicyError: CocoaError.Code { entityMigrationPolicy }
 
-    /// SQLite failed; the user info holds its code under `NSSQLiteErrorDomain`.
+    /// SQLite failed; the user info contains its code under `NSSQLiteErrorDomain`.
     public static var sqlite: CocoaError.Code { CocoaError.Code(rawValue: 134180) }
     /// The same as ``sqlite``.
     public static var sqliteError: CocoaError.Code { sqlite }

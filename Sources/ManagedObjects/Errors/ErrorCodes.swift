@@ -4,25 +4,25 @@ import Foundation
 
 // MARK: - Validation
 
-/// A value is not valid, for a reason that no other code names.
+/// A value is invalid for a reason without a code of its own.
 public var NSManagedObjectValidationError: Int { 1550 }
 
-/// A value breaks a uniqueness constraint, found on validation.
+/// A value violates a uniqueness constraint, as found by validation.
 public var NSManagedObjectConstraintValidationError: Int { 1551 }
 
-/// Several values are not valid; `NSDetailedErrorsKey` holds one error for each.
+/// Several values are invalid; `NSDetailedErrorsKey` contains one error for each.
 public var NSValidationMultipleErrorsError: Int { 1560 }
 
 /// A property that is not optional is nil.
 public var NSValidationMissingMandatoryPropertyError: Int { 1570 }
 
-/// A relationship holds fewer objects than its minimum count.
+/// A relationship has fewer objects than its minimum count.
 public var NSValidationRelationshipLacksMinimumCountError: Int { 1580 }
 
-/// A relationship holds more objects than its maximum count.
+/// A relationship has more objects than its maximum count.
 public var NSValidationRelationshipExceedsMaximumCountError: Int { 1590 }
 
-/// An object cannot be deleted while a relationship with the rule deny holds objects.
+/// An object cannot be deleted while a relationship with the rule deny has objects.
 public var NSValidationRelationshipDeniedDeleteError: Int { 1600 }
 
 /// A number is greater than its maximum.
@@ -54,22 +54,22 @@ public var NSValidationInvalidURIError: Int { 1690 }
 
 // MARK: - Contexts and objects
 
-/// A context's lock could not be had.
+/// A context's lock could not be acquired.
 public var NSManagedObjectContextLockingError: Int { 132000 }
 
-/// A coordinator's lock could not be had.
+/// A coordinator's lock could not be acquired.
 public var NSPersistentStoreCoordinatorLockingError: Int { 132010 }
 
-/// An object's row is not there: a fault cannot be fulfilled.
+/// An object's row does not exist: a fault cannot be fulfilled.
 public var NSManagedObjectReferentialIntegrityError: Int { 133000 }
 
 /// An object refers to an object of another store.
 public var NSManagedObjectExternalRelationshipError: Int { 133010 }
 
-/// A save found rows that others changed meanwhile, and the merge policy does not resolve that.
+/// A save found rows that others have changed, and the merge policy does not resolve the conflicts.
 public var NSManagedObjectMergeError: Int { 133020 }
 
-/// A save breaks a uniqueness constraint, and the merge policy does not resolve that.
+/// A save violates a uniqueness constraint, and the merge policy does not resolve the conflict.
 public var NSManagedObjectConstraintMergeError: Int { 133021 }
 
 // MARK: - Stores
@@ -77,7 +77,7 @@ public var NSManagedObjectConstraintMergeError: Int { 133021 }
 /// There is no store type of this name.
 public var NSPersistentStoreInvalidTypeError: Int { 134000 }
 
-/// The store's file is of another type than was asked for.
+/// The store's file is not of the requested type.
 public var NSPersistentStoreTypeMismatchError: Int { 134010 }
 
 /// The store's tables do not fit the model.
@@ -89,10 +89,10 @@ public var NSPersistentStoreSaveError: Int { 134030 }
 /// One or more of the coordinator's stores could not save.
 public var NSPersistentStoreIncompleteSaveError: Int { 134040 }
 
-/// A save met conflicts; `NSPersistentStoreSaveConflictsErrorKey` holds them.
+/// A save found conflicts; `NSPersistentStoreSaveConflictsErrorKey` contains them.
 public var NSPersistentStoreSaveConflictsError: Int { 134050 }
 
-/// Something went wrong that no other code names.
+/// An error without a code of its own.
 public var NSCoreDataError: Int { 134060 }
 
 /// An operation on a store failed.
@@ -101,10 +101,10 @@ public var NSPersistentStoreOperationError: Int { 134070 }
 /// The store could not be opened.
 public var NSPersistentStoreOpenError: Int { 134080 }
 
-/// The store did not answer in time.
+/// The store did not respond in time.
 public var NSPersistentStoreTimeoutError: Int { 134090 }
 
-/// The store cannot carry out requests of this kind.
+/// The store does not support requests of this kind.
 public var NSPersistentStoreUnsupportedRequestTypeError: Int { 134091 }
 
 // MARK: - Migration
@@ -115,16 +115,16 @@ public var NSPersistentStoreIncompatibleVersionHashError: Int { 134100 }
 /// A migration failed.
 public var NSMigrationError: Int { 134110 }
 
-/// A migrated object breaks a uniqueness constraint of the new model.
+/// A migrated object violates a uniqueness constraint of the new model.
 public var NSMigrationConstraintViolationError: Int { 134111 }
 
 /// A migration was cancelled.
 public var NSMigrationCancelledError: Int { 134120 }
 
-/// No model is found that the store was written with.
+/// The model with which the store was written was not found.
 public var NSMigrationMissingSourceModelError: Int { 134130 }
 
-/// No mapping model leads from the store's model to the new one.
+/// There is no mapping model from the store's model to the new one.
 public var NSMigrationMissingMappingModelError: Int { 134140 }
 
 /// A migration could not read the old store.
@@ -136,7 +136,7 @@ public var NSMigrationManagerDestinationStoreError: Int { 134160 }
 /// An entity's migration policy failed.
 public var NSEntityMigrationPolicyError: Int { 134170 }
 
-/// SQLite failed; the user info holds its code under `NSSQLiteErrorDomain`.
+/// SQLite failed; the user info contains its code under `NSSQLiteErrorDomain`.
 public var NSSQLiteError: Int { 134180 }
 
 /// No mapping model can be inferred.
@@ -154,5 +154,5 @@ public var NSManagedObjectModelReferenceNotFoundError: Int { 134504 }
 /// A store was migrated in stages by a newer version of the framework.
 public var NSStagedMigrationFrameworkVersionMismatchError: Int { 134505 }
 
-/// A staged migration does not lead back to an older model.
+/// A staged migration cannot migrate back to an older model.
 public var NSStagedMigrationBackwardMigrationError: Int { 134506 }

@@ -3,14 +3,14 @@ import Synchronization
 
 /// A stream with an element after each commit to the stores of a coordinator, and after stores were added or removed.
 /// Elements that have not been consumed yet are coalesced into one.
-final class CommitSignals: @unchecked Sendable {  // because the observer of notifications is set once
+final class CommitSignals: @unchecked Sendable {  // because the notification observer is set once
     let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     private weak let coordinator: NSPersistentStoreCoordinator?
     private let observations = Mutex<[ObjectIdentifier: Observation]>([:])
     private var storesObserver: (any NSObjectProtocol)?
 
-    private struct Observation: @unchecked Sendable {  // because observations have no state that changes
+    private struct Observation: @unchecked Sendable {  // because observations are immutable
         let object: AnyObject
     }
 

@@ -57,7 +57,7 @@ public final class HistoryFollowing: Sendable {
 }
 
 /// A weak reference to a context.
-private struct WeakContext: @unchecked Sendable {  // because contexts order their own access
+private struct WeakContext: @unchecked Sendable {  // because contexts synchronise their access
     weak var context: NSManagedObjectContext?
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// The properties that the transactions and changes of one store have in common.
-final class HistoryOrigin: @unchecked Sendable {  // because `others` is set before the transactions are handed out
+final class HistoryOrigin: @unchecked Sendable {  // because `others` is set before the transactions are returned
     let storeIdentifier: String
     let storeNumber: UInt16
     let coordinator: CoordinatorReference

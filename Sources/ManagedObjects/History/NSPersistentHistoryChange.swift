@@ -13,7 +13,7 @@ public enum NSPersistentHistoryChangeType: Int, Sendable {
 
 /// The change of one object in a transaction.
 open class NSPersistentHistoryChange: NSObject, NSCopying,
-    @unchecked Sendable  // because nothing changes once the transaction has been made
+    @unchecked Sendable  // because it is immutable after its transaction is created
 {
     private let row: HistoryChangeRow
     private let transactionRow: HistoryTransactionRow

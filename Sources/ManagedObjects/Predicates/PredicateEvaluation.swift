@@ -2,7 +2,7 @@ import Foundation
 import PredicateLanguage
 
 /// Compiles a predicate at its first evaluation, and keeps the result.
-internal final class PredicateEvaluation: @unchecked Sendable {  // because what changes is read and set under the lock
+internal final class PredicateEvaluation: @unchecked Sendable {  // because a lock guards its state
     private let node: PredicateNode
     private let lock = NSLock()
     private var prepared: PredicateEvaluator?

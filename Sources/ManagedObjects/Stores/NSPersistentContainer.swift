@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A model, its coordinator and stores, and a context for the main queue: the usual way to set up a program.
-open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because what changes lies behind a lock
+open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because a lock guards its state
     private struct Descriptions: @unchecked Sendable {  // because the array is replaced, never changed in place
         var list: [NSPersistentStoreDescription]
     }

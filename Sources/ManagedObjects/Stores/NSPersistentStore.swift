@@ -6,8 +6,8 @@ import Synchronization
 /// Stores are created by ``NSPersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``. A
 /// program's own classes inherit from ``NSAtomicStore`` or ``NSIncrementalStore`` and are registered for a type with
 /// ``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``.
-open class NSPersistentStore: NSObject, @unchecked Sendable {  // because its state lies behind a lock
-    private struct State: @unchecked Sendable {  // because what it holds is never changed in place
+open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock guards its state
+    private struct State: @unchecked Sendable {  // because its values are never changed in place
         weak var coordinator: NSPersistentStoreCoordinator?
         var number: UInt16 = 0
         var url: URL?

@@ -6,10 +6,10 @@ import Synchronization
 ///
 /// A coordinator may be used from any thread; each store synchronises its own access.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking,
-    @unchecked Sendable  // because its state lies behind a lock
+    @unchecked Sendable  // because a lock guards its state
 {
     /// A store, and the interface by which the engine reads its rows.
-    struct Entry: @unchecked Sendable {  // because stores order their own access
+    struct Entry: @unchecked Sendable {  // because stores synchronise their access
         let number: UInt16
         let store: NSPersistentStore
         let rows: any RowStore
@@ -225,7 +225,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// Runs a block on the coordinator's queue and returns its result.
     public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
         nonisolated(unsafe) let block = block  // because the block is run once, on the queue
-        nonisolated(unsafe) var result: Result<T, E>?  // because it is read when the queue is done with it
+        nonisolated(unsafe) var result: Result<T, E>?  // because it is read after the queue has set it
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             queue.async {
                 do throws(E) {

@@ -16,7 +16,7 @@ final class ObjectReferences: Sendable {
         let text: String
     }
 
-    private struct Reference: @unchecked Sendable {  // because reference objects are handed on and never changed
+    private struct Reference: @unchecked Sendable {  // because reference objects are never changed
         let object: Any
         let text: String
         /// The object's own entity: the most specific one with which its ID has been created.
@@ -35,7 +35,7 @@ final class ObjectReferences: Sendable {
     func number(of reference: Any, entity: NSEntityDescription) -> Int64 {
         let root = entity.rootEntity.index
         let name = ReferenceName(root: root, text: Self.text(of: reference))
-        nonisolated(unsafe) let reference = reference  // because the lock guards where it is kept
+        nonisolated(unsafe) let reference = reference  // because the lock guards its storage
         return content.withLock { content in
             if let known = content.numbers[name] {
                 let row = RowName(root: root, number: known)
@@ -58,7 +58,7 @@ final class ObjectReferences: Sendable {
     func assign(_ reference: Any, to number: Int64, entity: NSEntityDescription) -> Bool {
         let root = entity.rootEntity.index
         let name = ReferenceName(root: root, text: Self.text(of: reference))
-        nonisolated(unsafe) let reference = reference  // because the lock guards where it is kept
+        nonisolated(unsafe) let reference = reference  // because the lock guards its storage
         return content.withLock { content in
             guard content.numbers[name] == nil else { return false }
             content.lastNumber = max(content.lastNumber, number)

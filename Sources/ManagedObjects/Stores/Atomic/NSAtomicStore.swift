@@ -12,7 +12,7 @@ import Foundation
 /// Predicates, sort descriptors, groups and relationships are evaluated over the cache nodes: a fetch costs one step
 /// for each object of its entity. Uniqueness constraints are not enforced.
 open class NSAtomicStore: NSPersistentStore, ObjectStore,
-    @unchecked Sendable  // because its cache lies behind a lock
+    @unchecked Sendable  // because a lock guards its cache
 {
     /// Held during each call of a context, and while the subclass's methods run. It is recursive because they may call
     /// the store.

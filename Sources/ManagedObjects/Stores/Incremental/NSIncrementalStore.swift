@@ -12,7 +12,7 @@ import Foundation
 /// to-many relationship when it is first read; a context requests each once as long as it retains the object. A class
 /// that conforms to ``IncrementalStoreBatching`` receives requests for many objects at once.
 open class NSIncrementalStore: NSPersistentStore,
-    @unchecked Sendable  // because its own state lies behind locks
+    @unchecked Sendable  // because locks guard its state
 {
     private let ownReferences = ObjectReferences()
 

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// The values of one object in an incremental store, and their version.
-open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {  // because its state lies behind a lock
+open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {  // because a lock guards its state
     private struct State: @unchecked Sendable {  // because the dictionary is replaced, never changed in place
         var values: [String: Any]
         var version: UInt64

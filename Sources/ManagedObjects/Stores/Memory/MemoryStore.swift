@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Readers use a snapshot of the content; a save replaces the content in one step. A query generation is such a
 /// snapshot, which costs nothing to keep.
-final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its content lies behind a lock
+final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because a lock guards its content
     private let content = Mutex(MemoryContent())
     private let entities: [NSEntityDescription]
 

@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// The location `/dev/null` is a store in memory. A store that is opened read-only changes no file; see
 /// `NSReadOnlyPersistentStoreOption`.
-final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because its state lies behind a lock
+final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because a lock guards its state
     /// The connection, schema and state of an open store.
-    struct Content: @unchecked Sendable {  // because schema and connection order their own access
+    struct Content: @unchecked Sendable {  // because schema and connection synchronise their access
         let connection: SQLiteConnection
         let schema: SQLSchema
         let compiler: SQLQueryCompiler

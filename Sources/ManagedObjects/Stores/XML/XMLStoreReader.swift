@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchives
 
 #if canImport(FoundationXML)
-    import FoundationXML  // because XMLParser lives apart from Foundation off Apple's platforms
+    import FoundationXML  // because XMLParser is in a separate module off Apple's platforms
 #endif
 
 /// Reads an XML store with Foundation's stream parser. Elements in the wrong place and unknown elements are rejected,

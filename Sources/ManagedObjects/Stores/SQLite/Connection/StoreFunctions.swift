@@ -46,7 +46,7 @@ enum StoreFunctions {
 }
 
 /// The derived values that triggers have written during a transaction.
-final class DerivedValueCollector: @unchecked Sendable {  // because only the writing connection's queue touches it
+final class DerivedValueCollector: @unchecked Sendable {  // because it is used only on the writing connection's queue
     struct DerivedValue {
         let number: Int64
         let key: Int64

@@ -12,7 +12,7 @@ import Foundation
 /// The kernel reports writes to files of the folder; SQLite is then queried whether another connection has committed a
 /// transaction. If the kernel cannot watch the folder, SQLite is queried every second. On network file systems the
 /// kernel does not report writes of other machines.
-final class StoreWatcher: @unchecked Sendable {  // because only its queue touches what changes
+final class StoreWatcher: @unchecked Sendable {  // because its state is used only on its queue
     private let queue: DispatchQueue
     private let names: Set<String>
     private let connection: SQLiteConnection

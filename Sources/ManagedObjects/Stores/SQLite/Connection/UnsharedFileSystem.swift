@@ -21,7 +21,7 @@ enum UnsharedFileSystem {
     /// - Returns: False if SQLite has no `unix` VFS to build on.
     static let isRegistered: Bool = {
         guard let base else { return false }
-        let system = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)  // lives as long as the process
+        let system = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)  // never deallocated
         system.initialize(to: base.pointee)
         system.pointee.zName = UnsafePointer(strdup(name))
         system.pointee.pNext = nil
@@ -125,7 +125,7 @@ private struct UnsharedFile {
 
     /// Version 1: without shared memory and memory mapping.
     nonisolated(unsafe) static let methods: UnsafePointer<sqlite3_io_methods> = {  // because it is never changed
-        let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)  // lives as long as the process
+        let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)  // never deallocated
         var table = sqlite3_io_methods()
         table.iVersion = 1
         table.xClose = { file in
