@@ -1,12 +1,12 @@
-# Two commands do everything on a bare Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
+# On a Debian or Ubuntu with a Swift toolchain, two commands suffice: `make demo` and `make test`.
 
 .PHONY: help build demo test lint install clean
 
 help:
-	@echo "make demo     build, make an example store, export it, import it elsewhere, compare, copy inside it"
+	@echo "make demo     build, create an example store, export it, import it into another, compare, copy inside it"
 	@echo "make test     build and run all tests"
 	@echo "make lint     check the formatting of all sources"
-	@echo "make install  put the command coral into PREFIX/bin (PREFIX=/usr/local)"
+	@echo "make install  install the command coral in PREFIX/bin (PREFIX=/usr/local)"
 
 build: system-libraries
 	swift build

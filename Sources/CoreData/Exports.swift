@@ -1,4 +1,4 @@
-// What `import CoreData` means off Apple's platforms: Foundation, and every public name of the engine, one by one.
+// The module for `import CoreData` off Apple's platforms: re-exports Foundation and every public name of the engine.
 // Written by Scripts/regenerate-exports.
 
 @_exported import Foundation

@@ -15,7 +15,7 @@ import CoreData
 ///
 /// A save sends a request for each object. If one fails, the preceding ones have been carried out, and the next save
 /// sends all of them again with the current versions of the service.
-public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // because a lock guards what it remembers
+public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // because a lock guards its state
     /// The type to register the class for.
     public static let storeType = "Service"
 
