@@ -60,7 +60,7 @@
             let run = try CommandRun("check", store.path, "--repair", store.file("Copy.sqlite"))
             #expect(run.status == 2)
             #expect(run.output.contains("1× Tag.name: Several objects have the same values"))
-            #expect(run.output.contains("1× Item.quantity: Values are of a type that the attribute cannot have."))
+            #expect(run.output.contains("1× Item.quantity: Values have a type that the attribute does not allow."))
             #expect(run.output.contains("Remaining problems:"))
         }
 
@@ -79,7 +79,7 @@
             try file.close()
             let run = try CommandRun("check", store.path)
             #expect(run.status == 2)
-            #expect(run.output.contains("SQLite finds the file damaged: "))
+            #expect(run.output.contains("SQLite reports damage of the file: "))
             #expect(!run.output.contains("***"))
         }
 

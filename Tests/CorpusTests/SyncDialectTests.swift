@@ -80,7 +80,7 @@ struct SyncDialectTests {
         }
     }
 
-    // MARK: - What the list leaves out
+    // MARK: - Tests without a row in the list
 
     @Test func `keys in snake_case and in camelCase`() throws {
         let fixture = try Self.fixture("Camelcase")

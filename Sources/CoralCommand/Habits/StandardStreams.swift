@@ -68,7 +68,7 @@ enum StandardError {
     /// Warns of the first of many similar problems, and reports the number of the others.
     static func warn(_ sentences: some Collection<String>, of count: Int) {
         for sentence in sentences.prefix(10) { warn(sentence) }
-        if count > 10 { warn("There are \(Quantity.grouped(count - 10)) more places like these.") }
+        if count > 10 { warn("There are \(Quantity.grouped(count - 10)) more of these.") }
     }
 }
 

@@ -40,7 +40,7 @@ enum ImportReport {
 
     private static func reason(_ reason: ImportDeletion.Reason) -> String {
         switch reason {
-        case .tombstone: "the document says so"
+        case .tombstone: "requested by the document"
         case .scope: "not in the document"
         case .orphan: "lost its owner"
         case .rule: "by a delete rule"

@@ -227,7 +227,7 @@ extension NSManagedObjectContext {
         return specification.fetchLimit > 0 ? Array(found.prefix(specification.fetchLimit)) : found
     }
 
-    // MARK: - What is unsaved
+    // MARK: - Unsaved changes
 
     /// Whether unsaved changes may affect the result.
     private func needsPendingChanges(_ specification: FetchSpecification) -> Bool {

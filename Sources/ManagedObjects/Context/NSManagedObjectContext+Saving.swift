@@ -276,7 +276,7 @@ extension CocoaError {
     static var unsettledConflicts: CocoaError {
         CocoaError(
             .managedObjectMerge,
-            userInfo: [NSLocalizedDescriptionKey: "The merge policy did not settle the save's conflicts."])
+            userInfo: [NSLocalizedDescriptionKey: "The merge policy did not resolve the save's conflicts."])
     }
 }
 

@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
         return result
     }
 
-    // MARK: - What the built-in policies do
+    // MARK: - Built-in policies
 
     /// Applies unsaved changes of objects to their current rows, and calls `awake(fromSnapshotEvents:)` for those that
     /// have some. Objects without a row are left unchanged.

@@ -13,7 +13,7 @@ struct FollowedRequest {
     ///   that its entity does not have.
     init(_ specification: FetchSpecification, sectionNameKeyPath: String?, in model: NSManagedObjectModel) throws {
         guard specification.resultType == .managedObjectResultType else {
-            throw CocoaError(.coreData, "Results can be followed of a request for managed objects only.")
+            throw CocoaError(.coreData, "Only the results of a request for managed objects can be followed.")
         }
         let descriptors = specification.sortDescriptors ?? []
         guard !descriptors.isEmpty else {

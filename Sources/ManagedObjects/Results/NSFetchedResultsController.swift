@@ -179,7 +179,7 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
     }
 
     final func didFail(_ error: any Error) {
-        results.context.report("the results of \(results.request) could not be brought up to date: \(error)")
+        results.context.report("the results of \(results.request) could not be updated: \(error)")
     }
 
     final func indexTitle(forSectionName name: String) -> String? { sectionIndexTitle(forSectionName: name) }

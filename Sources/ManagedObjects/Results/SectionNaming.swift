@@ -41,8 +41,8 @@ struct SectionNaming {
     func isOutOfOrder(_ name: String, at position: Int) -> CocoaError {
         CocoaError(
             .coreData,
-            "The object at index \(position) has the section name “\(name)”, which objects before it have that are not next "
-                + "to it. The first sort descriptor must order objects as the section key path “\(keyPath ?? "")” does."
+            "The object at index \(position) has the section name “\(name)”, which preceding objects have that are not "
+                + "adjacent. The first sort descriptor must order objects as the section key path “\(keyPath ?? "")” does."
         )
     }
 }

@@ -130,7 +130,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// The metadata of a store at a location, without adding it.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         throw CocoaError(
-            .persistentStoreOperation, "Stores of the class \(self) cannot tell their metadata unless they are added.",
+            .persistentStoreOperation, "Stores of the class \(self) have no metadata unless they are added.",
             url: url)
     }
 

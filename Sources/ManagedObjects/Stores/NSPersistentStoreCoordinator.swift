@@ -133,7 +133,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
             guard holds(entry.store, entity) else {
                 throw CocoaError(
                     .persistentStoreIncompatibleSchema,
-                    "The store's configuration “\(assigned.configurationName)” does not hold “\(entity.name ?? "")”.",
+                    "The store's configuration “\(assigned.configurationName)” lacks “\(entity.name ??  "")”.",
                     url: assigned.url)
             }
             return entry.rows
@@ -144,7 +144,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
             .persistentStoreIncompatibleSchema,
             entries.isEmpty
                 ? "The coordinator has no persistent stores: an object of “\(entity.name ?? "")” cannot be saved."
-                : "No store of the coordinator holds the entity “\(entity.name ?? "")”.")
+                : "No store of the coordinator contains the entity “\(entity.name ?? "")”.")
     }
 
     /// Whether a store's configuration contains the entity or one of its superentities.
@@ -262,7 +262,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if request.requestType == .saveRequestType {
             throw CocoaError(
-                .persistentStoreUnsupportedRequestType, "A save request cannot be carried out here; save the context.")
+                .persistentStoreUnsupportedRequestType, "A save request cannot be executed here; save the context.")
         }
         if let fetch = request as? any FetchRequesting { return try context.results(of: fetch) }
         return try context.execute(request)

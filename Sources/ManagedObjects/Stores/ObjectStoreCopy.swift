@@ -22,7 +22,7 @@ struct ObjectStoreCopy {
     /// - Throws: Code 134070 if the target already has objects, and errors of reading and writing the stores.
     func copy(_ entities: [NSEntityDescription], model: NSManagedObjectModel) throws {
         if let atomic = copy as? NSAtomicStore, !atomic.cacheNodes().isEmpty {
-            throw CocoaError(.persistentStoreOperation, "There is a store with objects already.", url: copy.url)
+            throw CocoaError(.persistentStoreOperation, "The target store already has objects.", url: copy.url)
         }
         copy.identifier = origin.identifier
         // A coordinator with a single store, which reads the rows of the source and creates the IDs of the target.

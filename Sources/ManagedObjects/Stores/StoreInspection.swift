@@ -63,7 +63,7 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
             throw error
         } catch {
             throw CocoaError(
-                .fileReadCorruptFile, "The model that the store keeps of itself is damaged: \(error)", url: url)
+                .fileReadCorruptFile, "The model that is cached in the store is damaged: \(error)", url: url)
         }
     }
 

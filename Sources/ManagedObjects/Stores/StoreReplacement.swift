@@ -105,7 +105,7 @@ package final class StoreReplacement {
 
     private func merge() throws {
         guard new.exists else {
-            throw CocoaError(.fileReadNoSuchFile, "No store was made that could take the place.", url: place)
+            throw CocoaError(.fileReadNoSuchFile, "No new store has been created.", url: place)
         }
         let queue = try StoreFiles.open(new.path)
         let isBusy = try queue.writeWithoutTransaction { database in
@@ -151,7 +151,7 @@ package final class StoreReplacement {
                     guard FileManager.default.contentsEqual(atPath: source, andPath: target.path) else {
                         throw CocoaError(
                             .fileWriteFileExists,
-                            "Two files of large values have one name and different content. Move \(target.path) away.",
+                            "Two large values have the same file name and different content. Move \(target.path) away.",
                             url: place)
                     }
                     continue

@@ -85,7 +85,7 @@ extension NSAtomicStore {
                 throw CocoaError(
                     .coreData,
                     "The cache node of \(node.objectID.uriRepresentation().absoluteString) has a value of type "
-                        + "\(error.actual) for “\(name)”; expected is \(error.expected).",
+                        + "\(error.actual) for “\(name)”; expected: \(error.expected).",
                     url: url)
             }
         }

@@ -83,7 +83,7 @@ struct EntityRowCheck {
         var problems = [
             try problem(
                 .wrongEntity, nil, where: "t.Z_ENT IS NULL OR t.Z_ENT NOT IN (\(known))",
-                "Rows say that they are of an entity that their table does not hold.")
+                "The entity numbers of rows do not belong to their table.")
         ]
         if !abstract.isEmpty {
             problems.append(
@@ -98,7 +98,7 @@ struct EntityRowCheck {
             problems.append(
                 RowProblem(
                     kind: .keyBeyondMaximum, entity: name, count: 1, examples: ["\(name)/p\(highest)"],
-                    message: "The last key given out is said to be \(counted), and there is one of \(highest): "
+                    message: "The recorded last key is \(counted), but the highest key is \(highest): "
                         + "new objects may get the keys of old ones.",
                     repairs: [
                         SQLQuery(
@@ -135,7 +135,7 @@ struct EntityRowCheck {
             problems.append(
                 try problem(
                     .wrongEntity, name, where: wrong,
-                    "References name another entity than that of the object they lead to.",
+                    "References have another entity number than the objects to which they refer.",
                     repairs: [
                         SQLQuery(sql: "UPDATE \(table) AS t SET \(companion) = (\(entity)) WHERE \(wrong)")
                     ]))
@@ -169,7 +169,7 @@ struct EntityRowCheck {
         if let companion = back.companion {
             assignments += ", \(companion) = (SELECT t.Z_ENT \(claimant) ORDER BY t.Z_PK LIMIT 1)"
         }
-        let message = "Objects refer to objects whose \(inverse.name) does not lead back."
+        let message = "Objects refer to objects whose \(inverse.name) does not refer back."
         return try problem(
             .disagreeingInverse, relationship.name, where: disagrees, message,
             repairs: [
@@ -200,7 +200,7 @@ struct EntityRowCheck {
         let wrong = "\(isOfEntity(place, "t")) AND typeof(t.\(column.name)) NOT IN ('null', \(types))"
         let found = try problem(
             .wrongType, slot.name ?? slot.property.name, where: wrong,
-            "Values are of a type that the attribute cannot have.")
+            "Values have a type that the attribute does not allow.")
         return found.map { [$0] } ?? []
     }
 
@@ -234,7 +234,7 @@ struct EntityRowCheck {
             RowProblem(
                 kind: .missingFile, entity: name, property: slot.name, count: missing.count,
                 examples: missing.prefix(Self.exampleCount).map(\.name),
-                message: "The files that hold the values do not exist, or are no plain files.",
+                message: "The files of the values do not exist, or are not regular files.",
                 repairs: slot.property.isOptional ? repairs : [])
         ]
     }
@@ -256,7 +256,7 @@ struct EntityRowCheck {
             RowProblem(
                 kind: .notUnique, entity: name, property: names.joined(separator: ","), count: count,
                 examples: rows.map { "\(rowName($0)) and \(($0.integer(2) ?? 2) - 1) more" },
-                message: "Several objects have the same values, which the model says are unique.")
+                message: "Several objects have the same values, which must be unique.")
         ]
     }
 }

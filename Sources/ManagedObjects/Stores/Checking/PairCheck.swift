@@ -32,7 +32,7 @@ struct PairCheck {
                 kind: .danglingReference, entity: names.0, property: table.owner.name, count: count,
                 examples: examples.map {
                     "\(names.0)/\($0.key(0)) - \(names.1)/\($0.key(1))"
-                }, message: "Pairs name objects that do not exist.",
+                }, message: "Pairs refer to objects that do not exist.",
                 repairs: [SQLQuery(sql: "DELETE FROM \(table.name) AS p WHERE \(condition)")])
         ]
     }

@@ -50,7 +50,7 @@ package struct RowCheck {
             problems += schema.missing.map { name in
                 RowProblem(
                     kind: .missingTable, entity: name, count: 1, examples: [],
-                    message: "The model has a place for \(name), and the store lacks it.")
+                    message: "The store lacks \(name), which the model requires.")
             }
             let file = SQLiteFile(url)
             var referenced: Set<String> = []
@@ -111,7 +111,7 @@ package struct RowCheck {
         return [
             RowProblem(
                 kind: .unusedFile, entity: "", count: unused.count, examples: Array(unused.prefix(5)),
-                message: "Files beside the store hold values that no object has.", unusedFiles: unused)
+                message: "Files beside the store do not belong to any object.", unusedFiles: unused)
         ]
     }
 }

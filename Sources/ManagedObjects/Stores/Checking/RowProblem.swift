@@ -31,7 +31,7 @@ extension RowProblem {
     init(damage message: String, count: Int) {
         self.init(
             kind: .damagedFile, entity: "", count: count, examples: [],
-            message: "SQLite finds the file damaged: \(message).")
+            message: "SQLite reports damage of the file: \(message).")
     }
 
     /// The damage of the file or the metadata that a store's error reports. Nil for any other error, such as a lock of

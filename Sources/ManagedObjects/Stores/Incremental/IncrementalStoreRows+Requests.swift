@@ -8,7 +8,7 @@ extension IncrementalStoreRows {
         let context = try context()
         return try results(query, .managedObjectResultType).map { result in
             guard let object = result as? NSManagedObject, object.managedObjectContext === context else {
-                throw unexpected(result, "objects of the context that asks")
+                throw unexpected(result, "objects of the requesting context")
             }
             return object
         }
@@ -62,7 +62,7 @@ extension IncrementalStoreRows {
 
     private func unexpected(_ answer: Any, _ expectation: String) -> CocoaError {
         CocoaError(
-            .coreData, "The store answers a fetch with a \(type(of: answer)); expected are \(expectation).",
+            .coreData, "The store returned a \(type(of: answer)) for a fetch; expected: \(expectation).",
             url: store.url)
     }
 
@@ -72,7 +72,7 @@ extension IncrementalStoreRows {
         let ids = try store.obtainPermanentIDs(for: objects)
         guard ids.count == objects.count else {
             throw CocoaError(
-                .persistentStoreSave, "The store gives \(ids.count) IDs for \(objects.count) objects.", url: store.url)
+                .persistentStoreSave, "The store gave \(ids.count) IDs for \(objects.count) objects.", url: store.url)
         }
         return try zip(ids, objects).map { id, object in
             guard !id.isTemporaryID, let key = store.key(of: id), key.entity == object.key.entity else {

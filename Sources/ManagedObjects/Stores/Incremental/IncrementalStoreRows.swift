@@ -129,8 +129,8 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
         } catch let error as UnacceptableValue {
             throw CocoaError(
                 .coreData,
-                "The store gives a value of type \(error.actual) for “\(name)” of "
-                    + "\(node.objectID.uriRepresentation().absoluteString); expected is \(error.expected).",
+                "The store returned a value of type \(error.actual) for “\(name)” of "
+                    + "\(node.objectID.uriRepresentation().absoluteString); expected: \(error.expected).",
                 url: store.url)
         }
         guard case .object(let box) = value, slot.kind == .transformable, let attribute = slot.attribute else {
@@ -157,7 +157,7 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
         if value is NSNull { return nil }
         guard let id = value as? NSManagedObjectID, let key = store.key(of: id) else {
             throw CocoaError(
-                .coreData, "The store gives a \(type(of: value)) for a relationship; expected are its own object IDs.",
+                .coreData, "The store returned a \(type(of: value)) for a relationship; expected: its own object IDs.",
                 url: store.url)
         }
         return key
@@ -165,7 +165,7 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
 
     func wrongID(_ id: NSManagedObjectID) -> CocoaError {
         CocoaError(
-            .coreData, "The store gives the ID \(id.uriRepresentation().absoluteString), which it has not made.",
+            .coreData, "The store returned the ID \(id.uriRepresentation().absoluteString), which it has not created.",
             url: store.url)
     }
 

@@ -71,7 +71,7 @@ open class NSIncrementalStore: NSPersistentStore,
         with context: NSManagedObjectContext?
     ) throws -> Any {
         throw CocoaError(
-            .coreData, "The class \(Swift.type(of: self)) gives no value for “\(relationship.name)”.", url: url)
+            .coreData, "The class \(Swift.type(of: self)) returns no value for “\(relationship.name)”.", url: url)
     }
 
     /// IDs for new objects, in their order, created with ``newObjectID(for:referenceObject:)``. Called before the save
@@ -80,7 +80,7 @@ open class NSIncrementalStore: NSPersistentStore,
     /// - Throws: Code 134030 in this class.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         throw CocoaError(
-            .persistentStoreSave, "The class \(Swift.type(of: self)) gives no IDs to new objects.", url: url)
+            .persistentStoreSave, "The class \(Swift.type(of: self)) assigns no IDs to new objects.", url: url)
     }
 
     /// An identifier for a new store. By default a new UUID as a string.

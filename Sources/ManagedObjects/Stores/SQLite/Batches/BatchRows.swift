@@ -39,7 +39,7 @@ struct BatchRows {
                 return (object.currentValues(), Array(layout.slots.indices))
             }
         } else {
-            throw CocoaError(.coreData, "The batch insertion has no rows: give it objects or a handler.")
+            throw CocoaError(.coreData, "The batch insertion has no rows: set objects or a handler.")
         }
     }
 }

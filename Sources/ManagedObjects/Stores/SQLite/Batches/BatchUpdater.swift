@@ -20,7 +20,7 @@ struct BatchAssignments {
         var sources: [Int: Source] = [:]
         for (property, value) in properties {
             guard let name = (property.base as? String) ?? (property.base as? NSPropertyDescription)?.name else {
-                throw CocoaError(.coreData, "A batch update names its properties by texts or descriptions.")
+                throw CocoaError(.coreData, "The properties of a batch update must be strings or descriptions.")
             }
             if let expression = value as? NSExpression, !expression.node.isConstant {
                 guard let slot = layout.slot(named: name) else {

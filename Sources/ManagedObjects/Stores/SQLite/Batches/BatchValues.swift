@@ -25,7 +25,7 @@ struct BatchValues {
             key.store == store, key.number > 0
         else {
             throw failure(
-                "“\(description.name ?? "")” of “\(layout.entity.name ?? "")” takes an object of the same store.")
+                "“\(description.name ?? "")” of “\(layout.entity.name ?? "")” requires an object of the same store.")
         }
         return .reference(key)
     }
@@ -45,7 +45,7 @@ struct BatchValues {
                 slots += elements
             case .composite?:
                 guard let elements = value as? [String: Any] else {
-                    throw failure("The composite attribute “\(name)” takes a dictionary.")
+                    throw failure("The composite attribute “\(name)” requires a dictionary.")
                 }
                 slots += try set(elements, in: &row, prefix: name + ".")
             case .toMany?:

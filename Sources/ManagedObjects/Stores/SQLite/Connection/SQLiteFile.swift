@@ -45,9 +45,9 @@ struct SQLiteFile: Sendable {
                 : "The store has a write-ahead log that has not been merged into it."
         }
         if hasJournal {
-            return "The store has a rollback journal: a transaction is under way, or was not finished."
+            return "The store has a rollback journal: a transaction is in progress, or was not finished."
         }
-        return "The store has no journal: everything is in the one file."
+        return "The store has no journal: all content is in one file."
     }
 
     private static func size(atPath path: String) -> UInt64 {
@@ -82,10 +82,10 @@ struct SQLiteFile: Sendable {
             }
             let folder = url.deletingLastPathComponent().path
             guard manager.fileExists(atPath: folder) else {
-                throw CocoaError(.fileNoSuchFile, "There is no folder at \(folder) to make a store in.", url: url)
+                throw CocoaError(.fileNoSuchFile, "There is no folder \(folder) to create a store in.", url: url)
             }
             guard manager.isWritableFile(atPath: folder) else {
-                throw CocoaError(.fileWriteNoPermission, "A store cannot be made in \(folder).", url: url)
+                throw CocoaError(.fileWriteNoPermission, "A store cannot be created in \(folder).", url: url)
             }
             return
         }

@@ -43,11 +43,11 @@ struct PredicateRefusal: Error, CustomStringConvertible {
         let reason =
             switch code {
             case .opaque: "asks code"
-            case .notStored: "names a value that the store does not keep as such"
-            case .toMany: "names many values where one is wanted"
+            case .notStored: "uses a value that the store does not have in this form"
+            case .toMany: "has several values where one is required"
             case .mixedKinds: "compares values of different kinds"
             case .function: "uses an operation that SQL does not have"
-            case .variable: "names a variable without a value"
+            case .variable: "uses a variable without a value"
             case .tooLarge: "is too large for a statement"
             }
         return "“\(place)” \(reason), and is evaluated in memory."

@@ -55,12 +55,12 @@ extension SQLCatalog {
             guard number < Self.firstHistoryNumber else { continue }
             guard numbers.updateValue(number, forKey: name) == nil else {
                 throw CocoaError(
-                    .fileReadCorruptFile, "The store is damaged: Z_PRIMARYKEY names the entity “\(name)” twice.")
+                    .fileReadCorruptFile, "The store is damaged: Z_PRIMARYKEY contains the entity “\(name)” twice.")
             }
         }
         guard Set(numbers.values).count == numbers.count else {
             throw CocoaError(
-                .fileReadCorruptFile, "The store is damaged: Z_PRIMARYKEY gives two entities one number.")
+                .fileReadCorruptFile, "The store is damaged: Z_PRIMARYKEY has two entities with the same number.")
         }
     }
 }

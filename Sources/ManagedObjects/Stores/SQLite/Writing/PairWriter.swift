@@ -14,7 +14,7 @@ struct PairWriter {
         guard let pairs = schema.pairs(of: group.relationship) else {
             throw CocoaError(
                 .persistentStoreSave,
-                "The relationship “\(group.relationship.name)” is not kept in a table of its own.")
+                "The relationship “\(group.relationship.name)” has no join table.")
         }
         var rest = group.pairs[...]
         while let kind = rest.first?.kind {
