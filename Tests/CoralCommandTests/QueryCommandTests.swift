@@ -67,7 +67,7 @@ import Testing
                 == "title\nGroceries\n")
         #expect(try query("--where", "createdAt > '2024-02-29'").status == 0)
         let run = try query("--where", "title != 'y' AND createdAt > 'y'")
-        #expect(run.errors.contains("no date: write 2024-02-29"))
+        #expect(run.errors.contains("not a date: write 2024-02-29"))
         #expect(try query("--where", "identifier IN {'x'}").errors.hasSuffix("\n               ^\n"))
     }
 

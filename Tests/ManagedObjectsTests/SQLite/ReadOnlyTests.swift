@@ -95,7 +95,7 @@ import Testing
             #expect(try states(open, held) == [0])
         } catch {
             #expect((error as NSError).code == CocoaError.persistentStoreTimeout.rawValue)
-            #expect((error as NSError).localizedDescription.contains("read it again"))
+            #expect((error as NSError).localizedDescription.contains("Read it again"))
         }
         #expect(try states(open, nil) == [1])
         try writer.close()
