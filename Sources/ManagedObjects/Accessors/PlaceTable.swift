@@ -86,7 +86,7 @@ extension NSManagedObject {
         return toManyIndex(of: name)
     }
 
-    /// The index of a to-many relationship. Stops the program where the entity has none with that name, which is a
+    /// The index of a to-many relationship. Stops the program if the entity has none with that name, which is a
     /// programming error.
     @inline(__always)
     final func toManyIndex(of name: PropertyName) -> Int {

@@ -26,7 +26,7 @@ enum ConcurrencyDebug {
 }
 
 extension NSManagedObjectContext {
-    /// Stops the program where the context is used on a wrong queue, if checking is enabled.
+    /// Stops the program if the context is used on a wrong queue, if checking is enabled.
     @inline(__always)
     final func checkQueue() {
         if ConcurrencyDebug.isEnabled { requireQueue() }

@@ -3,7 +3,7 @@
 struct KeyTable {
     private struct Entry {
         var number: Int64 = 0
-        /// Nil where the entry is free.
+        /// Nil if the entry is free.
         var object: NSManagedObject?
     }
 

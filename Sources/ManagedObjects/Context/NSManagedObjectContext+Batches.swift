@@ -1,7 +1,7 @@
 // Fetches whose rows are read batch by batch: see `FetchBatches`.
 
 extension NSManagedObjectContext {
-    /// The objects of a request whose rows are read later; nil where the rows must be read now, because unsaved changes
+    /// The objects of a request whose rows are read later; nil if the rows must be read now, because unsaved changes
     /// may affect the result or its order.
     final func objectsInBatches(
         _ specification: FetchSpecification, entity: NSEntityDescription, store: any RowStore, seesChanges: Bool

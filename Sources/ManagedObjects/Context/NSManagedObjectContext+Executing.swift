@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
     /// store that has the entity executes a batch update or deletion in a transaction of its own; a batch insertion is
     /// executed by the first.
     ///
-    /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) where no store supports the request.
+    /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) if no store supports the request.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()

@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
         oldestReading.map { page.readAt < $0 } ?? false
     }
 
-    /// The earliest permitted time of reading; nil where the age does not matter.
+    /// The earliest permitted time of reading; nil if the age does not matter.
     private var oldestReading: ContinuousClock.Instant? {
         stalenessInterval < 0 ? nil : ContinuousClock.now - .seconds(stalenessInterval)
     }

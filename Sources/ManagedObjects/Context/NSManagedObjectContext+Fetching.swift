@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
         return try fetchResults(specification).count
     }
 
-    /// The objects cast to a class; nil where one is of another class.
+    /// The objects cast to a class; nil if one is of another class.
     private static func cast<T>(_ objects: [NSManagedObject], to type: T.Type) -> [T]? {
         guard objects.areAll(type) else { return nil }
         // An array of references, all of which have just been checked to be of the class.

@@ -2,7 +2,7 @@
     import Foundation
 
     extension NSManagedObjectContext {
-        /// Stops the program where the context's internal state is inconsistent. Cost: a step for every object.
+        /// Stops the program if the context's internal state is inconsistent. Cost: a step for every object.
         final func checkInvariants() {
             let broken = brokenInvariants()
             precondition(broken.isEmpty, "The state of a context is inconsistent:\n" + broken.joined(separator: "\n"))

@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
         processPendingChanges()
     }
 
-    /// This context's object for a child's key; nil where it no longer exists.
+    /// This context's object for a child's key; nil if it no longer exists.
     private func counterpart(of key: ObjectKey) -> NSManagedObject? {
         let own = object(for: key)
         guard own.state.isDisjoint(with: [.deleted, .inaccessible]) else { return nil }

@@ -81,9 +81,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Whether delete rules are applied at the end of the event in which objects were deleted. If false, they are applied
     /// only immediately before changes are saved.
     open var propagatesDeletesAtEndOfEvent = true
-    /// True where every registered object is retained until the context is reset.
+    /// True if every registered object is retained until the context is reset.
     open var retainsRegisteredObjects = false
-    /// True where an object whose row is missing becomes a deleted one without values, instead of stopping the program.
+    /// True if an object whose row is missing becomes a deleted one without values, instead of stopping the program.
     open var shouldDeleteInaccessibleFaults = true
     /// The maximum age in seconds of rows from which a fault gets its values; older rows are read again. With 0 every
     /// fault reads the store, with one statement each; with a negative interval, the default, the age does not matter.

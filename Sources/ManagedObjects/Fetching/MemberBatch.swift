@@ -5,7 +5,7 @@ final class MemberBatch {
     private let members: ContiguousArray<ObjectKey>
     private let starts: ContiguousArray<Int32>
     private let positions: ContiguousArray<Int64>
-    /// The positions of the members' rows, in pages numbered from `firstPage` in the context's `RowsAhead`; empty where
+    /// The positions of the members' rows, in pages numbered from `firstPage` in the context's `RowsAhead`; empty if
     /// the store does not return them.
     private let memberRows: ContiguousArray<RowResult.Position>
     private let firstPage: Int
@@ -21,7 +21,7 @@ final class MemberBatch {
 
     var memberCount: Int { members.count }
 
-    /// The members of a row's object; nil where the row is not in the batch.
+    /// The members of a row's object; nil if the row is not in the batch.
     @inline(__always)
     func run(row: Int) -> Run? {
         guard rows.contains(row) else { return nil }
@@ -47,7 +47,7 @@ final class MemberBatch {
         @inline(__always)
         func key(_ index: Int) -> ObjectKey { batch.members[start + index] }
 
-        /// The number of a member's page in `RowsAhead`, and the row in it; nil where it is not known.
+        /// The number of a member's page in `RowsAhead`, and the row in it; nil if it is not known.
         @inline(__always)
         func row(_ index: Int) -> (page: Int, row: Int)? {
             if batch.memberRows.isEmpty { return nil }

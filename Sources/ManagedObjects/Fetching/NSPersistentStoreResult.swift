@@ -11,7 +11,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
     /// The error of the request; nil while it runs, and when it succeeds.
     open var operationError: (any Error)? { error }
 
-    /// The progress of the request; nil where the caller had no current progress when the request began.
+    /// The progress of the request; nil if the caller had no current progress when the request began.
     open var progress: Progress? { ownProgress }
 
     private let context: NSManagedObjectContext

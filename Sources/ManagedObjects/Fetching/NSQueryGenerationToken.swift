@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
     /// Pins the context to a state of its stores, or lets it read the newest again. Objects that are already read do
     /// not change until they are refreshed. A save, a merge and a reset advance a pinned context to the newest state.
     ///
-    /// - Throws: An error where a store cannot pin a state.
+    /// - Throws: An error if a store cannot pin a state.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkQueue()
         rowsAhead.removeAll()

@@ -6,7 +6,7 @@ open class NSConstraintConflict: NSObject {
     open private(set) var constraint: [String]
     /// The values that several objects have.
     open private(set) var constraintValues: [String: Any]
-    /// The stored object; nil where all of the objects are unsaved.
+    /// The stored object; nil if all of the objects are unsaved.
     open private(set) var databaseObject: NSManagedObject?
     /// The stored values of the object that has the values already.
     open private(set) var databaseSnapshot: [String: Any]?

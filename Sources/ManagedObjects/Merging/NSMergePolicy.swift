@@ -38,7 +38,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
 
     /// Resolves conflicts of both kinds.
     ///
-    /// - Throws: `NSManagedObjectMergeError` (133020) with the conflicts under `conflictList` where the policy is *error*.
+    /// - Throws: `NSManagedObjectMergeError` (133020) with the conflicts under `conflictList` if the policy is *error*.
     open func resolve(mergeConflicts list: [Any]) throws {
         let stale = list.compactMap { $0 as? NSMergeConflict }
         let taken = list.compactMap { $0 as? NSConstraintConflict }

@@ -193,7 +193,7 @@ struct Rebasing {
         context.letGo(of: object)
     }
 
-    /// The object with a key in its current state in the store, with unsaved changes applied; nil where it does not
+    /// The object with a key in its current state in the store, with unsaved changes applied; nil if it does not
     /// exist.
     private mutating func existing(_ key: ObjectKey) -> NSManagedObject? {
         refresh(key)

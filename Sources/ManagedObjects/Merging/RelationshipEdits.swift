@@ -89,7 +89,7 @@ struct RelationshipEdits {
             || object.toMany.contains { $0?.differences().removed.contains(where: keys.contains) == true }
     }
 
-    /// An object's unsaved change of a reference; nil where it is unchanged.
+    /// An object's unsaved change of a reference; nil if it is unchanged.
     private static func reference(of object: NSManagedObject, slot: Int) -> Reference? {
         guard object.values != nil else { return nil }
         let (before, now) = (object.committedValue(slot).referenceKey, object.slotValue(slot).referenceKey)

@@ -4,7 +4,7 @@ import ModelFiles
 
 /// Converts between the default values of Core Data's API and the plain values of model files.
 internal enum ModelDefaultValue {
-    /// The value as a new object gets it; nil where the file contains an object of a class that is not instantiated.
+    /// The value as a new object gets it; nil if the file contains an object of a class that is not instantiated.
     static func object(_ value: ModelValue, type: ModelAttributeType) -> Any? {
         switch value {
         case .integer(let number): type == .boolean ? NSNumber(value: number != 0) : NSNumber(value: number)
@@ -20,7 +20,7 @@ internal enum ModelDefaultValue {
         }
     }
 
-    /// The plain value of a default; nil where it does not fit the type.
+    /// The plain value of a default; nil if it does not fit the type.
     static func plain(_ value: Any, type: ModelAttributeType) -> ModelValue? {
         switch type {
         case .integer16, .integer32, .integer64: (value as? NSNumber).map { .integer($0.int64Value) }

@@ -13,7 +13,7 @@ internal struct ModelValueReader {
 
     /// Reads a model from its value.
     ///
-    /// - Throws: `ModelError` where a name is missing, occurs twice, or is unknown, or the inheritance of entities has
+    /// - Throws: `ModelError` if a name is missing, occurs twice, or is unknown, or the inheritance of entities has
     ///   a cycle.
     mutating func read(_ value: Model, into model: NSManagedObjectModel) throws {
         for entity in value.entities {

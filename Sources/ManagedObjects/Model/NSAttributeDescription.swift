@@ -51,7 +51,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable { 
         allowsCloudEncryption = original.allowsCloudEncryption
     }
 
-    /// The class name of a type, or nil where the type has none.
+    /// The class name of a type, or nil if the type has none.
     internal static func valueClassName(of type: NSAttributeType) -> String? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,

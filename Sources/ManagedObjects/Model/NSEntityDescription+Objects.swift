@@ -1,7 +1,7 @@
 import Foundation
 
 extension NSEntityDescription {
-    /// The entity of a name in the model of the context's coordinator, or nil where it does not exist.
+    /// The entity of a name in the model of the context's coordinator, or nil if it does not exist.
     ///
     /// A context without a coordinator is a programmer error.
     public class func entity(

@@ -182,7 +182,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// The class name, unless it is `NSManagedObject` or was not set.
     internal final var explicitClassName: String? { ownClassName == "NSManagedObject" ? nil : ownClassName }
 
-    /// The class with the name ``managedObjectClassName``; nil where it has not been looked up yet.
+    /// The class with the name ``managedObjectClassName``; nil if it has not been looked up yet.
     internal final var foundManagedObjectClass: ManagedObjectClasses.Finding?
 
     private var ownRenamingIdentifier: String?

@@ -5,7 +5,7 @@ extension NSManagedObjectModel {
     /// Reads a model: a compiled one (`.mom`, or the current version in a `.momd`), or a source one (`.xcdatamodel`, or
     /// the current version in a `.xcdatamodeld`), which Apple's framework cannot read.
     ///
-    /// Nil where there is none, or it cannot be read; ``model(contentsOf:)`` throws the reason. Cost: the whole file is
+    /// Nil if there is none, or it cannot be read; ``model(contentsOf:)`` throws the reason. Cost: the whole file is
     /// read.
     public convenience init?(contentsOf url: URL) {
         guard let value = try? ModelFile.read(at: url).model else { return nil }

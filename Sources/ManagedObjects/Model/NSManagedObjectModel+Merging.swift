@@ -2,7 +2,7 @@ import Foundation
 import ModelFiles
 
 extension NSManagedObjectModel {
-    /// Creates a model of all entities of several models; nil where two of them have different entities with the same
+    /// Creates a model of all entities of several models; nil if two of them have different entities with the same
     /// name.
     ///
     /// The models themselves are not changed. Nil gives an empty model.
@@ -11,7 +11,7 @@ extension NSManagedObjectModel {
         try? self.init(value: merged)
     }
 
-    /// Creates a model of the entities with which a store was written; nil where the models do not have all of them.
+    /// Creates a model of the entities with which a store was written; nil if the models do not have all of them.
     ///
     /// - Parameters:
     ///   - models: Models of several versions.
@@ -38,13 +38,13 @@ extension NSManagedObjectModel {
     /// The merged model of all models in bundles; nil means the main bundle.
     ///
     /// Searched are `.momd` and `.mom` at a bundle's top level, and in the resource bundles that the package manager
-    /// creates beside a program. Files that cannot be read are skipped. Nil where two models have different entities
+    /// creates beside a program. Files that cannot be read are skipped. Nil if two models have different entities
     /// with the same name.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         NSManagedObjectModel(byMerging: ModelBundles.models(in: bundles, everyVersion: false))
     }
 
-    /// The model of the entities with which a store was written, from all versions of all models in bundles; nil where
+    /// The model of the entities with which a store was written, from all versions of all models in bundles; nil if
     /// they do not have all of them.
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
@@ -53,7 +53,7 @@ extension NSManagedObjectModel {
         return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
     }
 
-    /// The union of several values; nil where two of them have different parts with the same name.
+    /// The union of several values; nil if two of them have different parts with the same name.
     private static func merge(_ values: [Model]) -> Model? {
         var merged = Model()
         for value in values {

@@ -20,7 +20,7 @@ extension NSManagedObjectModel {
 
     /// The checksum of each version in a `.momd`, by the version's name.
     ///
-    /// - Throws: `CocoaError` where the folder does not exist or contains no readable model.
+    /// - Throws: `CocoaError` if the folder does not exist or contains no readable model.
     public class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
         try ModelBundles.checksums(ofVersionedModelAt: modelURL)
     }
@@ -30,7 +30,7 @@ extension NSManagedObjectModel {
 internal struct StoreModelHashes {
     let hashes: [String: Data]
 
-    /// Nil where the metadata has none.
+    /// Nil if the metadata has none.
     init?(metadata: [String: Any]) {
         guard let stored = metadata["NSStoreModelVersionHashes"] as? [String: Any] else { return nil }
         hashes = stored.compactMapValues { ($0 as? Data) ?? ($0 as? NSData).map { Data(referencing: $0) } }

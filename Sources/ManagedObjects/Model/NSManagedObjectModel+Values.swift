@@ -4,7 +4,7 @@ import ModelFiles
 extension NSManagedObjectModel {
     /// Creates a model from a plain value.
     ///
-    /// - Throws: `ModelError` where the value is inconsistent.
+    /// - Throws: `ModelError` if the value is inconsistent.
     internal convenience init(value: Model) throws {
         self.init()
         var reader = ModelValueReader()

@@ -72,7 +72,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     /// The names of the configurations, sorted. The default configuration, which contains all entities, has no name.
     open var configurations: [String] { configurationNames.keys.sorted() }
 
-    /// The entities of a configuration, or all where the name is nil; nil where the configuration does not exist.
+    /// The entities of a configuration, or all where the name is nil; nil if the configuration does not exist.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration, configuration != Self.defaultConfigurationName else { return entities }
         guard let names = configurationNames[configuration] else { return nil }
@@ -113,7 +113,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
         fetchRequestTemplatesByName[name] = fetchRequestTemplate
     }
 
-    /// A copy of the fetch request with a name, its variables replaced; nil where it does not exist.
+    /// A copy of the fetch request with a name, its variables replaced; nil if it does not exist.
     ///
     /// Variables without a value are kept.
     open func fetchRequestFromTemplate(
@@ -222,7 +222,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a model written by ``encode(with:)``; nil where the archive contains none.
+    /// Reads a model written by ``encode(with:)``; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let data = coder.decodeObject(of: NSData.self, forKey: ModelCoding.compiledModelKey) else { return nil }
         do {

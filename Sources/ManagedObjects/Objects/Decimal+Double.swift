@@ -45,7 +45,7 @@ extension Decimal {
 private enum DecimalParts {
     static let powers: [Double] = (0...22).map { pow(10, Double($0)) }
 
-    /// Nil where the digits do not fit a double exactly.
+    /// Nil if the digits do not fit a double exactly.
     static func parts(of decimal: Decimal) -> (digits: Double, exponent: Int)? {
         guard isLayoutKnown else { return nil }
         return read(decimal)

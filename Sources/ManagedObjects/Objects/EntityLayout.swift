@@ -23,7 +23,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         /// The attribute or relationship; for a hidden slot, the relationship that it belongs to: the to-one of a
         /// position, or the one-way to-many of an owner.
         let property: NSPropertyDescription
-        /// The key of the slot in key-value coding; nil where it is hidden. The key of an element of a composite
+        /// The key of the slot in key-value coding; nil if it is hidden. The key of an element of a composite
         /// attribute is a path: `composite.element`.
         let name: String?
         /// The destination entity of a to-one.

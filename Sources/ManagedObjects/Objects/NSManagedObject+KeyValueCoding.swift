@@ -74,7 +74,7 @@ extension NSManagedObject {
 
     /// Sets a place to a value from key-value coding.
     ///
-    /// - Throws: ``UnacceptableValue`` where the value does not have the property's type.
+    /// - Throws: ``UnacceptableValue`` if the value does not have the property's type.
     final func setPublicValue(_ value: Any?, at place: EntityLayout.Place, primitive: Bool) throws {
         switch place {
         case .slot(let slot) where layout.slots[slot].kind == .toOne:

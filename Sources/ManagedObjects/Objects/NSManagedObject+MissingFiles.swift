@@ -10,7 +10,7 @@ struct MissingFileValue {
 
 @_spi(Stores)
 extension NSManagedObject {
-    /// The name of the file beside the store to which an attribute's row refers and which does not exist; nil where the
+    /// The name of the file beside the store to which an attribute's row refers and which does not exist; nil if the
     /// attribute has a value or is null, and where the entity has no such attribute.
     public func missingFile(forKey key: String) -> String? {
         guard let slot = layout.slot(named: key) else { return nil }

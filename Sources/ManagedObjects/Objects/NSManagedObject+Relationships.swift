@@ -46,7 +46,7 @@ extension NSManagedObject {
         } ?? []
     }
 
-    /// The members as part of a batch, while they are unchanged; nil where the relationship needs a state of its own.
+    /// The members as part of a batch, while they are unchanged; nil if the relationship needs a state of its own.
     @inline(__always)
     private func loadedRun(at index: Int, in context: NSManagedObjectContext) -> MemberBatch.Run? {
         if let run = toMany.run(at: index) { return run }
@@ -176,7 +176,7 @@ extension NSManagedObject {
 
     // MARK: - The other side
 
-    /// Whether this object refers to another at an end of a relationship. Loads the members if necessary. True where
+    /// Whether this object refers to another at an end of a relationship. Loads the members if necessary. True if
     /// this side stores nothing.
     final func refers(to other: ObjectKey, at end: RelationshipLinks.End) -> Bool {
         switch end {

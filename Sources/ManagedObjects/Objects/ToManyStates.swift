@@ -3,7 +3,7 @@
 /// Unchanged members of a batch need no state, only their position in the batch. Since most objects have at most one
 /// relationship in use, the entry of the first is stored inline and an array is created for the others only.
 ///
-/// As a collection it contains the states that have been created: nil where there is none, and so no unsaved change.
+/// As a collection it contains the states that have been created: nil if there is none, and so no unsaved change.
 struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
     private enum Entry {
         case none
@@ -39,7 +39,7 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
         return 1
     }
 
-    /// The state of a relationship by its index in the layout; nil where none has been created, and beyond the end.
+    /// The state of a relationship by its index in the layout; nil if none has been created, and beyond the end.
     subscript(index: Int) -> ToManyState? { entry(at: index).state }
 
     /// Calls a function with each state that has been created.
@@ -52,7 +52,7 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
 
     // MARK: - One relationship
 
-    /// The members as part of the batch that they were loaded with; nil where they are not loaded, or have a state.
+    /// The members as part of the batch that they were loaded with; nil if they are not loaded, or have a state.
     @inline(__always)
     func run(at index: Int) -> MemberBatch.Run? {
         index == 0 ? first.run : entry(at: index).run
@@ -68,7 +68,7 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
 
     mutating func setState(_ state: ToManyState, at index: Int) { setEntry(.state(state), at: index) }
 
-    /// The state of a relationship, created where members have been loaded with a batch; nil where they are neither
+    /// The state of a relationship, created where members have been loaded with a batch; nil if they are neither
     /// loaded nor changed.
     mutating func state(at index: Int) -> ToManyState? {
         switch entry(at: index) {

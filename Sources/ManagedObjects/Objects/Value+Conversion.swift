@@ -49,7 +49,7 @@ struct UnacceptableValue: Error {
 extension Value {
     /// Converts a value from key-value coding.
     ///
-    /// - Throws: ``UnacceptableValue`` where Core Data raises "Unacceptable type of value for attribute".
+    /// - Throws: ``UnacceptableValue`` if Core Data raises "Unacceptable type of value for attribute".
     init(_ value: Any?, kind: EntityLayout.Slot.Kind) throws {
         guard let value, !(value is NSNull) else {
             self = .null

@@ -21,7 +21,7 @@ public enum KeyPathRegistry {
         return registerKeyPaths(from: type(of: keyPath).rootType) ? names.name(of: keyPath) : nil
     }
 
-    /// Registers the key paths of a class, and of the classes of their values. False where they are registered already,
+    /// Registers the key paths of a class, and of the classes of their values. False if they are registered already,
     /// or the type is not a managed object class.
     private static func registerKeyPaths(from root: Any.Type) -> Bool {
         var pending = [root]

@@ -30,7 +30,7 @@ open class NSComparisonPredicate: NSPredicate {
         self.init(ComparisonNode(lhs.node, .customSelector(selector.name), rhs.node))
     }
 
-    /// Reads a comparison from an archive; nil where the archive contains none.
+    /// Reads a comparison from an archive; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder),
             case .comparison(let comparison)? = try? PredicateParser.parse(format)

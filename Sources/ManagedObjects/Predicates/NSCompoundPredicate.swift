@@ -34,7 +34,7 @@ open class NSCompoundPredicate: NSPredicate {
         self.init(type: .not, subpredicates: [predicate])
     }
 
-    /// Reads a compound predicate from an archive; nil where the archive contains none.
+    /// Reads a compound predicate from an archive; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
             return nil

@@ -209,7 +209,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads an expression written by ``encode(with:)``; nil where the archive contains none.
+    /// Reads an expression written by ``encode(with:)``; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parseExpression(format)
         else { return nil }

@@ -164,7 +164,7 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
 
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a predicate written by ``encode(with:)``; nil where the archive contains none.
+    /// Reads a predicate written by ``encode(with:)``; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
             return nil

@@ -72,13 +72,13 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
         ]
     }
 
-    /// The value of an archive; nil where the data is not an archive, or contains a class that is not allowed.
+    /// The value of an archive; nil if the data is not an archive, or contains a class that is not allowed.
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data else { return nil }
         return try? KeyedArchive.unarchivedRoot(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
     }
 
-    /// The archive of a value; nil where the value cannot be archived securely.
+    /// The archive of a value; nil if the value cannot be archived securely.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let value else { return nil }
         return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)

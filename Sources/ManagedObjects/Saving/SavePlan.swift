@@ -16,12 +16,12 @@ struct SavePlan {
         /// The version that the change is based on.
         var version: Int64
         var values: ContiguousArray<Value>
-        /// Slots whose columns are written; empty where only to-many relationships have changed: the version is still
+        /// Slots whose columns are written; empty if only to-many relationships have changed: the version is still
         /// incremented.
         var slots: [Int]
         /// The to-many relationships that have changed, a bit for each of the first 64 places of the layout: for the history.
         var toMany: UInt64 = 0
-        /// False where the merge policy requires the row to be written whatever its version is.
+        /// False if the merge policy requires the row to be written whatever its version is.
         var checksVersion = true
     }
 

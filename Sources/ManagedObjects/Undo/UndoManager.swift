@@ -42,9 +42,9 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because its users co
     open var groupingLevel: Int { openGroups.count }
     /// Whether registrations are recorded.
     open var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
-    /// The name of the step that would be undone; empty where it has none.
+    /// The name of the step that would be undone; empty if it has none.
     open var undoActionName: String { undoGroups.last?.name ?? "" }
-    /// The name of the step that would be redone; empty where it has none.
+    /// The name of the step that would be redone; empty if it has none.
     open var redoActionName: String { redoGroups.last?.name ?? "" }
 
     /// Ignores registrations until they are enabled as often as they were disabled.

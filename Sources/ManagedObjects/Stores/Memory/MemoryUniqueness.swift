@@ -57,7 +57,7 @@ struct MemoryUniqueness {
         }
     }
 
-    /// The values of a constraint; nil where one of them is null, because nulls are never equal.
+    /// The values of a constraint; nil if one of them is null, because nulls are never equal.
     private static func parts(_ values: ContiguousArray<Value>, _ slots: [Int]) -> [Part]? {
         var parts: [Part] = []
         for slot in slots {
