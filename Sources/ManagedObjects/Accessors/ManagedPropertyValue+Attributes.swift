@@ -38,7 +38,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets a slot of certain kinds, or uses key-value coding where the slot is of another kind.
+    /// Sets a slot of certain kinds, or uses key-value coding if the slot is of another kind.
     @inline(__always)
     final func set(
         _ value: @autoclosure () -> Value, of name: PropertyName, where isAccepted: (EntityLayout.Slot.Kind) -> Bool,

@@ -6,7 +6,7 @@ import Foundation
 /// `String`, `Date`, `Data`, `UUID`, `URL`, and managed objects, and optionals of these; for to-many relationships
 /// `NSSet`, `NSOrderedSet`, sets and arrays of managed objects.
 public protocol ManagedPropertyValue {
-    /// The value of an object's property, or the type's empty value where it is missing. No statement, except for a
+    /// The value of an object's property, or the type's empty value if it is missing. No statement, except for a
     /// fault.
     static func managedValue(of name: PropertyName, in object: NSManagedObject) -> Self
     /// Sets the value of an object's property.
@@ -109,7 +109,7 @@ extension NSOrderedSet: ManagedSlotValue {
 
 // `@inlinable`, so that the caller's module creates arrays and sets of the concrete class.
 extension Array: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedObject {
-    /// The members in order; the order is undefined where the relationship is not ordered.
+    /// The members in order; the order is undefined if the relationship is not ordered.
     @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> [Element]? {
         let members = object.members(of: name)

@@ -155,7 +155,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// The value of a transformable slot for the public API: the same instance each time where it can be changed in
+    /// The value of a transformable slot for the public API: the same instance each time if it can be changed in
     /// place.
     final func transformableValue(_ slot: Int) -> Any? {
         if values == nil, let box = watchedBox(slot) { return box.value }

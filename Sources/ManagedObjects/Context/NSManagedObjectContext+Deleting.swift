@@ -5,7 +5,7 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed, or
-    /// when the context is saved where ``propagatesDeletesAtEndOfEvent`` is false.
+    /// when the context is saved if ``propagatesDeletesAtEndOfEvent`` is false.
     public func delete(_ object: NSManagedObject) {
         checkQueue()
         guard object.context === self, !object.state.contains(.deleted) else { return }

@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
         object.state = [.gone]
     }
 
-    /// Gives a fault its row: without a statement where the row is already read, else with one for a batch of faults.
+    /// Gives a fault its row: without a statement if the row is already read, else with one for a batch of faults.
     ///
     /// - Returns: False when the row does not exist.
     final func realise(_ object: NSManagedObject) throws -> Bool {
@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// The rows of objects of one entity hierarchy: of the object's entity, or of the whole hierarchy where the keys
+    /// The rows of objects of one entity hierarchy: of the object's entity, or of the whole hierarchy if the keys
     /// need it.
     final func rows(_ keys: [ObjectKey], like object: NSManagedObject, from store: any RowStore) throws -> [RowPage] {
         let isOfOneEntity = keys.allSatisfy { $0.entity == object.key.entity }

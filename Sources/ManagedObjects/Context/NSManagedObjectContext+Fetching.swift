@@ -156,7 +156,7 @@ extension NSManagedObjectContext {
         return found
     }
 
-    /// The IDs alone, where unsaved changes cannot affect the result: no object is created, and no value read.
+    /// The IDs alone, if unsaved changes cannot affect the result: no object is created, and no value read.
     private func objectIDs(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [Any] {
         let stores = try fetchedStores(specification, entity: entity)
         guard parentContext == nil, stores.count == 1, let store = stores.first, !asksObjects(specification, stores),

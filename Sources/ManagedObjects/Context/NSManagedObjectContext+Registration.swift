@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
         registry.reserve(count, entity: layout.index)
     }
 
-    /// Creates and registers an object of the entity's class, without values; young where no other reference is known.
+    /// Creates and registers an object of the entity's class, without values; young if no other reference is known.
     final func makeObject(_ layout: EntityLayout, key: ObjectKey, isYoung: Bool = false) -> NSManagedObject {
         if registry.isSweepDue || registry.isSmallSweepDue, !retainsRegisteredObjects { sweepAsDue() }
         let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
     /// A context that is saved to its parent passes the key on. Whether the store already has a row with that key is
     /// checked by the save. No statement.
     ///
-    /// - Throws: Code 134020 if the store is not one of the context's, or does not contain the entity; 133020 where
+    /// - Throws: Code 134020 if the store is not one of the context's, or does not contain the entity; 133020 if
     ///   the context already has an object with that key.
     public func insertObject(
         of entity: NSEntityDescription, withPrimaryKey number: Int64, in store: NSPersistentStore

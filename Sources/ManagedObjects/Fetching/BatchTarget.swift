@@ -16,7 +16,7 @@ enum BatchTarget {
 
     /// The entity in a model.
     ///
-    /// - Throws: `CocoaError.coreData` where the model has no entity with the name.
+    /// - Throws: `CocoaError.coreData` if the model has no entity with the name.
     func entity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
         try FetchSpecification(entityName: name, entity: entity).entity(in: model)
     }

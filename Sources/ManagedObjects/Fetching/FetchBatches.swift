@@ -6,7 +6,7 @@
 final class FetchBatches {
     /// The fetched entity: the objects are of this entity or of one that inherits from it.
     let entity: NSEntityDescription
-    /// The number of objects in a batch; greater than the number of objects where there are no batches.
+    /// The number of objects in a batch; greater than the number of objects if there are no batches.
     let size: Int
     /// The objects' keys, in the result's order.
     let keys: ContiguousArray<ObjectKey>

@@ -1,6 +1,6 @@
 import Foundation
 
-// The keys are those of Apple's archives where the value is archived in the same form.
+// The keys are those of Apple's archives if the value is archived in the same form.
 
 extension FetchSpecification {
     private enum Key {

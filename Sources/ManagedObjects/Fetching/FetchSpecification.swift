@@ -22,9 +22,9 @@ struct FetchSpecification {
     var havingPredicate: NSPredicate?
     var affectedStores: [NSPersistentStore]?
 
-    /// The entity to fetch in a model: looked up by name where the request has a name, or an entity of another model.
+    /// The entity to fetch in a model: looked up by name if the request has a name, or an entity of another model.
     ///
-    /// - Throws: `CocoaError.coreData` where the request has no entity, or the model has none with that name.
+    /// - Throws: `CocoaError.coreData` if the request has no entity, or the model has none with that name.
     func entity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
         if let entity, entity.managedObjectModelIfAny === model { return entity }
         guard let name = entity?.name ?? entityName else {

@@ -62,7 +62,7 @@ final class MemberBatch {
             batch.members[start..<max(end, min(start + count, batch.members.count))]
         }
 
-        /// The members' positions, where the batch has them.
+        /// The members' positions, if the batch has them.
         var positions: ContiguousArray<Int64>? {
             batch.positions.isEmpty ? nil : ContiguousArray(batch.positions[start..<end])
         }

@@ -7,7 +7,7 @@ import Foundation
 /// fail.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let request: NSFetchRequest<any NSFetchRequestResult>
-    /// The IDs to delete, where the request was created with IDs.
+    /// The IDs to delete, if the request was created with IDs.
     final let objectIDs: [NSManagedObjectID]?
 
     /// The content of the result; by default whether the request succeeded.

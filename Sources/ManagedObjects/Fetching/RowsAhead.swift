@@ -74,7 +74,7 @@ private struct Part {
 
 /// Rows of one entity by key. Uses open addressing, because a row is looked up for every accessed object.
 private struct RowTable {
-    /// An entry of the table; `page` is -1 where it is free.
+    /// An entry of the table; `page` is -1 if it is free.
     private struct Entry {
         var number: Int64 = 0
         var page: Int32 = -1

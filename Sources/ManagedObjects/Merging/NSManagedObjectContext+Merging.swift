@@ -146,7 +146,7 @@ extension NSManagedObjectContext {
 
     // MARK: - Other methods
 
-    /// Assigns an unsaved object to a store, where several stores have its entity.
+    /// Assigns an unsaved object to a store, if several stores have its entity.
     public func assign(_ object: Any, to store: NSPersistentStore) {
         checkQueue()
         (object as? NSManagedObject)?.assignedStore = store

@@ -27,9 +27,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
 
     /// A save with conflicts fails. The default.
     open class var error: NSMergePolicy { errorPolicy }
-    /// Property by property, the store's value is used where both have changed.
+    /// Property by property, the store's value is used if both have changed.
     open class var mergeByPropertyStoreTrump: NSMergePolicy { storeTrumpPolicy }
-    /// Property by property, the object's value is used where both have changed.
+    /// Property by property, the object's value is used if both have changed.
     open class var mergeByPropertyObjectTrump: NSMergePolicy { objectTrumpPolicy }
     /// The object's state replaces the store's.
     open class var overwrite: NSMergePolicy { overwritePolicy }

@@ -116,7 +116,7 @@ struct RelationshipEdits {
     /// Adds the reference that an object gets although the store has another.
     mutating func force(_ object: NSManagedObject, slot: Int, from before: ObjectKey?, to now: ObjectKey?) {
         guard before != now, seen.insert(Side(key: object.key, place: slot)).inserted else { return }
-        // At the beginning, so that a requested change takes precedence where both concern the same object.
+        // At the beginning, so that a requested change takes precedence if both concern the same object.
         references.insert(Reference(object: object, slot: slot, before: before, now: now), at: 0)
     }
 

@@ -87,7 +87,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         Dictionary(subentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// The root of the hierarchy: this entity, where it has no superentity.
+    /// The root of the hierarchy: this entity, if it has no superentity.
     internal final var rootEntity: NSEntityDescription { lineage[0] }
 
     /// The entity and its ancestors, the root first.

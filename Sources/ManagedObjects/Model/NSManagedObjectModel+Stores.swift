@@ -2,7 +2,7 @@ import Foundation
 import ModelFiles
 
 extension NSManagedObjectModel {
-    /// Whether a store was written with the entities of a configuration, or of the whole model where the name is nil.
+    /// Whether a store was written with the entities of a configuration, or of the whole model if the name is nil.
     ///
     /// True when the store's metadata has as many version hashes as there are entities, and all of them are equal.
     public func isConfiguration(

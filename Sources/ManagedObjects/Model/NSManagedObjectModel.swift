@@ -72,7 +72,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     /// The names of the configurations, sorted. The default configuration, which contains all entities, has no name.
     open var configurations: [String] { configurationNames.keys.sorted() }
 
-    /// The entities of a configuration, or all where the name is nil; nil if the configuration does not exist.
+    /// The entities of a configuration, or all if the name is nil; nil if the configuration does not exist.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration, configuration != Self.defaultConfigurationName else { return entities }
         guard let names = configurationNames[configuration] else { return nil }

@@ -4,7 +4,7 @@ import Foundation
 // original decimal.
 
 extension Decimal {
-    /// The decimal with the fewest digits that converts to the double; NaN where the double is out of the range of
+    /// The decimal with the fewest digits that converts to the double; NaN if the double is out of the range of
     /// decimals.
     init(shortestOf number: Double) {
         // Foundation's initializer traps at infinity.
@@ -52,7 +52,7 @@ private enum DecimalParts {
     }
 
     // Unsafe because the fields are read from memory: an exponent, a byte with length and sign, and sixteen bytes of
-    // digits. Used only where decimals with known values have shown this layout.
+    // digits. Used only if decimals with known values have shown this layout.
     private static func read(_ decimal: Decimal) -> (digits: Double, exponent: Int)? {
         withUnsafeBytes(of: decimal) { bytes in
             let exponent = Int(Int8(bitPattern: bytes[0]))

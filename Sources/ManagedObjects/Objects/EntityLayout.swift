@@ -96,7 +96,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     final class Pairs {
         let relationship: NSRelationshipDescription
         let inverse: NSRelationshipDescription?
-        /// The inverse, where it is ordered.
+        /// The inverse, if it is ordered.
         let orderedInverse: NSRelationshipDescription?
         let isOrdered: Bool
         /// Whether the relationship is its own inverse.

@@ -11,12 +11,12 @@ struct MissingFileValue {
 @_spi(Stores)
 extension NSManagedObject {
     /// The name of the file beside the store to which an attribute's row refers and which does not exist; nil if the
-    /// attribute has a value or is null, and where the entity has no such attribute.
+    /// attribute has a value or is null, and if the entity has no such attribute.
     public func missingFile(forKey key: String) -> String? {
         guard let slot = layout.slot(named: key) else { return nil }
         let values = currentValues()
         if case .object(let box) = values[slot], let file = box.value as? MissingFileValue { return file.name }
-        // Setting null where the value is null already does not change the row: it still refers to the file.
+        // Setting null if the value is null already does not change the row: it still refers to the file.
         guard values[slot].isNull, let page, state.contains(.realised) else { return nil }
         return page.missingFile(row: Int(row), slot: slot)
     }
@@ -24,7 +24,7 @@ extension NSManagedObject {
     /// Makes an attribute refer to a file of that name, which need not exist, in the row that a save writes. The value
     /// must not be read before the save. For restoring stores unchanged.
     ///
-    /// - Returns: False, without a change, where the attribute does not allow external storage, or the name is not a
+    /// - Returns: False, without a change, if the attribute does not allow external storage, or the name is not a
     ///   UUID.
     public func setMissingFile(_ name: String, forKey key: String) -> Bool {
         guard let slot = layout.slot(named: key), UUID(uuidString: name) != nil,

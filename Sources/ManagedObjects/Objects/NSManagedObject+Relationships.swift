@@ -73,7 +73,7 @@ extension NSManagedObject {
         willChangeValue(forKey: place.name)
         let link = layout.links.toMany[index]
         var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        // The members are not loaded where the member's own reference shows that it is one.
+        // The members are not loaded if the member's own reference shows that it is one.
         if !state.isLoaded, !member.refers(to: key, at: link.inverse) { state = loadedToManyState(at: index) }
         if state.remove(member.key, keepsOrder: place.isOrdered) {
             self.state.insert(.relationshipChanged)
@@ -229,7 +229,7 @@ extension NSManagedObject {
     }
 
     private func clearReference(_ slot: Int, to target: ObjectKey) {
-        // The two sides differ where this object was read before another context connected the two, so it is read
+        // The two sides differ if this object was read before another context connected the two, so it is read
         // again.
         if slotValue(slot).referenceKey != target { context?.readAgainUnlessChanged(self) }
         if slotValue(slot).referenceKey == target {

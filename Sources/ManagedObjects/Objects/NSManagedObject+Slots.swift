@@ -20,7 +20,7 @@ extension NSManagedObject {
         originSlot = -1
     }
 
-    /// The cell of a slot, where the object's values are those of its row. Realises a fault.
+    /// The cell of a slot, if the object's values are those of its row. Realises a fault.
     @inline(__always)
     final func rowCell(_ slot: Int) -> RowPage.Cell? {
         if values != nil { return nil }
@@ -154,7 +154,7 @@ extension RowPage {
         }
     }
 
-    /// Whether a value equals that of a cell. Compares bytes where possible, without creating the cell's value.
+    /// Whether a value equals that of a cell. Compares bytes if possible, without creating the cell's value.
     func holds(_ value: Value, in cell: Cell, slot: EntityLayout.Slot) -> Bool {
         switch (cell.kind, value) {
         case (.null, .null): return true

@@ -14,7 +14,7 @@ final class ToManyState {
         var isEmpty: Bool { added.isEmpty && removed.isEmpty }
     }
 
-    /// The current members, where they are loaded and not shared with a batch.
+    /// The current members, if they are loaded and not shared with a batch.
     @exclusivity(unchecked) private var own = KeyList()
     /// The members as part of the batch that they were loaded with, until a list of them is needed: most relationships
     /// are read once and never changed.
@@ -41,7 +41,7 @@ final class ToManyState {
 
     // MARK: - Reading
 
-    /// The current members, where they are loaded.
+    /// The current members, if they are loaded.
     var members: KeyList {
         takeShared()
         return own

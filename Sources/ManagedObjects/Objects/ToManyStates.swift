@@ -68,7 +68,7 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
 
     mutating func setState(_ state: ToManyState, at index: Int) { setEntry(.state(state), at: index) }
 
-    /// The state of a relationship, created where members have been loaded with a batch; nil if they are neither
+    /// The state of a relationship, created if members have been loaded with a batch; nil if they are neither
     /// loaded nor changed.
     mutating func state(at index: Int) -> ToManyState? {
         switch entry(at: index) {

@@ -181,7 +181,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension Value {
-    /// Encoded bytes are compared where both are known: classes may define other values as equal.
+    /// Encoded bytes are compared if both are known: classes may define other values as equal.
     private static func isSame(_ one: ObjectValue, _ two: ObjectValue) -> Bool {
         if let one = one.encoded, let two = two.encoded { return TransformableCoding.areSame(one, two) }
         return isEqual(one.value, two.value)

@@ -27,9 +27,9 @@ enum Value {
 /// A transformable keeps the bytes that it was stored as, so that an unread value is written back unchanged and no
 /// class is instantiated for it.
 final class ObjectValue {
-    /// The value, where it has a value type.
+    /// The value, if it has a value type.
     private let plain: Any?
-    /// The value, where it is an object. A separate field, so that unique ownership can be checked.
+    /// The value, if it is an object. A separate field, so that unique ownership can be checked.
     private var reference: AnyObject?
     /// The bytes that it was read from or saved as, if any.
     let encoded: Data?

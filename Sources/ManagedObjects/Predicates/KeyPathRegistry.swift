@@ -36,7 +36,7 @@ public enum KeyPathRegistry {
         return isAnyNew
     }
 
-    /// The name of a key path. Stops the program with an explanation where it has none.
+    /// The name of a key path. Stops the program with an explanation if it has none.
     internal static func requiredName(of keyPath: AnyKeyPath) -> String {
         guard let name = name(of: keyPath) else {
             preconditionFailure(

@@ -147,7 +147,7 @@ extension NSExpression {
         }
     }
 
-    /// The expression whose value is used where the condition holds.
+    /// The expression whose value is used if the condition holds.
     public var `true`: NSExpression {
         if case .conditional(_, let then, _) = node {
             NSExpression.expression(stating: then)
@@ -156,7 +156,7 @@ extension NSExpression {
         }
     }
 
-    /// The expression whose value is used where the condition does not hold.
+    /// The expression whose value is used if the condition does not hold.
     public var `false`: NSExpression {
         if case .conditional(_, _, let other) = node {
             NSExpression.expression(stating: other)

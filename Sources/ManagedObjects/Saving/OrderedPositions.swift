@@ -5,7 +5,7 @@
 /// members. (Observed in stores written by Apple's framework.)
 enum OrderedPositions {
     private static let first: Int64 = 2048
-    /// The position of a member where all positions are consecutive.
+    /// The position of a member if all positions are consecutive.
     static func position(ofMember index: Int) -> Int64 { first + Int64(index) * step }
 
     /// The distance between consecutive members at the end.

@@ -38,9 +38,9 @@ struct SavePlan {
         var kind: Kind
         var source: Int64
         var destination: Int64
-        /// The destination's position among the source's members, where the relationship is ordered.
+        /// The destination's position among the source's members, if the relationship is ordered.
         var position: Int64?
-        /// The source's position among the destination's members, where the inverse is ordered.
+        /// The source's position among the destination's members, if the inverse is ordered.
         var inversePosition: Int64?
     }
 

@@ -32,7 +32,7 @@ struct UndoRecorder {
         var index: Int
         var added: [ObjectKey]
         var removed: [ObjectKey]
-        /// All former members, where they are ordered.
+        /// All former members, if they are ordered.
         var order: ContiguousArray<ObjectKey>?
     }
 

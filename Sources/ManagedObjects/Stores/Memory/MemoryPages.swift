@@ -25,7 +25,7 @@ struct MemoryPages {
         add(key) { content.row(root: root, key: key.number) }
     }
 
-    /// Adds a row to the order, and to a page unless it was added already. Does nothing where there is no row.
+    /// Adds a row to the order, and to a page unless it was added already. Does nothing if there is no row.
     mutating func add(_ key: ObjectKey, row: () throws -> MemoryTable.Row?) rethrows {
         if let position = positions[key] {
             order.append(position)

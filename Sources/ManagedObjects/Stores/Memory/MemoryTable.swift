@@ -19,7 +19,7 @@ struct MemoryTable {
 
     subscript(key: Int64) -> Row? { rows[key] }
 
-    /// Adds or replaces rows. Cost: proportional to these rows, where their keys are greater than the existing ones.
+    /// Adds or replaces rows. Cost: proportional to these rows, if their keys are greater than the existing ones.
     mutating func put(_ changed: [(key: Int64, row: Row)]) {
         changeCount += 1
         var isSorted = true

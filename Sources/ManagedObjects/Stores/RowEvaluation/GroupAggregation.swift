@@ -32,7 +32,7 @@ struct GroupAggregation {
     /// The predicate with its aggregates replaced by their values.
     func reduce(_ node: PredicateNode) throws -> PredicateNode { try node.mapExpressions(value) }
 
-    /// An aggregate's value, or the expression itself where it is not an aggregate.
+    /// An aggregate's value, or the expression itself if it is not an aggregate.
     private func value(of node: ExpressionNode) throws -> ExpressionNode {
         switch node {
         case .function(let name, let arguments) where isAggregate(name, arguments):

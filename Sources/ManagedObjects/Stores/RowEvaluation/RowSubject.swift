@@ -27,7 +27,7 @@ final class RowSubject {
         self.graph = graph
     }
 
-    /// The value of a slot; null where the row does not exist.
+    /// The value of a slot; null if the row does not exist.
     func value(slot: Int) throws -> Value {
         if case .unread = content { try graph?.read(self) }
         switch content {
