@@ -7,7 +7,7 @@ import Foundation
 public struct ModelConversion: Sendable {
     /// The file's content.
     public let data: Data
-    /// What is lost in the file: the changes from the model to the model that is read from the file.
+    /// The omissions: the changes from the model to the model that is read from the file.
     public let omissions: [ModelDifference.Change]
 
     /// The file `contents` of an `.xcdatamodel`. See ``ModelSourceWriter``.

@@ -8,7 +8,7 @@ extension ModelFile {
     /// The module's name, if given, is prefixed to class names of the form `.Name`. Throws ``ModelError`` when a model
     /// cannot be compiled, when that would change its version hashes, or when a file cannot be written.
     ///
-    /// - Returns: What the form cannot represent, and what is therefore omitted.
+    /// - Returns: The omissions: the changes that the form cannot represent.
     @discardableResult
     public func writeCompiledBundle(to url: URL, moduleName: String? = nil) throws -> [ModelDifference.Change] {
         let conversions = try versions.map { try ModelConversion.compiled(of: $0.model, moduleName: moduleName) }
@@ -55,7 +55,7 @@ extension ModelFile {
     /// Throws ``ModelError`` when a predicate cannot be printed, when version hashes would change, or when a file
     /// cannot be written.
     ///
-    /// - Returns: What the form cannot represent, and what is therefore omitted.
+    /// - Returns: The omissions: the changes that the form cannot represent.
     @discardableResult
     public func writeSourceBundle(to url: URL) throws -> [ModelDifference.Change] {
         let conversions = try versions.map { try ModelConversion.source(of: $0.model) }

@@ -192,7 +192,7 @@ import Testing
             GraphDelta(from: here.prefix(2).map(keys.renamed), to: there.map(other.renamed)).isEmpty)
     }
 
-    @Test func keysThatLeadThroughOthersDoNotDependOnTheOrderOfRecords() throws {
+    @Test func `keys through other records do not depend on the order of records`() throws {
         func part(_ key: Int64, of owner: RecordID) -> GraphRecord {
             GraphRecord(
                 id: .stored(entity: "Part", primaryKey: key), entity: "Part",

@@ -55,7 +55,7 @@ public struct RecordKeys: Sendable {
         return parts
     }
 
-    /// The texts of the keys, where relationships lead to records with a key, through at most 15 others. Keys in a
+    /// The texts of the keys, where relationships refer to records with a key, through at most 15 others. Keys in a
     /// cycle are never resolved.
     private static func texts(of all: [RecordID: (entity: String, parts: [Part])]) -> [RecordID: [String]] {
         var texts: [RecordID: [String]] = [:]

@@ -1,4 +1,4 @@
-/// The published schema of our XML documents.
+/// The published schema of this library's XML documents.
 public enum XMLDocumentSchema {
     /// The namespace of all elements.
     public static let namespace = "urn:coral:graph:1"

@@ -20,7 +20,7 @@ public struct ModelDifference: Sendable, Equatable {
         public var entity: String
         /// The property of the entity, where the change concerns one, by its new name where it was renamed.
         public var property: String?
-        /// What the property is: `attribute`, `relationship` or `fetched property`.
+        /// The kind of the property: `attribute`, `relationship` or `fetched property`.
         public var propertyKind: String?
         /// A description of what was added or removed.
         public var summary: String
@@ -31,7 +31,7 @@ public struct ModelDifference: Sendable, Equatable {
     /// The entities, by their new names, whose version hashes differ: a store of the old model opens with the new one
     /// only after a migration. Empty where no migration is needed.
     public let differentHashes: [String]
-    /// The mapping that lightweight migration from the old model to the new one would infer, and what it cannot infer.
+    /// The mapping that lightweight migration from the old model to the new one would infer, and its obstacles.
     /// Relevant only where hashes differ.
     public let mapping: InferredMapping
 

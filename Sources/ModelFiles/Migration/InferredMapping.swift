@@ -1,7 +1,7 @@
 /// The mapping from one model to another that is inferred from the models alone: Core Data's lightweight migration.
 ///
-/// No store is read. What cannot be inferred is listed in ``obstacles``; a migration must only be run where that list
-/// is empty.
+/// No store is read. Changes that cannot be inferred are listed in ``obstacles``; a migration must only be run where
+/// that list is empty.
 public struct InferredMapping: Sendable, Equatable {
     /// What happens to the objects of an entity.
     public enum Kind: Sendable, Hashable {
@@ -65,8 +65,8 @@ public struct InferredMapping: Sendable, Equatable {
     /// One mapping for each entity of either model, including subentities: those of the new model sorted by name, then
     /// removed ones.
     public let entities: [Entity]
-    /// What cannot be inferred, sorted by entity and property. An obstacle of an inherited property is listed once, for
-    /// the entity that declares the property.
+    /// The changes that cannot be inferred, sorted by entity and property. An obstacle of an inherited property is
+    /// listed once, for the entity that declares the property.
     public let obstacles: [Obstacle]
 
     /// Infers the mapping. Cost: the version hashes of both models, and a step for each property of each entity.

@@ -14,14 +14,14 @@ public struct ExpressionEvaluator: @unchecked Sendable {
 
     /// The value of the expression for a subject: `Int64` for whole numbers, arrays for collections.
     ///
-    /// - Throws: ``PredicateEvaluationError``, and what the subject throws.
+    /// - Throws: ``PredicateEvaluationError``, and the errors of the subject.
     public func value(for subject: Any?, variables: [String: Any?] = [:]) throws -> Any? {
         try predicateValue(for: subject, variables: variables).value
     }
 
     /// The value of the expression for a subject, as a ``PredicateValue``.
     ///
-    /// - Throws: ``PredicateEvaluationError``, and what the subject throws.
+    /// - Throws: ``PredicateEvaluationError``, and the errors of the subject.
     public func predicateValue(for subject: Any?, variables: [String: Any?] = [:]) throws -> PredicateValue {
         try read(EvaluationScope(subject: PredicateValue(subject), variables: variables))
     }
