@@ -41,6 +41,6 @@ public struct StoreProblem: Sendable, Hashable {
     public var examples: [String]
     /// The problem, as a sentence.
     public var message: String
-    /// Whether `StoreCheck.repair(_:)` repairs it.
+    /// Whether `StoreCheck.repair(progress:)` repairs it.
     public var isRepairable: Bool
 }

@@ -1,7 +1,8 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     /// A map of keys to rows: 16 bytes for each key, in 256 hash tables that grow separately, so that growing copies
-    /// only one of them. A table is filled to four fifths: 16 to 26 bytes for each key.
+    /// only one of them. A table is filled to four fifths: 16 to 26 bytes for each key. Keys are compared by 72 bits of
+    /// their digests.
     struct IdentityMap {
         /// The row or record that has a key.
         struct Owner {
