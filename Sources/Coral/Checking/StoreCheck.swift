@@ -82,15 +82,15 @@ public struct StoreCheck {
             return try context.performAndWait { try rowProblems(in: context, progress) }
         }
 
-        /// Repairs the repairable problems in one transaction, and returns the remaining ones: dangling references are
-        /// cleared, inverses made consistent, recorded maximum keys raised, optional values of missing files cleared,
-        /// and unused files removed.
+        /// Repairs the repairable problems, and returns the remaining ones: dangling references are cleared, inverses
+        /// made consistent, recorded maximum keys raised, optional values of missing files cleared, and unused files
+        /// removed. Works in up to three rounds, each in one transaction, because a repair may reveal further problems.
         ///
         /// The store is changed: work on a copy. The store's history does not record the repair. Throws Core Data's
-        /// errors; nothing has changed then.
+        /// errors; the round that fails is rolled back.
         public func repair(progress: Progress? = nil) throws -> [StoreProblem] {
             let check = RowCheck(url: url, model: model)
-            // A repair may reveal further problems, such as an inverse that becomes a dangling reference.
+            // An inverse that is made consistent may be a dangling reference.
             for _ in 0..<3 {
                 let problems = try rowProblems(progress).filter(\.isRepairable)
                 if problems.isEmpty { break }
