@@ -3,8 +3,8 @@ import GraphDocuments
 
 /// The changes that an import would make, computed by making them in a private context.
 ///
-/// A plan must be used on the queue of the context it was made for. Objects of that context change only with `apply`,
-/// unless `GraphImporter.worksInPlace` is set; a plan that is released without `apply` then has no effect.
+/// A plan must be used on the queue of the context it was made for. Unless `GraphImporter.worksInPlace` is set, objects
+/// of that context change only with `apply`, and a plan that is released without it has no effect.
 public final class ImportPlan<Root: NSManagedObject> {
     private let session: ImportSession
     private let target: NSManagedObjectContext
