@@ -152,7 +152,9 @@ struct EntityRowCheck {
     private func clearing(_ column: SQLColumn, where condition: String) -> SQLQuery {
         let companion = column.companion.map { ", \($0) = NULL" } ?? ""
         return SQLQuery(
-            sql: "UPDATE \(table) AS t SET \(column.name) = NULL\(companion), Z_OPT = Z_OPT + 1 WHERE \(condition)")
+            sql:
+                "UPDATE \(table) AS t SET \(column.name) = NULL\(companion), \(SQLEntity.versionIncrement) WHERE \(condition)"
+        )
     }
 
     /// Checks one-to-one relationships whose inverse refers to another object. If the inverse is empty, the repair sets
@@ -174,7 +176,7 @@ struct EntityRowCheck {
             .disagreeingInverse, relationship.name, where: disagrees, message,
             repairs: [
                 SQLQuery(
-                    sql: "UPDATE \(destination.table) AS d SET \(assignments), Z_OPT = Z_OPT + 1 "
+                    sql: "UPDATE \(destination.table) AS d SET \(assignments), \(SQLEntity.versionIncrement) "
                         + "WHERE d.\(back.name) IS NULL AND EXISTS (SELECT 1 \(claimant))"),
                 clearing(column, where: disagrees),
             ])
@@ -227,7 +229,7 @@ struct EntityRowCheck {
         // The data cannot be restored, and a required value cannot be cleared.
         let repairs = missing.map { row in
             SQLQuery(
-                sql: "UPDATE \(table) SET \(column.name) = NULL, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?",
+                sql: "UPDATE \(table) SET \(column.name) = NULL, \(SQLEntity.versionIncrement) WHERE Z_PK = ?",
                 arguments: [row.key.databaseValue])
         }
         return [

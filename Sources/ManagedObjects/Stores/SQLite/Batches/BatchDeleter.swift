@@ -173,7 +173,7 @@ struct BatchDeleter {
         let sets = [column.name, column.companion, position?.name].compactMap { $0 }.map { "\($0) = NULL, " }.joined()
         try batch.run(
             SQLQuery(
-                sql: "UPDATE \(entity.table) SET \(sets)Z_OPT = IFNULL(Z_OPT, 0) + 1 \(condition)", arguments: [list]))
+                sql: "UPDATE \(entity.table) SET \(sets)\(SQLEntity.versionIncrement) \(condition)", arguments: [list]))
         for key in changed {
             guard let place = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
             batch.history?.update(place, key: key.number, slots: [slot])

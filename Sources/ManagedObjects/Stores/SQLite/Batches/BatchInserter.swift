@@ -101,7 +101,7 @@ struct BatchInserter {
         try batch.noteFiles(in: columns, of: entity, keys: BatchTransaction.list([holder.number]))
         let assignments = columns.flatMap(Self.names).map { "\($0) = ?, " }.joined()
         let statement = try SQLStatement(
-            "UPDATE \(entity.table) SET \(assignments)Z_OPT = IFNULL(Z_OPT, 0) + 1 WHERE Z_PK = ?", in: batch.database)
+            "UPDATE \(entity.table) SET \(assignments)\(SQLEntity.versionIncrement) WHERE Z_PK = ?", in: batch.database)
         defer { statement.finish() }
         try bind(row.values, slots: slots, to: statement, at: 1)
         statement.bind(holder.number, at: columns.flatMap(Self.names).count + 1)

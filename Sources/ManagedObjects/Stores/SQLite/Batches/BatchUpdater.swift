@@ -131,7 +131,7 @@ struct BatchUpdater {
             case .expression(let fragment): sets.append("\(column.name) = \(fragment.text)")
             }
         }
-        sets.append("Z_OPT = IFNULL(Z_OPT, 0) + 1")
+        sets.append(SQLEntity.versionIncrement)
         let statement = try SQLStatement(
             "UPDATE \(entity.table) AS t0 SET \(sets.joined(separator: ", ")) WHERE Z_PK IN (\(rows.sql))",
             in: batch.database)

@@ -128,7 +128,7 @@ struct RowLinkNoter {
             }
             let assignments = dates.compactMap { place.columns[$0]?.name }.map { ", \($0) = ?2" }.joined()
             let statement = try SQLStatement(
-                "UPDATE \(place.table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1\(assignments) "
+                "UPDATE \(place.table) SET \(SQLEntity.versionIncrement)\(assignments) "
                     + "WHERE Z_PK IN (SELECT value FROM json_each(?1))", in: batch.database)
             defer { statement.finish() }
             statement.bind(BatchTransaction.list(group.map(\.number)), at: 1)

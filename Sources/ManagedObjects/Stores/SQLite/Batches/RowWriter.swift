@@ -110,7 +110,7 @@ public final class RowWriter {
             if !raised.isEmpty {
                 try batch.run(
                     SQLQuery(
-                        sql: "UPDATE \(table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1 "
+                        sql: "UPDATE \(table) SET \(SQLEntity.versionIncrement) "
                             + "WHERE Z_PK IN (SELECT value FROM json_each(?))",
                         arguments: [BatchTransaction.list(raised).databaseValue]))
                 outcome.updated += try self.keys(raised, in: table)
