@@ -15,14 +15,14 @@ public struct GraphGenerator: Sendable {
     /// Creates a generator with a seed.
     public init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
-    /// Creates objects without saving them. More objects than requested are created where they are mandatory for
+    /// Creates objects without saving them. More objects than requested are created if they are mandatory for
     /// others.
     ///
     /// Text, numbers, dates, data and UUIDs differ from object to object, so that uniqueness constraints hold.
     /// Transformable attributes get arrays of text. Validation predicates are not evaluated: use `values` for such
     /// attributes.
     ///
-    /// Throws `GraphGenerationError` where the context has no model, or mandatory relationships cannot be satisfied.
+    /// Throws `GraphGenerationError` if the context has no model, or mandatory relationships cannot be satisfied.
     public mutating func objects(_ count: Int, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
         let coordinator = sequence(first: context, next: \.parent).lazy.compactMap(\.persistentStoreCoordinator).first
         guard let model = coordinator?.managedObjectModel else {

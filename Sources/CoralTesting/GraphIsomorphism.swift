@@ -7,7 +7,7 @@ import Coral
 /// theirs, until no more objects can be distinguished. Graphs with the same colours are considered equal; only highly
 /// symmetric graphs could differ undetected.
 public struct GraphIsomorphism: Sendable {
-    /// The objects of one graph without a counterpart in the other, as sentences; empty where the graphs are equal.
+    /// The objects of one graph without a counterpart in the other, as sentences; empty if the graphs are equal.
     public let differences: [String]
 
     /// Whether the graphs are equal.

@@ -10,7 +10,7 @@ import Coral
 ///         #expect(failures.isEmpty, "seed \(seed): \(failures.joined(separator: "\n"))")
 ///     }
 ///
-/// Each method returns sentences about violations; none where there are none. Call them on the queue of the objects'
+/// Each method returns sentences about violations; none if there are none. Call them on the queue of the objects'
 /// context.
 public enum GraphProperties {
     /// Copies objects and checks that the copies equal the originals, share nothing with them, and have not changed

@@ -41,7 +41,7 @@ public struct ObjectContents: Sendable, Hashable, CustomStringConvertible {
         self.values = values
     }
 
-    /// The differences between two objects, one line for each property; empty where there are none.
+    /// The differences between two objects, one line for each property; empty if there are none.
     public func differences(from other: ObjectContents) -> [String] {
         var lines = entity == other.entity ? [] : ["entity: \(entity), not \(other.entity)"]
         for key in Set(values.keys).union(other.values.keys).sorted() where values[key] != other.values[key] {

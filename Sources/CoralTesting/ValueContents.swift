@@ -4,7 +4,7 @@ import Coral
 /// their elements.
 enum ValueContents {
     /// The text of an attribute's value. For other classes it is the content of the object's keyed archive, or its
-    /// description where it cannot be archived.
+    /// description if it cannot be archived.
     static func text(_ value: Any) -> String {
         switch value {
         case let text as String: text

@@ -4,9 +4,9 @@ public struct ArchiveError: Error, Sendable, Hashable {
     public var code: Code
     /// A description of the error, in one sentence.
     public var message: String
-    /// The position in the file, as a byte offset from its beginning, where known.
+    /// The position in the file, as a byte offset from its beginning, if known.
     public var byteOffset: Int?
-    /// The index of the object in the archive's object table, where the error concerns one object.
+    /// The index of the object in the archive's object table, if the error concerns one object.
     public var objectNumber: Int?
 
     /// Creates an error.

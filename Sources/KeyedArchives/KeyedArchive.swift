@@ -62,7 +62,7 @@ public struct ArchivedObject: Sendable {
     /// The entry of the table.
     public let value: PropertyListValue
 
-    /// The class and its ancestors, the class first. Empty for scalars and where the archive has no class description.
+    /// The class and its ancestors, the class first. Empty for scalars and if the archive has no class description.
     public var classChain: [String] {
         guard let description = description(of: value["$class"]) else { return [] }
         if let chain = description["$classes"]?.elements?.compactMap(\.string), !chain.isEmpty { return chain }

@@ -8,7 +8,7 @@
         /// The modifiers of properties that are not managed.
         private static let ordinaryModifiers = ["static", "class", "lazy"]
 
-        /// The property that a member of a class declares; nil where it declares something else.
+        /// The property that a member of a class declares; nil if it declares something else.
         init?(_ member: some SyntaxProtocol) {
             guard let variable = member.as(VariableDeclSyntax.self),
                 variable.bindingSpecifier.tokenKind == .keyword(.var),
@@ -28,7 +28,7 @@
         /// The name of the property's typed accessor.
         var propertyName: String { "_managed_" + key }
 
-        /// The type without its optionality; nil where it is not optional.
+        /// The type without its optionality; nil if it is not optional.
         private var wrappedType: String? {
             if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmedDescription }
             if let optional = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
@@ -37,7 +37,7 @@
             return nil
         }
 
-        /// The primitive value in Core Data, cast to the property's type. A missing value is zero or empty, where the
+        /// The primitive value in Core Data, cast to the property's type. A missing value is zero or empty, if the
         /// type is not optional and has such a value.
         var primitiveValue: String {
             let value = "primitiveValue(forKey: \"\(key)\")"

@@ -28,7 +28,7 @@
     /// Sets the mapping of a property in a class with ``Mapped()``: the keys, of which the first existing one is read
     /// and the first of all is written; and the other parts of `PropertyMapping`.
     ///
-    /// - Parameter elements: The class of a collection's elements where its type does not contain it, as in `[Any]`.
+    /// - Parameter elements: The class of a collection's elements if its type does not contain it, as in `[Any]`.
     @attached(peer)
     public macro MappedAs(
         _ keys: String..., dates: MappedDates? = nil, transformer: MappedTransformer? = nil,

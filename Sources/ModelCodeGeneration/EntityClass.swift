@@ -24,7 +24,7 @@ struct EntityClass {
 }
 
 extension ModelEntity {
-    /// The class of the entity's objects without a module; nil where it is `NSManagedObject` itself.
+    /// The class of the entity's objects without a module; nil if it is `NSManagedObject` itself.
     var ownClassName: String? {
         guard let last = className?.split(separator: ".").last.map(String.init) else { return nil }
         return last == EntityClasses.baseClassName ? nil : last

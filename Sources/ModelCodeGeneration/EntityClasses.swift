@@ -95,7 +95,7 @@ public struct EntityClasses: Sendable {
         name.flatMap { entities.entities[$0] }
     }
 
-    /// The classes whose key paths a class registers: its own and its subclasses'. Empty where an ancestor's class
+    /// The classes whose key paths a class registers: its own and its subclasses'. Empty if an ancestor's class
     /// registers them.
     func keyPathClasses(of entityClass: EntityClass) -> [EntityClass] {
         let isBelowGenerated = lineage(of: entityClass.entity).dropLast().contains { ancestor in
@@ -125,7 +125,7 @@ public struct GeneratedFile: Sendable, Hashable {
 
 /// The errors for which no classes can be generated.
 public struct EntityClassErrors: Error, Sendable, CustomStringConvertible {
-    /// The errors, in the model's order, with file and line where it was read from a source. Never empty.
+    /// The errors, in the model's order, with file and line if it was read from a source. Never empty.
     public var errors: [ModelError]
 
     /// The errors, a line each.

@@ -2,7 +2,7 @@ import ModelFiles
 
 /// The Swift types of properties, as Xcode generates them.
 ///
-/// Types other than scalars are optional, even where the model requires a value: a new object does not have one yet.
+/// Types other than scalars are optional, even if the model requires a value: a new object does not have one yet.
 struct SwiftType {
     /// The names of the model's classes. A type of Swift or Foundation with one of these names is qualified by its
     /// module.

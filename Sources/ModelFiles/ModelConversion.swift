@@ -12,7 +12,7 @@ public struct ModelConversion: Sendable {
 
     /// The file `contents` of an `.xcdatamodel`. See ``ModelSourceWriter``.
     ///
-    /// Throws ``ModelError`` for a predicate that cannot be printed, and where version hashes would change. Cost: the
+    /// Throws ``ModelError`` for a predicate that cannot be printed, and if version hashes would change. Cost: the
     /// model is written, read and hashed twice.
     public static func source(of model: Model) throws -> ModelConversion {
         let data = try ModelSourceWriter.write(model)
@@ -22,7 +22,7 @@ public struct ModelConversion: Sendable {
     /// A compiled model, a `.mom`. See ``ModelArchive``. The module's name, if given, is prefixed to class names of the
     /// form `.Name`.
     ///
-    /// Throws ``ModelError`` when the model cannot be compiled, and where version hashes would change. Cost: the model
+    /// Throws ``ModelError`` when the model cannot be compiled, and if version hashes would change. Cost: the model
     /// is written, read and hashed twice.
     public static func compiled(of model: Model, moduleName: String? = nil) throws -> ModelConversion {
         let data = try ModelArchive.write(model, moduleName: moduleName)

@@ -4,13 +4,13 @@ public struct ModelError: Error, Sendable, Hashable {
     public var code: Code
     /// A description of the error, in one sentence.
     public var message: String
-    /// The path of the file, where known.
+    /// The path of the file, if known.
     public var file: String?
-    /// The line in the file, starting at 1, where the file has lines.
+    /// The line in the file, starting at 1, if the file has lines.
     public var line: Int?
-    /// The entity, where the error concerns one.
+    /// The entity, if the error concerns one.
     public var entity: String?
-    /// The property of ``entity``, where the error concerns one.
+    /// The property of ``entity``, if the error concerns one.
     public var property: String?
 
     /// Creates an error.

@@ -143,7 +143,7 @@ extension ModelFile {
         }
     }
 
-    /// The name of the current version of a source bundle. The file with this name is absent where there is one
+    /// The name of the current version of a source bundle. The file with this name is absent if there is one
     /// version.
     private static func currentSourceName(_ url: URL, _ names: [String]) throws -> String? {
         guard names.contains(".xccurrentversion") else { return nil }

@@ -6,7 +6,7 @@ import Foundation
 package enum ModelReplacement {
     /// Calls `write` with the temporary location, then moves the written file or folder to `place`.
     ///
-    /// - Throws: The errors of `write`, with `place` as the file, and ``ModelError`` where `place` cannot be written
+    /// - Throws: The errors of `write`, with `place` as the file, and ``ModelError`` if `place` cannot be written
     ///   to. On any error `place` is unchanged.
     package static func write(to place: URL, _ write: (URL) throws -> Void) throws {
         do {

@@ -5,7 +5,7 @@ extension GraphCopier {
     ///
     ///     let copies = try await GraphCopier().copy(ids, in: container)
     ///
-    /// Where the rules allow it, the store makes the copies itself, in one transaction and without objects; see
+    /// If the rules allow it, the store makes the copies itself, in one transaction and without objects; see
     /// `RowCopying`. Otherwise all copies are saved together. With `inBatches` each batch is saved separately and its
     /// objects are released, so that memory holds IDs, and the rows of one batch and of the objects that it refers to;
     /// if an error occurs, the saved copies are deleted again. Objects that cannot be saved without each other are in
@@ -33,7 +33,7 @@ extension GraphCopier {
         }
     }
 
-    /// Copies in the store; nil where copying requires objects.
+    /// Copies in the store; nil if copying requires objects.
     private func copyRows(
         _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, progress: Progress
     ) throws -> [NSManagedObjectID: NSManagedObjectID]? {

@@ -36,7 +36,7 @@ struct CopyBatches {
         isOpen = Array(repeating: false, count: graph.nodes.count)
     }
 
-    /// The copies that an object's copy needs: those of its mandatory neighbours, and, where values are taken from a
+    /// The copies that an object's copy needs: those of its mandatory neighbours, and, if values are taken from a
     /// parent, that of the object from which it was reached.
     private func needs(of number: Int) -> [Int] {
         let node = graph.nodes[number]

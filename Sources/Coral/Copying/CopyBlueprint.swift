@@ -14,7 +14,7 @@ final class CopyBlueprint {
     /// The properties that the copies' model does not have, as `Entity.property`.
     private(set) var missingProperties: Set<String> = []
 
-    /// Throws `ShapeError` where rules in code contain names that the model does not have.
+    /// Throws `ShapeError` if rules in code contain names that the model does not have.
     init(_ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel) throws {
         self.rules = rules
         self.model = model

@@ -4,7 +4,7 @@ import CoreData
 ///
 /// The default names and their meanings are those of MOCloner. `exclude`, with any value, omits a property; `rebuild`
 /// is `uuid` or `now`; `followParent` names an attribute of an ancestor in the graph whose value is used, as `noteID`
-/// or `Note.noteID`; `withoutParent` is `keep` or `blank` and determines the value where there is no such ancestor.
+/// or `Note.noteID`; `withoutParent` is `keep` or `blank` and determines the value if there is no such ancestor.
 /// `coral.copy` sets the rule of a relationship to `copy`, `link` or `leaveOut`.
 public struct CopyDirectiveKeys: Sendable, Hashable {
     /// Omits an attribute or a relationship.
@@ -13,7 +13,7 @@ public struct CopyDirectiveKeys: Sendable, Hashable {
     public var rebuild = "rebuild"
     /// Uses the value of an ancestor's attribute.
     public var followParent = "followParent"
-    /// The value of `followParent` where there is no such ancestor: `keep` or `blank`.
+    /// The value of `followParent` if there is no such ancestor: `keep` or `blank`.
     public var withoutParent = "withoutParent"
     /// Sets the rule of a relationship.
     public var rule = "coral.copy"
@@ -48,7 +48,7 @@ struct CopyDirectives {
 
     // MARK: - Attributes
 
-    /// The source of an attribute's value according to the user info; nil where the attribute is omitted.
+    /// The source of an attribute's value according to the user info; nil if the attribute is omitted.
     func source(of attribute: NSAttributeDescription, at place: String) throws -> AttributeCopy.Source? {
         let source = try rebuilt(attribute, at: place) ?? followed(attribute, at: place) ?? .original
         guard attribute.userInfo?[keys.exclude] != nil else { return source }

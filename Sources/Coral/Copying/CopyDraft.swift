@@ -17,7 +17,7 @@ final class CopyDraft {
 
     /// Reads an original. Values from ancestors are not set yet.
     ///
-    /// Throws errors of closures, and `CopyError` where a closure returns a value that the attribute does not accept.
+    /// Throws errors of closures, and `CopyError` if a closure returns a value that the attribute does not accept.
     init(_ original: NSManagedObject, node: Int, entity: EntityCopy, now: Date) throws {
         self.node = node
         self.original = original
@@ -43,7 +43,7 @@ final class CopyDraft {
         }
     }
 
-    /// The value of the copy's attribute with that name; nil where it has none, or is unset.
+    /// The value of the copy's attribute with that name; nil if it has none, or is unset.
     func value(_ name: String) -> Any? {
         guard let place = entity.attributes.firstIndex(where: { $0.target.name == name }),
             case .set(let value) = values[place]

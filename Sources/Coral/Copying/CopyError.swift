@@ -23,7 +23,7 @@ public struct CopyError: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: Code
     /// A description of the error, in one sentence with the entity and property.
     public var message: String
-    /// The entity or `Entity.property` of the error; empty where it concerns the objects.
+    /// The entity or `Entity.property` of the error; empty if it concerns the objects.
     public var place: String
 
     /// Creates an error of a kind, with a description and the place in the model or graph.

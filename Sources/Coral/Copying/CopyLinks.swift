@@ -34,7 +34,7 @@ final class CopyLinks {
 
     /// Looks up all outside objects, and records omitted links.
     ///
-    /// Cost: a statement for each entity and batch of those that are not loaded; where copies go to another store,
+    /// Cost: a statement for each entity and batch of those that are not loaded; if copies go to another store,
     /// one for each outside object.
     func settle(loader: ObjectLoader) throws {
         var outside: [NSManagedObjectID] = []

@@ -41,12 +41,12 @@ public struct CopyMap: Sequence {
     /// The number of objects that were copied.
     public var count: Int { originals.count }
 
-    /// The copy of an object; nil where it was not copied, or the copy has another class. Cost: O(1).
+    /// The copy of an object; nil if it was not copied, or the copy has another class. Cost: O(1).
     public subscript<Object: NSManagedObject>(original: Object) -> Object? {
         (unsaved[ObjectIdentifier(original)]?.index ?? index[original.objectID]).flatMap { copies[$0] as? Object }
     }
 
-    /// The copy of the object that had this ID when it was copied; nil where it was not copied. Cost: O(1).
+    /// The copy of the object that had this ID when it was copied; nil if it was not copied. Cost: O(1).
     public subscript(id: NSManagedObjectID) -> NSManagedObject? {
         index[id].map { copies[$0] }
     }

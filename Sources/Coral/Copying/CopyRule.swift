@@ -6,7 +6,7 @@ public enum CopyRule: String, Sendable, Hashable, CaseIterable {
     case copy
     /// The copy refers to the same objects as its original.
     ///
-    /// Where that would remove them from the original, because the inverse is to-one, the links are omitted or the
+    /// If that would remove them from the original, because the inverse is to-one, the links are omitted or the
     /// objects copied, according to `CopyRules.exclusiveLinks`.
     case link
     /// The relationship is not followed. Its inverse may still refer to the copy.

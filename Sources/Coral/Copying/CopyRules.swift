@@ -63,7 +63,7 @@ public struct CopyRules: Sendable {
     public var countsUpNumbers = false
     /// Whether links that change the object at their other end are omitted, so that no existing object is changed.
     public var leavesOthersUntouched = false
-    /// Finds the counterpart of an original's neighbour where the copies are in another store or model. Without it the
+    /// Finds the counterpart of an original's neighbour if the copies are in another store or model. Without it the
     /// natural key is used: the values of the entity's uniqueness constraint.
     public var linkedObject: (@Sendable (NSManagedObject, NSManagedObjectContext) throws -> NSManagedObject?)?
     /// Called when a copy has its attributes, before its relationships are set.
@@ -142,7 +142,7 @@ public struct CopyRules: Sendable {
     // MARK: - Objects and values
 
     /// Copies only those objects of an entity, and of entities that inherit from it, for which a condition holds.
-    /// Others are linked where that is possible. Requested objects are always copied.
+    /// Others are linked if that is possible. Requested objects are always copied.
     public mutating func copy(_ entity: String, where condition: @escaping @Sendable (NSManagedObject) throws -> Bool) {
         conditions[entity] = condition
     }

@@ -58,7 +58,7 @@ struct ParentValue {
     /// The required entity of the ancestor, if any.
     var entity: String?
     var attribute: String
-    /// Whether the attribute keeps the value of a new object where there is no such ancestor; otherwise the original's
+    /// Whether the attribute keeps the value of a new object if there is no such ancestor; otherwise the original's
     /// value is copied.
     var isBlankWithoutParent: Bool
 }

@@ -77,7 +77,7 @@ public struct GraphCopier: Sendable {
 
     /// Copies one object, and the objects that belong to it according to the rules, and returns its copy.
     ///
-    /// Throws as `copy(_:into:store:progress:)` does, and where the copy has another class, which is possible in
+    /// Throws as `copy(_:into:store:progress:)` does, and if the copy has another class, which is possible in
     /// another model.
     public func copy<Object: NSManagedObject>(
         _ object: Object, into context: NSManagedObjectContext? = nil, store: NSPersistentStore? = nil

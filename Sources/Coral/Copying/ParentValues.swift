@@ -26,7 +26,7 @@ struct ParentValues {
         }
     }
 
-    /// The value of the nearest ancestor with such an attribute; nil where none has it.
+    /// The value of the nearest ancestor with such an attribute; nil if none has it.
     private func value(
         of parent: ParentValue, above node: Int, type: NSAttributeType
     ) -> (value: Any?, Void)? {

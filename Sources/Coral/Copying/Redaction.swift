@@ -52,7 +52,7 @@ public struct Redaction: Sendable {
         substitutes[attribute] = substitute
     }
 
-    /// The substitute for a value of an attribute with a type; nil for null, and where the type does not accept the
+    /// The substitute for a value of an attribute with a type; nil for null, and if the type does not accept the
     /// substitute.
     public func substitute(for value: Any?, by substitute: Substitute, of type: NSAttributeType) -> Any? {
         guard Redaction.types(of: substitute)?.types.contains(type) == true else { return nil }
@@ -71,7 +71,7 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// Throws `CopyError` where an attribute's type does not accept the substitute.
+    /// Throws `CopyError` if an attribute's type does not accept the substitute.
     func check(_ substitute: Substitute, fits type: NSAttributeType, at place: String) throws {
         guard let (types, kind) = Redaction.types(of: substitute) else { return }
         guard types.contains(type) else {

@@ -3,13 +3,13 @@ import CoreData
 /// Whether copies inside one SQLite store may be made by the store itself, without creating objects: many times faster,
 /// with the same result.
 ///
-/// This is possible where the store is this package's own, the copies are in the store of the originals, and the rules
+/// This is possible if the store is this package's own, the copies are in the store of the originals, and the rules
 /// need no objects: no closures, conditions or hooks, no values from ancestors other than the owner, no values that
 /// must be made unique. Otherwise, and with Apple's Core Data, copying uses objects whatever is set here.
 public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     /// Copying uses objects.
     case never
-    /// The store copies where no entity has a class of its own: such a class may run code when its objects are inserted
+    /// The store copies if no entity has a class of its own: such a class may run code when its objects are inserted
     /// or saved.
     case automatic
     /// The store copies, and methods such as `awakeFromInsert` and `willSave` are not called.
@@ -21,7 +21,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
     @_spi(Stores) import ManagedObjects
 
     extension CopyBlueprint {
-        /// Copies in the store; nil, without changes, where copying requires objects.
+        /// Copies in the store; nil, without changes, if copying requires objects.
         func copyRows(
             _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, choice: RowCopying, progress: Progress?
         ) throws -> [NSManagedObjectID: NSManagedObjectID]? {
@@ -34,7 +34,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             return result.objectIDs
         }
 
-        /// The rules in the form of the store; nil where some of them need objects.
+        /// The rules in the form of the store; nil if some of them need objects.
         private func rowRules(_ choice: RowCopying, roots: [NSEntityDescription]) -> [RowCopyRequest.Rules]? {
             guard choice != .never, targetModel === model, !rules.needObjects else { return nil }
             var result: [RowCopyRequest.Rules] = []
@@ -55,7 +55,7 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             return result
         }
 
-        /// The source of each attribute's value; nil where one requires an object.
+        /// The source of each attribute's value; nil if one requires an object.
         private func rowSources(
             of copy: EntityCopy, roots: [NSEntityDescription]
         ) -> [String: RowCopyRequest.Source]? {
@@ -74,8 +74,8 @@ public enum RowCopying: String, Sendable, Hashable, CaseIterable {
             return sources
         }
 
-        /// The relationship to the object that an attribute follows, where every object of the entity was reached from
-        /// one and by the inverse of that relationship; nil where this is known only from the walk.
+        /// The relationship to the object that an attribute follows, if every object of the entity was reached from
+        /// one and by the inverse of that relationship; nil if this is known only from the walk.
         private func owner(
             of copy: EntityCopy, roots: [NSEntityDescription], having parent: ParentValue, for attribute: AttributeCopy
         ) -> String? {

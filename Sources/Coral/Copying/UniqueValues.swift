@@ -32,7 +32,7 @@ final class UniqueValues {
 
     /// Makes the values of some copies unique.
     ///
-    /// Throws `CopyError` where a value cannot be made unique. Cost: for each constraint one fetch, and one for each
+    /// Throws `CopyError` if a value cannot be made unique. Cost: for each constraint one fetch, and one for each
     /// round of suffixes that are taken.
     ///
     /// - Parameter followed: Whether to process the constraints with values from ancestors, or the others.
@@ -73,7 +73,7 @@ final class UniqueValues {
         var number = 0
     }
 
-    /// The text of a copy that can be made unique. Nil where a new UUID or number has made the key unique.
+    /// The text of a copy that can be made unique. Nil if a new UUID or number has made the key unique.
     private func candidate(for draft: CopyDraft, _ constraint: UniquenessConstraint) throws -> Candidate? {
         let place = "\(draft.entity.target.name ?? "").\(constraint.properties.joined(separator: ", "))"
         guard case .suffix(let suffix, _) = rule else {
@@ -176,7 +176,7 @@ final class UniqueValues {
 
     // MARK: - Keys
 
-    /// The values of a constraint's properties; nil where one is null, because nulls are never equal.
+    /// The values of a constraint's properties; nil if one is null, because nulls are never equal.
     private func key(of draft: CopyDraft, _ constraint: UniquenessConstraint) -> Key? {
         key(constraint) { name in
             guard let (relationship, target) = neighbour(of: draft, name) else { return .value(draft.value(name)) }
@@ -247,7 +247,7 @@ final class UniqueValues {
         return keys
     }
 
-    /// A property's value for a predicate; nil where no other object can have it.
+    /// A property's value for a predicate; nil if no other object can have it.
     private func fetchable(_ name: String, of draft: CopyDraft) -> Any? {
         guard let (relationship, target) = neighbour(of: draft, name) else { return draft.value(name) }
         return graph.index[target] == nil ? links.object(for: target, by: relationship) : nil

@@ -38,7 +38,7 @@ public final class DeduplicationPlan {
 
     /// Merges the objects of each group into the survivor, in the context, unsaved. A plan can be applied once.
     ///
-    /// Throws `ImportError` where it was already applied, and the errors of fetching. Cost: the relationships of the
+    /// Throws `ImportError` if it was already applied, and the errors of fetching. Cost: the relationships of the
     /// duplicates are loaded.
     public func apply() throws {
         guard !isApplied else { throw ImportError(.misuse, "The plan has already been applied.") }

@@ -32,7 +32,7 @@ public struct Deduplicator {
 
     /// The plan of the changes. Nothing is changed until the plan is applied.
     ///
-    /// Cost: all objects of the entities are loaded. `progress` counts keys. Throws `ImportError` where the identity
+    /// Cost: all objects of the entities are loaded. `progress` counts keys. Throws `ImportError` if the identity
     /// does not fit the model, `CocoaError.userCancelled`, and the errors of fetching.
     public func plan(progress: Progress? = nil) throws -> DeduplicationPlan {
         guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else {
@@ -96,7 +96,7 @@ public struct Deduplicator {
         }
     }
 
-    /// The key of an object, with merged parents replaced by their survivor; nil where a part is null.
+    /// The key of an object, with merged parents replaced by their survivor; nil if a part is null.
     private func key(
         of object: NSManagedObject, _ rule: IdentityRule, _ replaced: [NSManagedObjectID: NSManagedObject]
     ) -> IdentityKey? {

@@ -72,7 +72,7 @@ struct GraphLayering {
         }
     }
 
-    /// Moves half of the boxes that are connected to one box only to its other side, where there are many.
+    /// Moves half of the boxes that are connected to one box only to its other side, if there are many.
     private mutating func spreadLeaves() {
         var edgesOf = [[Int]](repeating: [], count: graph.nodes.count)
         for index in realEdges {

@@ -27,7 +27,7 @@ public struct ModelDiagram: Sendable, Hashable {
     public struct Attribute: Sendable, Hashable {
         /// The attribute's name.
         public var name: String
-        /// The type in Swift, with a question mark where the value is optional.
+        /// The type in Swift, with a question mark if the value is optional.
         public var type: String
         /// Whether the attribute is not stored.
         public var isTransient: Bool
@@ -57,7 +57,7 @@ public struct ModelDiagram: Sendable, Hashable {
         public enum Kind: Sendable, Hashable {
             /// `from` is the parent of `to`.
             case inheritance
-            /// A relationship of `from`, and its inverse, a relationship of `to`, where it has one.
+            /// A relationship of `from`, and its inverse, a relationship of `to`, if it has one.
             case relationship(Relationship, inverse: Relationship?)
         }
 
@@ -145,7 +145,7 @@ extension ModelDiagram.Relationship {
 }
 
 extension ModelDiagram {
-    /// The lines that start at an entity: to the entities that inherit from it, and its relationships where it is the
+    /// The lines that start at an entity: to the entities that inherit from it, and its relationships if it is the
     /// owner.
     private static func lines(of entity: NSEntityDescription, among names: Set<String>) -> [Line] {
         let name = entity.name ?? ""

@@ -15,7 +15,7 @@ import GraphDocuments
 public struct GraphComparison {
     /// The names of objects, which determine the objects that are compared with each other.
     public enum Naming: Sendable, Hashable {
-        /// Primary keys if both sides come from one store, else natural keys where they exist.
+        /// Primary keys if both sides come from one store, else natural keys if they exist.
         case automatic
         /// Natural keys for entities that have one, else primary keys.
         case keys

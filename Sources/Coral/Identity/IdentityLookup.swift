@@ -19,7 +19,7 @@ struct IdentityLookup {
 
     // MARK: - By key
 
-    /// The objects of the entity with the keys; several for a key where the store violates its uniqueness.
+    /// The objects of the entity with the keys; several for a key if the store violates its uniqueness.
     func objects(
         with keys: [IdentityKey], of rule: IdentityRule
     ) throws -> [(IdentityKey, [NSManagedObject])] {
@@ -90,7 +90,7 @@ struct IdentityLookup {
         }
     }
 
-    /// The current key of an object; nil where a part is null.
+    /// The current key of an object; nil if a part is null.
     private func key(of object: NSManagedObject, rule: IdentityRule, _ entity: EntityImport) throws -> IdentityKey? {
         var parts: [IdentityKey.Part] = []
         for part in rule.parts {

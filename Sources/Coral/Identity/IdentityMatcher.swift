@@ -16,7 +16,7 @@ final class IdentityMatcher {
     /// Cached, because every node uses it.
     private let coordinator: NSPersistentStoreCoordinator?
     private var index: [IdentityKey: ImportNode] = [:]
-    /// The nodes that were matched by the ids of the same store, where these take precedence over keys.
+    /// The nodes that were matched by the ids of the same store, if these take precedence over keys.
     private var nodesByURI: [NSManagedObjectID: ImportNode] = [:]
     private(set) var conflicts: [ImportConflict] = []
     private(set) var errors: [ImportError] = []
@@ -115,7 +115,7 @@ final class IdentityMatcher {
         }
     }
 
-    /// The rule of some attributes; the entity's own, where it is the same.
+    /// The rule of some attributes; the entity's own, if it is the same.
     private func rule(for names: [String], of entity: EntityImport) -> IdentityRule {
         if let own = entity.rules.first(where: { $0.parts.map(\.name) == names }) { return own }
         // The key is unique among the objects of the topmost ancestor that has the attributes.
@@ -189,7 +189,7 @@ final class IdentityMatcher {
         }
         if let known = node.matchedID, known != object.objectID {
             guard nodesByURI[known] === node else { return ambiguous(node, known, object.objectID) }
-            // Where the document also contains the other object, it may change that object's key.
+            // If the document also contains the other object, it may change that object's key.
             if nodesByURI[object.objectID] == nil { noteOtherObject(node, object.objectID, keyDecides: false) }
             return
         }

@@ -44,7 +44,7 @@ struct IdentityRules {
     private let identity: ImportIdentity
     private let declared: [String: [String]]
 
-    /// Throws `ImportError` where a key contains a name that its entity does not have.
+    /// Throws `ImportError` if a key contains a name that its entity does not have.
     init(_ model: NSManagedObjectModel, identity: ImportIdentity) throws {
         self.identity = identity
         var declared: [String: [String]] = [:]

@@ -5,10 +5,10 @@ import GraphDocuments
 ///
 /// The first of these that applies is used: the key declared here; the key declared in the model's user info
 /// (`coral.identity` of an entity: names of attributes and to-one relationships, separated by commas); the model's
-/// uniqueness constraints; the id, where the document comes from the same store; the content, with `matchesContent`.
+/// uniqueness constraints; the id, if the document comes from the same store; the content, with `matchesContent`.
 /// Otherwise the record is a new object. The keys of an entity also apply to those that inherit from it.
 ///
-/// Where a record has both a key and an id of the same store, and these belong to different objects, the plan contains
+/// If a record has both a key and an id of the same store, and these belong to different objects, the plan contains
 /// a conflict. The key takes precedence, or the id with `prefersObjectURIs`.
 public struct ImportIdentity: Sendable, Hashable {
     /// The key of the directive in the user info of entities.

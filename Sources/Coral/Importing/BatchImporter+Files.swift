@@ -8,7 +8,7 @@ extension BatchImporter {
     /// No other process or coordinator may write to the store meanwhile. Cost: a copy of the store, which needs its
     /// size once more on the same volume.
     ///
-    /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, also where a coordinator has
+    /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, also if a coordinator has
     /// the store open; the store is then unchanged.
     @discardableResult
     public static func importDocument(

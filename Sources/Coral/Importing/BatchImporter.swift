@@ -14,7 +14,7 @@ import GraphDocuments
 /// memory.
 ///
 /// No plan is kept: the result has counts and the first entries of each kind. Deletion scopes need the whole document
-/// at once and are refused. A key that includes a relationship is resolved only where the related record is in the same
+/// at once and are refused. A key that includes a relationship is resolved only if the related record is in the same
 /// or an earlier batch, as in documents that list owners before the objects they own. Core Data validates each save, so
 /// on Apple's platforms required relationships cannot be imported in batches.
 public struct BatchImporter {
@@ -58,7 +58,7 @@ public struct BatchImporter {
         public internal(set) var missingFiles: [ImportMissingFile] = []
         /// The first conflicts.
         public internal(set) var conflicts: [ImportConflict] = []
-        /// The errors of the first omitted records, where `skipsInvalid` is set.
+        /// The errors of the first omitted records, if `skipsInvalid` is set.
         public internal(set) var errors: [ImportError] = []
         /// The number of omitted records.
         public internal(set) var errorCount = 0
@@ -66,9 +66,9 @@ public struct BatchImporter {
         public internal(set) var savedBatchCount = 0
     }
 
-    /// Imports a document. `progress` counts bytes, those of both passes where there are two.
+    /// Imports a document. `progress` counts bytes, those of both passes if there are two.
     ///
-    /// Cost by rows: one statement for each row and pair written, and one for each entity and 500 records of it where
+    /// Cost by rows: one statement for each row and pair written, and one for each entity and 500 records of it if
     /// the store already had objects; one more for each owner of an ordered relationship. Contexts receive the changed
     /// object IDs afterwards.
     ///

@@ -2,7 +2,7 @@ import CoreData
 import GraphDocuments
 
 /// Imports documents into a context: finds the objects of records by their identity and updates them, inserts new
-/// objects, sets relationships, and deletes objects where the document or the options ask for it.
+/// objects, sets relationships, and deletes objects if the document or the options ask for it.
 ///
 ///     let plan = try GraphImporter(into: context).plan(json, as: Note.self)
 ///     print(plan.summary)                                     // 1 insert, 12 updates, 3 links, 0 errors
@@ -39,7 +39,7 @@ public struct GraphImporter {
     /// Plans the import of a document. With a class, objects at the top of the document that do not state an entity
     /// belong to the entity of that class; the document may be one bare object or an array of objects.
     ///
-    /// Throws `DocumentError` for a document that cannot be read, `ImportError` where the options do not fit the model,
+    /// Throws `DocumentError` for a document that cannot be read, `ImportError` if the options do not fit the model,
     /// `CocoaError.userCancelled`, and errors of fetching. Errors of single records are entries of the plan.
     public func plan<Root: NSManagedObject>(
         _ data: Data, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil

@@ -14,11 +14,11 @@ public struct ImportError: Error, Sendable, Hashable {
     public var entity: String?
     /// The property with the error.
     public var property: String?
-    /// The URI of the stored object, where the record was matched with one.
+    /// The URI of the stored object, if the record was matched with one.
     public var object: String?
     /// For an object that is invalid by the model, the error code in `NSCocoaErrorDomain`.
     public var ruleCode: Int?
-    /// The other errors, where several stopped an import; this error is the first.
+    /// The other errors, if several stopped an import; this error is the first.
     public var others: [ImportError] = []
 
     /// An error of a kind, with a sentence and its subject.

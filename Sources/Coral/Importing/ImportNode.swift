@@ -23,7 +23,7 @@ final class ImportNode {
     /// The key values that references contain.
     var referencedValues: [String: GraphValue] = [:]
     var referencedNodes: [String: ImportNode] = [:]
-    /// The attributes that identify the object, where a mapping states them for this record.
+    /// The attributes that identify the object, if a mapping states them for this record.
     var keyNames: [String]?
     /// Whether the document has only the object's key, so that a new object is incomplete.
     var isStub = false

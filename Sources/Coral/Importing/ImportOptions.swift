@@ -140,7 +140,7 @@ public enum UnknownKeyPolicy: String, Sendable, Hashable, CaseIterable {
 
 /// The meaning of a number in the place of a date.
 public enum NumericDates: Sendable, Hashable {
-    /// Since 1970: seconds, or milliseconds where the number is too large for seconds (beyond the year 5138).
+    /// Since 1970: seconds, or milliseconds if the number is too large for seconds (beyond the year 5138).
     case unix
     /// Seconds since 2001-01-01, as Core Data counts.
     case reference

@@ -187,7 +187,7 @@ extension ImportPerformer {
 
     // MARK: - Targets
 
-    /// The object that an id refers to; nil where there is none and the policy permits that.
+    /// The object that an id refers to; nil if there is none and the policy permits that.
     private mutating func target(
         _ target: ImportNode, _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode,
         at place: () -> DocumentPlace

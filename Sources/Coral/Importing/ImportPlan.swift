@@ -28,7 +28,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     public var conflicts: ImportEntries<ImportConflict> { session.changes.conflicts }
     /// Errors of records. A plan with errors can be applied only if `skipsInvalid` has omitted the invalid records.
     public var errors: ImportEntries<ImportError> { session.changes.errors }
-    /// Members that the model does not have, where `ImportOptions.otherModel` is `keep`.
+    /// Members that the model does not have, if `ImportOptions.otherModel` is `keep`.
     public var leftovers: ImportEntries<ImportLeftover> { session.changes.leftovers }
     /// Values whose files did not exist when the document was written: see `ImportOptions.missingFiles`.
     public var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }

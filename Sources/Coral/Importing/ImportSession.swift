@@ -23,7 +23,7 @@ final class ImportSession {
     }
 
     /// - Parameter context: The session's own context.
-    /// Throws `ImportError` where the options do not fit the model.
+    /// Throws `ImportError` if the options do not fit the model.
     init(
         _ context: NSManagedObjectContext, options: ImportOptions, progress: Progress?, part: Part = .all,
         model: ImportModel? = nil

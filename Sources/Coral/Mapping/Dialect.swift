@@ -43,14 +43,14 @@ public struct Dialect: Sendable {
         self.adjust = adjust
     }
 
-    /// The mapping that a model's user info declares. Throws `MappingError` where it is malformed.
+    /// The mapping that a model's user info declares. Throws `MappingError` if it is malformed.
     public func mapping(of model: NSManagedObjectModel) throws -> Mapping {
         let reading = read(model)
         guard reading.mistakes.allSatisfy(\.isWarning) else { throw MappingError(reading.mistakes) }
         return reading.mapping
     }
 
-    /// All errors in the user info: misspelt directives, invalid values, and what does not fit the model. Empty where
+    /// All errors in the user info: misspelt directives, invalid values, and what does not fit the model. Empty if
     /// there are none.
     public func mistakes(in model: NSManagedObjectModel) -> [MappingMistake] {
         let reading = read(model)
@@ -61,7 +61,7 @@ public struct Dialect: Sendable {
     /// Options for importing documents of the dialect: the mapping, and the library's treatment of references, missing
     /// members, and trailing commas. Other given options are kept.
     ///
-    /// Throws `MappingError` where the user info is malformed.
+    /// Throws `MappingError` if the user info is malformed.
     public func importOptions(
         for model: NSManagedObjectModel, _ base: ImportOptions = ImportOptions()
     ) throws -> ImportOptions {
@@ -75,7 +75,7 @@ public struct Dialect: Sendable {
     /// An exporter that writes documents of the dialect: objects with the destinations of all their mapped
     /// relationships.
     ///
-    /// Throws `MappingError` where the user info is malformed.
+    /// Throws `MappingError` if the user info is malformed.
     public func exporter(for model: NSManagedObjectModel, format: GraphFormat = .json) throws -> GraphExporter {
         var exporter = GraphExporter(format: format, layout: .nested, shape: .everything)
         exporter.mapping = try mapping(of: model)
@@ -127,7 +127,7 @@ extension NSEntityDescription {
     }
 }
 
-/// The text of a directive; nil where there is none.
+/// The text of a directive; nil if there is none.
 func directive(_ key: String, in userInfo: [AnyHashable: Any]?) -> String? {
     userInfo?[key].map { ($0 as? String) ?? "\($0)" }
 }

@@ -28,7 +28,7 @@ enum MagicalImportDialect {
         return reading
     }
 
-    /// The attribute that identifies an entity's objects; nil where there is none.
+    /// The attribute that identifies an entity's objects; nil if there is none.
     private static func key(
         of entity: NSEntityDescription, _ declared: String?, _ name: String, _ property: String?,
         _ reading: inout DialectReading

@@ -7,7 +7,7 @@ extension MappingPlan {
     /// The identity of objects is declared by the mapping, else by the model's `coral.identity`, else by its uniqueness
     /// constraints.
     ///
-    /// Throws `MappingError` with all errors, and `ImportError` where an identity does not fit the model.
+    /// Throws `MappingError` with all errors, and `ImportError` if an identity does not fit the model.
     public convenience init(
         _ mapping: Mapping, model: NSManagedObjectModel, identity: ImportIdentity = ImportIdentity()
     ) throws {

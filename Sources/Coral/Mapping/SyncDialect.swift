@@ -69,7 +69,7 @@ enum SyncDialect {
         return reserved.filter { property == prefix + $0.prefix(1).uppercased() + $0.dropFirst() }
     }
 
-    /// Objects that the document does not list are removed from relationships, and deleted where the inverse is to-one.
+    /// Objects that the document does not list are removed from relationships, and deleted if the inverse is to-one.
     static func adjust(_ options: inout ImportOptions, _ model: NSManagedObjectModel) {
         options.danglingReferences = .skip
         options.reading.allowsTrailingCommas = true
@@ -99,7 +99,7 @@ extension Dialect {
     /// Options for synchronising an entity's objects with a document, as Sync does: objects that are not in the
     /// document are deleted, if `operations` includes it.
     ///
-    /// Throws `MappingError` where the user info is malformed, `ImportError` where the entity does not exist.
+    /// Throws `MappingError` if the user info is malformed, `ImportError` if the entity does not exist.
     public static func syncOptions(
         _ entity: String, in model: NSManagedObjectModel, operations: ImportOptions.Operations = .all,
         relationshipOperations: ImportOptions.Operations? = nil, predicate: NSPredicate? = nil

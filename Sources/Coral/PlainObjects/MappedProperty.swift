@@ -26,7 +26,7 @@ public struct MappedProperty {
     ///   - mapping: The names in documents and the format: `PropertyMapping("profile.name", "name")` reads the first
     ///     that exists and writes the first. Without names, the property's own name is used, converted by the
     ///     importer's key strategy.
-    ///   - elements: The class of a collection's elements where its type does not contain it, as in `[Any]`.
+    ///   - elements: The class of a collection's elements if its type does not contain it, as in `[Any]`.
     public init<Root: Mapped, Value>(
         _ name: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>,
         mapping: PropertyMapping = PropertyMapping(), elements: (any Mapped.Type)? = nil

@@ -62,7 +62,7 @@ private final class Slot {
         case elements([Slot])
     }
 
-    /// Null where a value encodes nothing.
+    /// Null if a value encodes nothing.
     var content = Content.leaf(.value(.null))
 
     init(_ tree: ReadableValue = .value(.null)) { content = .leaf(tree) }

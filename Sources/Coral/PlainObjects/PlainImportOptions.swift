@@ -3,7 +3,7 @@ import GraphDocuments
 
 /// Options for reading documents into plain Swift objects.
 public struct PlainImportOptions {
-    /// Whether values must have the type of the property. Otherwise they are converted where that is lossless, as in
+    /// Whether values must have the type of the property. Otherwise they are converted if that is lossless, as in
     /// `ImportOptions` for managed objects.
     public var isStrict = false
     /// The names in documents of properties without a mapping, and of the coding keys of `Decodable` types.

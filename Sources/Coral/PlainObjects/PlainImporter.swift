@@ -9,7 +9,7 @@ import GraphDocuments
 ///     try PlainImporter().fill(person, from: xml)
 ///
 /// Properties that a document does not contain are not changed; null clears an optional property. Values are converted
-/// to the types of properties where that is lossless (see `PlainImportOptions`).
+/// to the types of properties if that is lossless (see `PlainImportOptions`).
 public struct PlainImporter {
     /// The options.
     public var options: PlainImportOptions

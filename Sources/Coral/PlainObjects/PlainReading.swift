@@ -51,7 +51,7 @@ final class PlainReading {
         return made
     }
 
-    /// A scalar of a type, converted where that is lossless; never null.
+    /// A scalar of a type, converted if that is lossless; never null.
     func scalar(
         _ tree: ReadableValue, as type: GraphValueType, for wanted: Any.Type, at path: PlainPath
     ) throws -> GraphValue {

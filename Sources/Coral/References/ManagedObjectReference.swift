@@ -1,6 +1,6 @@
 import CoreData
 
-/// A reference to a managed object that can be archived, sent and stored: its URI, its entity and, where the entity has
+/// A reference to a managed object that can be archived, sent and stored: its URI, its entity and, if the entity has
 /// one, its natural key.
 ///
 ///     let reference = try ManagedObjectReference(note)
@@ -52,7 +52,7 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
 
     /// Creates a reference from an object's URI, which older archives contain.
     ///
-    /// Throws `ReferenceError` where the URI is not that of a managed object.
+    /// Throws `ReferenceError` if the URI is not that of a managed object.
     public convenience init(uri: URL) throws {
         let path = uri.path.split(separator: "/")
         guard ManagedObjectReference.isObjectURI(uri), let entity = path.first else {
@@ -132,7 +132,7 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
         }
     }
 
-    /// Nil where the archive contains no reference.
+    /// Nil if the archive contains no reference.
     public convenience init?(coder: NSCoder) {
         // On some systems decoding a missing key fails the whole archive.
         func value<Value: NSObject & NSCoding>(_ type: Value.Type, _ key: CodingKeys) -> Value? {

@@ -34,7 +34,7 @@ public struct NaturalKey: Codable, Sendable, Hashable {
         self.values = values
     }
 
-    /// The key of an object; nil where its entity declares none, or values are missing.
+    /// The key of an object; nil if its entity declares none, or values are missing.
     public init?(_ object: NSManagedObject) {
         self.init(object, depth: 0)
     }

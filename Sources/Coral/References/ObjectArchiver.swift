@@ -42,7 +42,7 @@ extension Collection where Element: NSManagedObject {
     }
 
     /// Writes references to the objects to a file, atomically. Throws as `archivedReferences()` does, and
-    /// `DocumentError` where the file cannot be written.
+    /// `DocumentError` if the file cannot be written.
     public func writeReferences(to url: URL) throws {
         let sink = try AtomicFile(path: url.path)
         try archivedReferences().withUnsafeBytes { try sink.write($0) }

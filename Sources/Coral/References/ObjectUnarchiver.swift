@@ -96,7 +96,7 @@ final class ArchivedReferenceResolver {
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
-    /// The object, or the reference where it cannot be resolved.
+    /// The object, or the reference if it cannot be resolved.
     func resolve(_ reference: ManagedObjectReference) -> Any {
         if let object = found[reference] { return object }
         switch reference.resolve(in: context) {

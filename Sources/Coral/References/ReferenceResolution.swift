@@ -61,7 +61,7 @@ extension ManagedObjectReference {
     /// Finds the object in a context by its URI, else by its natural key. Never throws and never traps: a failure is a
     /// reason. Call it on the context's queue.
     ///
-    /// Cost: one statement, and one for the natural key where the URI cannot be resolved.
+    /// Cost: one statement, and one for the natural key if the URI cannot be resolved.
     public func resolve(in context: NSManagedObjectContext) -> ReferenceResolution {
         guard let coordinator = context.rootCoordinator else {
             return .missing(MissingReason(.noCoordinator, "The context has no persistent store coordinator."))

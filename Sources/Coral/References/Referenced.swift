@@ -12,7 +12,7 @@ import CoreData
 /// and the projected value contains the reason.
 @propertyWrapper
 public struct Referenced<Object: NSManagedObject>: Codable {
-    /// The object, or nil where there is none.
+    /// The object, or nil if there is none.
     public var wrappedValue: Object? {
         didSet {
             reference = nil

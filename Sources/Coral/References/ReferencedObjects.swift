@@ -57,7 +57,7 @@ extension UserDefaults {
         set(try Array(objects).archivedReferences(), forKey: key)
     }
 
-    /// The objects whose references are stored under a key; none where the key does not exist.
+    /// The objects whose references are stored under a key; none if the key does not exist.
     public func objects<Object: NSManagedObject>(
         forReferencesKey key: String, in context: NSManagedObjectContext, as type: Object.Type = NSManagedObject.self
     ) throws -> ReferencedObjects<Object> {

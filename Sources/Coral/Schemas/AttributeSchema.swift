@@ -13,7 +13,7 @@ struct AttributeSchema {
 
     typealias JSON = [String: Any]
 
-    /// A value of the type, or null where the attribute is optional, or a file beside the document for large data.
+    /// A value of the type, or null if the attribute is optional, or a file beside the document for large data.
     var json: JSON {
         var choices = [value]
         if type == .binaryData || type == .transformable { choices += [Self.file, Self.missingFile] }
@@ -88,7 +88,7 @@ struct AttributeSchema {
         return schema
     }
 
-    /// A default value as JSON; nil where JSON has no literal for it.
+    /// A default value as JSON; nil if JSON has no literal for it.
     private static func plain(_ value: Any) -> Any? {
         switch value {
         case is NSDecimalNumber: nil

@@ -25,13 +25,13 @@ public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  
     public override class func transformedValueClass() -> AnyClass { NSData.self }
     public override class func allowsReverseTransformation() -> Bool { true }
 
-    /// The archive of a value; nil where it cannot be archived securely.
+    /// The archive of a value; nil if it cannot be archived securely.
     public override func transformedValue(_ value: Any?) -> Any? {
         guard let value else { return nil }
         return try? ObjectArchiver.archivedData(value)
     }
 
-    /// The value of an archive; nil where the data is not an archive, or contains a class that is not allowed.
+    /// The value of an archive; nil if the data is not an archive, or contains a class that is not allowed.
     public override func reverseTransformedValue(_ value: Any?) -> Any? {
         // The bytes are checked before anything is instantiated: an unarchiver must not be given arbitrary bytes.
         guard let data = value as? Data, let tree = try? KeyedArchives.ReadableValue(archive: data),

@@ -20,7 +20,7 @@ struct AttributeTransformer {
     /// The archive of a value. Core Data's own transformers give the same bytes each time, unless the value itself is
     /// unordered.
     ///
-    /// Throws `TransformableError` where the transformer is not registered or returns no data.
+    /// Throws `TransformableError` if the transformer is not registered or returns no data.
     func archive(of value: Any) throws -> Data {
         let transformer = try registered()
         let made =
@@ -35,7 +35,7 @@ struct AttributeTransformer {
 
     /// The value of an archive.
     ///
-    /// Throws `TransformableError` where the transformer is not registered or returns nil.
+    /// Throws `TransformableError` if the transformer is not registered or returns nil.
     func value(of archive: Data) throws -> Any {
         let transformer = try registered()
         let made =

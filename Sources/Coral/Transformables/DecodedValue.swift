@@ -5,9 +5,9 @@ import CoreData
 #endif
 
 extension NSManagedObject {
-    /// The value of a transformable attribute, cast to a type; nil where it has none.
+    /// The value of a transformable attribute, cast to a type; nil if it has none.
     ///
-    /// Throws `TransformableError` with entity and attribute where the attribute does not exist, the value has another
+    /// Throws `TransformableError` with entity and attribute if the attribute does not exist, the value has another
     /// type, its transformer is not registered, or the stored bytes cannot be read. Apple's Core Data does not
     /// distinguish unreadable bytes from missing ones, so that there they give nil.
     public func decodedValue<Value>(forKey key: String, as type: Value.Type = Value.self) throws -> Value? {
@@ -28,7 +28,7 @@ extension NSManagedObject {
         return typed
     }
 
-    /// Throws where there are bytes that cannot be decoded.
+    /// Throws if there are bytes that cannot be decoded.
     func requireReadable(_ attribute: NSAttributeDescription, at place: String) throws {
         guard attribute.attributeType == .transformableAttributeType else { return }
         let name = attribute.valueTransformerName ?? ""

@@ -20,7 +20,7 @@ public final class MutableValues {
     /// The conflicts so far, until they are removed.
     public var conflicts: [ValueConflict] = []
     /// The error that prevented a changed value from being saved when the context was last saved by other means than
-    /// `save()`, which throws it; nil where there was none.
+    /// `save()`, which throws it; nil if there was none.
     public private(set) var error: (any Error)?
 
     private struct Key: Hashable {
@@ -55,7 +55,7 @@ public final class MutableValues {
 
     /// The value of an attribute, for changing in place: a mutable copy, the same one each time.
     ///
-    /// Throws `TransformableError` where the attribute does not exist, has no value, or one of another class, and where
+    /// Throws `TransformableError` if the attribute does not exist, has no value, or one of another class, and if
     /// its transformer is missing or fails. Cost: one encoding and decoding the first time.
     public func value<Value: NSObject>(
         of object: NSManagedObject, forKey attribute: String, as type: Value.Type
@@ -163,7 +163,7 @@ public final class MutableValues {
         entries[key]?.stored = stored
     }
 
-    /// A value that shares nothing with the working value, and is immutable where its class has an immutable variant.
+    /// A value that shares nothing with the working value, and is immutable if its class has an immutable variant.
     private static func frozen(_ value: Any) -> NSObject? {
         if value is any NSMutableCopying, let value = value as? any NSCopying {
             return value.copy(with: nil) as? NSObject

@@ -118,7 +118,7 @@ public struct Tracked<Value> {
         object.setValue(raw, forKey: key)
     }
 
-    /// The attribute's name for messages. Throws where it does not exist, or is of another kind.
+    /// The attribute's name for messages. Throws if it does not exist, or is of another kind.
     private func attribute(of object: NSManagedObject) throws -> String {
         let place = "\(object.entity.name ?? "").\(key)"
         guard let attribute = object.entity.attributesByName[key] else {
@@ -141,7 +141,7 @@ public struct TrackedAttribute<Value> {
     fileprivate let object: NSManagedObject?
     fileprivate let storage: Tracked<Value>
 
-    /// The error of the last assignment or of reading the attribute; nil where there is none.
+    /// The error of the last assignment or of reading the attribute; nil if there is none.
     public var error: (any Error)? {
         if let error = storage.error { return error }
         do {
@@ -152,13 +152,13 @@ public struct TrackedAttribute<Value> {
         }
     }
 
-    /// The value. Throws `TransformableError` where the attribute's value has another type.
+    /// The value. Throws `TransformableError` if the attribute's value has another type.
     public func get() throws -> Value {
         guard let object else { return storage.initialValue }
         return try storage.read(object)
     }
 
-    /// Sets the value. Throws `TransformableError` where it cannot be encoded.
+    /// Sets the value. Throws `TransformableError` if it cannot be encoded.
     public func set(_ value: Value) throws {
         if let object { try storage.write(value, to: object) }
     }

@@ -10,7 +10,7 @@ struct KeyPathResolver {
 
     /// The entity of a name.
     ///
-    /// Throws `ShapeError` with a suggestion where it does not exist.
+    /// Throws `ShapeError` with a suggestion if it does not exist.
     func entity(_ name: String, in keyPath: String) throws -> NSEntityDescription {
         guard let entity = entities[name] else {
             let question = NameSuggestion.question(for: name, in: entities.keys)

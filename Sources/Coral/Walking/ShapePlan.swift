@@ -11,7 +11,7 @@ final class ShapePlan {
     private let rules: [String: RelationshipRule]
     private var entities: [String: EntityPlan] = [:]
 
-    /// Throws `ShapeError` where the shape contains names that the model does not have.
+    /// Throws `ShapeError` if the shape contains names that the model does not have.
     init(_ shape: GraphShape, model: NSManagedObjectModel) throws {
         self.model = model
         self.shape = shape

@@ -44,7 +44,7 @@ enum Base64 {
         }
     }
 
-    /// The bytes of a Base64 text, or nil where it is not valid. White space between groups is ignored, since property
+    /// The bytes of a Base64 text, or nil if it is not valid. White space between groups is ignored, since property
     /// lists and XML break lines; padding at the end is required.
     static func decode(_ text: UnsafeRawBufferPointer) -> Data? {
         var data = Data(capacity: text.count / 4 * 3)

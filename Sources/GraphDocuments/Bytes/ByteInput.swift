@@ -40,7 +40,7 @@ final class ByteInput {
     /// The number of zeros after the window, the size of the widest load.
     static let padding = 16
 
-    /// The size of the document, where it is known.
+    /// The size of the document, if it is known.
     var byteCount: Int? { source.byteCount }
 
     /// The offset of the next byte in the document.

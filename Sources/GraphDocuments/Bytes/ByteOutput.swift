@@ -2,7 +2,7 @@ import Foundation
 
 /// The destination of written bytes.
 public protocol ByteSink: AnyObject {
-    /// Writes bytes in order. Throws `DocumentError` where this fails.
+    /// Writes bytes in order. Throws `DocumentError` if this fails.
     func write(_ bytes: UnsafeRawBufferPointer) throws
     /// Called once after the last byte.
     func finish() throws

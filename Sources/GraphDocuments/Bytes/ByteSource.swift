@@ -4,7 +4,7 @@ import Foundation
 public protocol ByteSource: AnyObject {
     /// Fills the beginning of `buffer` and returns the number of bytes; 0 at the end. Throws `DocumentError`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
-    /// The total number of bytes, where it is known.
+    /// The total number of bytes, if it is known.
     var byteCount: Int? { get }
 }
 
@@ -42,7 +42,7 @@ public final class FileSource: ByteSource {
     private let name: String
     public let byteCount: Int?
 
-    /// Opens the file at `path`. Throws `DocumentError` where it cannot be read.
+    /// Opens the file at `path`. Throws `DocumentError` if it cannot be read.
     public init(path: String) throws {
         name = path
         isOwner = true

@@ -31,18 +31,18 @@ public final class FileDescriptorSink: ByteSink {
 /// A file that is written completely or not at all: bytes go to a temporary file in a `PartialFolder`, which `finish`
 /// renames.
 ///
-/// If it is deallocated before `finish`, the temporary file is removed and an existing file is unchanged. Where the
+/// If it is deallocated before `finish`, the temporary file is removed and an existing file is unchanged. If the
 /// path is a symbolic link, its target is replaced. A device or a pipe is written to directly.
 public final class AtomicFile: ByteSink {
     /// The path of the file.
     public let path: String
-    /// Nil where the bytes are written directly.
+    /// Nil if the bytes are written directly.
     private let folder: PartialFolder?
     private let replacing: Bool
     private var descriptor: Int32
     private var sink: FileDescriptorSink
 
-    /// Opens the temporary file beside `path`. Throws `DocumentError` where the folder cannot be written to.
+    /// Opens the temporary file beside `path`. Throws `DocumentError` if the folder cannot be written to.
     ///
     /// - Parameter replacing: Whether `finish` replaces an existing file; otherwise an existing file is an error.
     public init(path: String, replacing: Bool = true) throws {

@@ -125,7 +125,7 @@ extension GraphValue {
     }
 }
 
-/// The boolean object that equals the number, which is the number itself where it is a boolean: Foundation has two such
+/// The boolean object that equals the number, which is the number itself if it is a boolean: Foundation has two such
 /// instances.
 private func kCFBooleanLike(_ number: NSNumber) -> NSNumber {
     NSNumber(value: number.boolValue)

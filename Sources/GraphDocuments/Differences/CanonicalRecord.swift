@@ -46,7 +46,7 @@ extension RecordUpdate {
         (try? applied(to: record, checking: false)) ?? record
     }
 
-    /// The record with the changes applied. Throws `DeltaError` where the record differs from the old values of the
+    /// The record with the changes applied. Throws `DeltaError` if the record differs from the old values of the
     /// update.
     func applied(to record: GraphRecord, checking: Bool) throws -> GraphRecord {
         var values = Dictionary(record.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })

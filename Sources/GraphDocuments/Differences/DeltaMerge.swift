@@ -32,7 +32,7 @@ public struct DeltaMerge: Sendable {
     /// Merges two deltas from the same state.
     ///
     /// Equal changes of both sides are not a conflict; members of unordered relationships are merged one by one.
-    /// `DeltaConflict.Kind` lists the conflicts. Throws `DeltaError` where there is one and the policy is to fail, and
+    /// `DeltaConflict.Kind` lists the conflicts. Throws `DeltaError` if there is one and the policy is to fail, and
     /// for a delta from a token. Cost: one step for each change.
     public init(_ ours: GraphDelta, _ theirs: GraphDelta, policy: Policy = .fail) throws {
         guard ours.knowledge == .both, theirs.knowledge == .both else {
@@ -66,7 +66,7 @@ public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     /// The record.
     public var subject: RecordSubject
-    /// The attribute or relationship; nil where the conflict concerns the record.
+    /// The attribute or relationship; nil if the conflict concerns the record.
     public var property: String?
     /// The first side's change of the record.
     public var ours: RecordChange
@@ -239,7 +239,7 @@ extension RelationshipChange.Change {
 }
 
 extension RecordChange {
-    /// The change without new links to deleted records, with the first affected property and the destination; nil where
+    /// The change without new links to deleted records, with the first affected property and the destination; nil if
     /// there is no such link.
     fileprivate func withoutLinks(
         to deleted: [RecordID: RecordChange]

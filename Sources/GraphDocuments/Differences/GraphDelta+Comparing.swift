@@ -22,7 +22,7 @@ extension GraphDelta {
     /// Each function passes its state's records to its argument. The old state is read twice, the new one once. Memory
     /// holds the ids and a fingerprint of each record of the old state, and the changes.
     ///
-    /// Throws the errors of the functions, and `DeltaError` where a state contains two records with the same entity and
+    /// Throws the errors of the functions, and `DeltaError` if a state contains two records with the same entity and
     /// id.
     public init(
         from old: ((GraphRecord) throws -> Void) throws -> Void, to new: ((GraphRecord) throws -> Void) throws -> Void

@@ -61,7 +61,7 @@ public struct GraphDelta: Sendable, Hashable {
         return "\(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted"
     }
 
-    /// The change of a record; nil where it is unchanged. Logarithmic in the number of changes.
+    /// The change of a record; nil if it is unchanged. Logarithmic in the number of changes.
     public subscript(subject: RecordSubject) -> RecordChange? {
         var (low, high) = (0, changes.count)
         while low < high {
@@ -89,7 +89,7 @@ public struct GraphDelta: Sendable, Hashable {
 
     /// The records after the delta, in canonical form, sorted by entity and id.
     ///
-    /// With `checking`, throws `DeltaError` where the records differ from the delta's old state; without it, missing
+    /// With `checking`, throws `DeltaError` if the records differ from the delta's old state; without it, missing
     /// records are skipped, and existing ones are changed.
     public func applied(to records: some Sequence<GraphRecord>, checking: Bool = true) throws -> [GraphRecord] {
         try requireApplicable()
@@ -120,7 +120,7 @@ public struct GraphDelta: Sendable, Hashable {
 
     /// This delta joined with one that follows it: records that were inserted and deleted again are omitted.
     ///
-    /// Throws `DeltaError` where the old state of the other is not the new state of this one. Cost: one step for each
+    /// Throws `DeltaError` if the old state of the other is not the new state of this one. Cost: one step for each
     /// change.
     public func followed(by next: GraphDelta) throws -> GraphDelta {
         try requireApplicable()
@@ -158,7 +158,7 @@ public struct GraphDelta: Sendable, Hashable {
         return GraphDelta(joined.values, oldHeader: oldHeader, newHeader: next.newHeader, knowledge: .new)
     }
 
-    /// Nil where the changes cancel each other.
+    /// Nil if the changes cancel each other.
     private static func join(_ first: RecordChange, _ second: RecordChange) throws -> RecordChange? {
         switch (first, second) {
         case (.inserted(let record), .updated(let update)):
@@ -221,7 +221,7 @@ extension RecordUpdate {
 }
 
 extension RelationshipChange {
-    /// Nil where the changes cancel each other.
+    /// Nil if the changes cancel each other.
     fileprivate func followed(by next: RelationshipChange, of subject: RecordSubject) throws -> RelationshipChange? {
         switch (change, next.change) {
         case (.members(let removed, let added), .members(let removedNext, let addedNext)):

@@ -8,7 +8,7 @@ import Foundation
 ///     let delta = try coordinator.changes(since: token)      // the new values of changed properties
 ///
 /// A delta from a token can be applied and joined to the next. It cannot be reverted or merged, because the old values
-/// are unknown. Where that is needed, keep a document instead of a token.
+/// are unknown. If that is needed, keep a document instead of a token.
 public struct GraphToken: Sendable, Hashable {
     private var entities: [String: Records] = [:]
 

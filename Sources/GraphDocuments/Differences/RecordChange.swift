@@ -105,7 +105,7 @@ public struct RecordUpdate: Sendable, Hashable {
     }
 }
 
-/// The old and the new value of an attribute; nil where the record does not contain it.
+/// The old and the new value of an attribute; nil if the record does not contain it.
 public struct AttributeChange: Sendable, Hashable {
     /// The attribute's name.
     public var name: String
@@ -135,7 +135,7 @@ public struct RelationshipChange: Sendable, Hashable {
 
     /// The change of a relationship's members.
     public enum Change: Sendable, Hashable {
-        /// The old and the new target; nil where the record does not contain it.
+        /// The old and the new target; nil if the record does not contain it.
         case replaced(old: RelationshipTarget?, new: RelationshipTarget?)
         /// The members removed from and added to an unordered to-many, each sorted.
         case members(removed: [RecordID], added: [RecordID])
@@ -148,7 +148,7 @@ public struct RelationshipChange: Sendable, Hashable {
         self.change = change
     }
 
-    /// Creates the change between two targets; nil where they are equal.
+    /// Creates the change between two targets; nil if they are equal.
     init?(name: String, isOrdered: Bool, from old: RelationshipTarget?, to new: RelationshipTarget?) {
         guard old != new else { return nil }
         self.name = name

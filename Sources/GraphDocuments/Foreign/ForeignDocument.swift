@@ -84,7 +84,7 @@ private struct ForeignReader {
     /// Reads a dictionary and its nested objects; the outer record comes first. Recursive to the tree's depth, which
     /// its reader limits.
     ///
-    /// - Parameter expected: The entity of an object without a class; nil where it must have one.
+    /// - Parameter expected: The entity of an object without a class; nil if it must have one.
     mutating func readObject(
         _ tree: ReadableValue, _ expected: String?, at pointer: String, isTop: Bool
     ) throws -> RecordID {

@@ -30,7 +30,7 @@ extension JSONReader: TokenSource {
         case .integer16, .integer32, .integer64: if let integer { return .integer(integer) }
         default: break
         }
-        // The number's type without a declaration: an integer where it is written as one and fits, a decimal where a
+        // The number's type without a declaration: an integer if it is written as one and fits, a decimal if a
         // double would lose digits of an integer, else a double.
         if number.isInteger {
             if let integer { return integer == 0 && number.isNegative ? .double(-0.0) : .integer(integer) }

@@ -72,7 +72,7 @@ public struct JSONReader {
 
     /// The bytes read so far.
     public var bytesRead: Int { input.offset }
-    /// The size of the document, where it is known.
+    /// The size of the document, if it is known.
     public var byteCount: Int? { input.byteCount }
     /// The number of open arrays and objects.
     public var depth: Int { frames.count }
@@ -256,6 +256,6 @@ extension JSONReader {
         return value
     }
 
-    /// The number that was read last as a decimal, or nil where it is not exact.
+    /// The number that was read last as a decimal, or nil if it is not exact.
     public var decimal: Decimal? { DecimalText.decimal(text) }
 }

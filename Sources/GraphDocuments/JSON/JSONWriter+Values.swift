@@ -1,5 +1,5 @@
 extension JSONWriter {
-    /// Writes an attribute's value: unchanged where it has the declared type, else tagged with its type.
+    /// Writes an attribute's value: unchanged if it has the declared type, else tagged with its type.
     package mutating func value(_ value: GraphValue, declaredAs attribute: GraphSchema.Attribute?) throws {
         switch value {
         case .null: return try null()

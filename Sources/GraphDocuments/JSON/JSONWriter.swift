@@ -93,7 +93,7 @@ public struct JSONWriter {
         try value.withUTF8 { try quoted(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes a string given as UTF-8, without creating a `String`. Throws `DocumentError` where it is not valid UTF-8.
+    /// Writes a string given as UTF-8, without creating a `String`. Throws `DocumentError` if it is not valid UTF-8.
     public mutating func string(utf8 bytes: UnsafeRawBufferPointer) throws {
         if let index = UTF8Check.firstInvalid(in: bytes) {
             throw DocumentError(.invalidText, "A text to be written is not valid UTF-8 at its byte \(index).")
@@ -130,7 +130,7 @@ public struct JSONWriter {
         try append(IntegerText.longest) { IntegerText.write(value, at: $0) }
     }
 
-    /// Writes a double with the shortest digits that identify it; `"NaN"`, `"Infinity"` or `"-Infinity"` where it is
+    /// Writes a double with the shortest digits that identify it; `"NaN"`, `"Infinity"` or `"-Infinity"` if it is
     /// not finite.
     public mutating func double(_ value: Double) throws {
         guard value.isFinite else { return try quotedLiteral(FloatingText.word(for: value)) }

@@ -13,7 +13,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private var names = JSONKeyCache()
     public private(set) var recordCount = 0
 
-    /// Creates a writer to the output. Throws `DocumentError` where the layout does not fit the schema.
+    /// Creates a writer to the output. Throws `DocumentError` if the layout does not fit the schema.
     public init(to output: ByteOutput, layout: PlainLayout, schema: GraphSchema) throws {
         writer = JSONWriter(to: output)
         var groups = layout

@@ -55,7 +55,7 @@ extension AttributeMappingPlan {
         }
     }
 
-    /// The document's value for a value of the attribute; nil where nothing is written.
+    /// The document's value for a value of the attribute; nil if nothing is written.
     func tree(of value: GraphValue, style: TreeStyle, decimals: PlainLayout.DecimalForm) throws -> ReadableValue {
         var tree: ReadableValue
         switch value {

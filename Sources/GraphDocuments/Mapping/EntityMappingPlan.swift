@@ -79,9 +79,9 @@ final class EntityMappingPlan {
 /// The mapping of one attribute, compiled.
 struct AttributeMappingPlan {
     let attribute: GraphSchema.Attribute
-    /// The paths where the value is read; empty where it is not read.
+    /// The paths where the value is read; empty if it is not read.
     let read: [MappedPath]
-    /// The path where it is written; nil where it is not.
+    /// The path where it is written; nil if it is not.
     var write: MappedPath?
     let functions: MappedFunctions?
     let dates: MappedDateCoder?

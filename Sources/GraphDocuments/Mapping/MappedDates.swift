@@ -67,7 +67,7 @@ struct MappedDateCoder {
             dates.forms.compactMap { if case .format(let format) = $0 { format } else { nil } })
     }
 
-    /// A date, or nil where the value is not a date in any format.
+    /// A date, or nil if the value is not a date in any format.
     func read(_ value: GraphValue) -> GraphValue? {
         switch value {
         case .date: return value
@@ -97,7 +97,7 @@ struct MappedDateCoder {
         return nil
     }
 
-    /// Rounded to milliseconds where the input is not more precise, so that the result is the same as that of an ISO
+    /// Rounded to milliseconds if the input is not more precise, so that the result is the same as that of an ISO
     /// 8601 reader for the same instant.
     private static func secondsSince2001(unix seconds: Double) -> Double {
         let thousandths = (seconds * 1000).rounded()

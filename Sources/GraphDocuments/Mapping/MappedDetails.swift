@@ -4,7 +4,7 @@
 public final class MappedDetails: Sendable {
     /// Whether the record is at the top level of the document.
     public let isTop: Bool
-    /// The properties that identify the object, where they depend on the position in the document.
+    /// The properties that identify the object, if they depend on the position in the document.
     public let key: [String]?
     /// The keys of referenced objects, by the ids in the record's relationships.
     public let references: [RecordID: Reference]
@@ -54,7 +54,7 @@ public final class MappedDetails: Sendable {
 
     /// A value that cannot be read.
     public struct Mistake: Sendable, Hashable {
-        /// The property; nil where the error concerns the whole object.
+        /// The property; nil if the error concerns the whole object.
         public let property: String?
         /// A description of the error, in one sentence.
         public let message: String

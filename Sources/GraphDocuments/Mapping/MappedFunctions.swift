@@ -14,5 +14,5 @@ public struct MappedFunctions {
     }
 }
 
-/// Finds the functions of a transformer by its name; nil where it is unknown.
+/// Finds the functions of a transformer by its name; nil if it is unknown.
 public typealias MappedFunctionLookup = (String) -> MappedFunctions?

@@ -13,7 +13,7 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         var id: RecordID?
         var entity: EntityMappingPlan
         var members: [ReadableValue.Member] = []
-        /// The tree of the whole object, where the mapping has `@value`.
+        /// The tree of the whole object, if the mapping has `@value`.
         var value: ReadableValue?
         /// The object's key in a keyed relationship.
         var key: String?

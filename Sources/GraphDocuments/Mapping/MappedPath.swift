@@ -12,7 +12,7 @@ struct MappedPath: Hashable, Sendable {
     /// The keys that represent an object's position, not its contents.
     enum Place: String { case key = "@key", index = "@index", value = "@value" }
 
-    /// Set where the whole path is such a key.
+    /// Set if the whole path is such a key.
     let place: Place?
 
     /// Nil for an invalid path: empty steps, unclosed brackets, or brackets without a number.
@@ -75,13 +75,13 @@ struct MappedPath: Hashable, Sendable {
 }
 
 extension ReadableValue {
-    /// The value of a member of an object; nil where it does not exist. Linear in the number of members.
+    /// The value of a member of an object; nil if it does not exist. Linear in the number of members.
     package func member(_ name: String) -> ReadableValue? {
         guard case .dictionary(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// The value at the end of a path; nil where a step is missing. A null on the path is treated as a missing rest.
+    /// The value at the end of a path; nil if a step is missing. A null on the path is treated as a missing rest.
     func value(at steps: some Sequence<MappedPath.Step>) -> ReadableValue? {
         var current = self
         for step in steps {

@@ -17,14 +17,14 @@ public struct Mapping: Sendable {
     public var entities: [String: EntityMapping] = [:]
     /// The keys of properties without a declaration.
     public var keys: KeyStrategy
-    /// The format of dates, in addition to ISO 8601 for reading, where a property has none of its own. Nil for ISO 8601
+    /// The format of dates, in addition to ISO 8601 for reading, if a property has none of its own. Nil for ISO 8601
     /// with full precision.
     public var dates: MappedDates?
     /// How decimals are written. Both forms are read.
     public var decimals: PlainLayout.DecimalForm = .string
     /// Whether null is written for a property without a value; otherwise it is omitted.
     public var writesNulls = true
-    /// The path to the array or object with the records, where it is not the document itself: `response.users`.
+    /// The path to the array or object with the records, if it is not the document itself: `response.users`.
     public var root: String?
 
     /// Creates a mapping without declarations.
@@ -51,9 +51,9 @@ public struct Mapping: Sendable {
 public struct EntityMapping: Sendable {
     /// The mappings of single properties, by their names.
     public var properties: [String: PropertyMapping] = [:]
-    /// The properties that identify an object. Nil where the model declares them, or there are none.
+    /// The properties that identify an object. Nil if the model declares them, or there are none.
     public var identity: [String]?
-    /// How the entity of an object is determined from the document. Nil where it is this one.
+    /// How the entity of an object is determined from the document. Nil if it is this one.
     public var choice: EntityChoice?
     /// Transforms an object of the document before it is read.
     public var transformer: MappedTransformer?

@@ -28,7 +28,7 @@ public struct MappingMistake: Sendable, Hashable, CustomStringConvertible {
     public var code: Code
     /// The entity of the declaration.
     public var entity: String
-    /// The property; nil where the error concerns the entity.
+    /// The property; nil if the error concerns the entity.
     public var property: String?
     /// A description of the error, in one sentence.
     public var message: String

@@ -14,7 +14,7 @@ public final class MappingPlan {
 
     /// Checks and compiles a mapping. Cost: a step for each property of each entity.
     ///
-    /// - Parameter identities: For each entity the properties that identify an object, where the mapping does not
+    /// - Parameter identities: For each entity the properties that identify an object, if the mapping does not
     ///   declare them.
     /// - Parameter functions: Finds transformers by name.
     ///
@@ -62,7 +62,7 @@ public final class MappingPlan {
         return plan.write != nil || plan.writeReferences != nil
     }
 
-    /// The attributes of an entity's key with relationships resolved; nil where there is no such key.
+    /// The attributes of an entity's key with relationships resolved; nil if there is no such key.
     func keyLeaves(of entity: String, generation: Int = 0) -> [AttributeMappingPlan]? {
         // A key that passes more entities than there are contains a cycle.
         guard generation <= entities.count, let plan = entities[entity], let identity = plan.identity, !identity.isEmpty

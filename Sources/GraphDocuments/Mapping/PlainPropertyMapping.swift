@@ -11,7 +11,7 @@ package struct PlainPropertyMapping {
     ///
     /// - Parameters:
     ///   - keys: The keys of a property without declared ones.
-    ///   - dates: The format of dates, where the property has none of its own.
+    ///   - dates: The format of dates, if the property has none of its own.
     package init(
         _ mapping: PropertyMapping, of property: String, in type: String, keys: KeyStrategy, dates: MappedDates?,
         transformers: MappedFunctionLookup
@@ -44,7 +44,7 @@ package struct PlainPropertyMapping {
     /// The first members of the property's paths.
     package var firstMembers: [String] { paths.compactMap(\.firstMember) }
 
-    /// The value in a document, and its path; nil where it has none. With `isNew`, defaults are used.
+    /// The value in a document, and its path; nil if it has none. With `isNew`, defaults are used.
     package func value(in tree: ReadableValue, isNew: Bool) throws -> (value: ReadableValue, path: String)? {
         for path in paths {
             guard let value = tree.value(at: path.steps) else { continue }
@@ -87,7 +87,7 @@ package struct PlainDates {
 
     package init(_ dates: MappedDates) { coder = MappedDateCoder(dates) }
 
-    /// A date; nil where the value is not a date in any format.
+    /// A date; nil if the value is not a date in any format.
     package func read(_ value: GraphValue) -> GraphValue? { coder.read(value) }
     /// The value written for a date.
     package func write(_ seconds: Double) -> GraphValue { coder.write(seconds) }

@@ -11,7 +11,7 @@ public struct PropertyMapping: Sendable {
     public var transformer: MappedTransformer?
     /// The format of the attribute's dates; nil for the mapping's format.
     public var dates: MappedDates?
-    /// The value of a new object where no key exists.
+    /// The value of a new object if no key exists.
     public var defaultValue: GraphValue?
     /// Whether the property is read, written, both or neither.
     public var direction: Direction = .both

@@ -2,9 +2,9 @@
 public struct DocumentPlace: Sendable, Hashable {
     /// The byte offset.
     public var offset: Int
-    /// The line, starting at 1; 0 where the document has no lines (a binary property list, a dictionary).
+    /// The line, starting at 1; 0 if the document has no lines (a binary property list, a dictionary).
     public var line: Int
-    /// The column in bytes, starting at 1; 0 where the document has no lines.
+    /// The column in bytes, starting at 1; 0 if the document has no lines.
     public var column: Int
     /// The JSON pointer of the enclosing array or object.
     var container: String
@@ -13,7 +13,7 @@ public struct DocumentPlace: Sendable, Hashable {
     /// The member of that element, or of the container without an index.
     var member: String?
 
-    /// Creates a position; without line and column where there are none.
+    /// Creates a position; without line and column if there are none.
     public init(offset: Int, line: Int = 0, column: Int = 0, pointer: String = "") {
         self.init(offset: offset, line: line, column: column, container: pointer, index: -1, member: nil)
     }
@@ -41,7 +41,7 @@ public struct DocumentPlace: Sendable, Hashable {
         return "…" + text[slash...]
     }
 
-    /// The pointer of the array whose element is at the position; nil where it is not an element of an array.
+    /// The pointer of the array whose element is at the position; nil if it is not an element of an array.
     package var array: String? { index >= 0 && member == nil ? container : nil }
 
     /// The position of a member of the value here.

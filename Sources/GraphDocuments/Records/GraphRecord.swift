@@ -25,12 +25,12 @@ public struct GraphRecord: Sendable, Hashable {
         self.isDeleted = isDeleted
     }
 
-    /// The value of an attribute, or nil where it is absent. Linear in the number of attributes.
+    /// The value of an attribute, or nil if it is absent. Linear in the number of attributes.
     public func value(of attribute: String) -> GraphValue? {
         attributes.first { $0.name == attribute }?.value
     }
 
-    /// The target of a relationship, or nil where it is absent. Linear in the number of relationships.
+    /// The target of a relationship, or nil if it is absent. Linear in the number of relationships.
     public func target(of relationship: String) -> RelationshipTarget? {
         relationships.first { $0.name == relationship }?.target
     }
@@ -42,7 +42,7 @@ public struct GraphRelationship: Sendable, Hashable {
     public var name: String
     /// The destinations.
     public var target: RelationshipTarget
-    /// Whether the order of a to-many matters. Where it does not, writers expect sorted ids.
+    /// Whether the order of a to-many matters. If it does not, writers expect sorted ids.
     public var isOrdered: Bool
 
     /// Creates a relationship.

@@ -1,7 +1,7 @@
 /// The part of a model that documents depend on, as plain values: entities, their attributes with types, their
 /// relationships.
 ///
-/// Readers decode by declared type (a string is a date where the schema declares one); writers use its order.
+/// Readers decode by declared type (a string is a date if the schema declares one); writers use its order.
 public struct GraphSchema: Sendable {
     /// The entities, in the order given.
     public let entities: [Entity]

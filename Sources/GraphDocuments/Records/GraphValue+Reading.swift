@@ -2,7 +2,7 @@ import Foundation
 
 extension GraphValue {
     /// The value converted to the declared type, for formats with fewer types than models: a date in a string, an
-    /// integral double as an integer. Unchanged where the conversion is not exact.
+    /// integral double as an integer. Unchanged if the conversion is not exact.
     func read(as type: GraphValueType) -> GraphValue {
         if self.fits(type) { return self }
         switch (self, type) {
@@ -31,7 +31,7 @@ extension GraphValue {
     /// The text of the value in keys and in text-only formats; nil for null and for values that are not a single text.
     package var documentText: String? { TextValue.text(of: self) }
 
-    /// Creates the value of a type from a text in any of its usual notations; nil where it is invalid.
+    /// Creates the value of a type from a text in any of its usual notations; nil if it is invalid.
     public init?(text: String, as type: GraphValueType) {
         guard let value = TextValue.anyValue(text, as: type) else { return nil }
         self = value

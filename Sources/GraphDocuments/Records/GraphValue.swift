@@ -59,7 +59,7 @@ public struct GraphAttribute: Sendable, Hashable {
 public struct TransformableValue: Sendable {
     /// The output of the attribute's transformer. Nil only in a document that was written by hand.
     public var archive: Data?
-    /// The archive's content as plain values, for human readers. Ignored where there is an archive.
+    /// The archive's content as plain values, for human readers. Ignored if there is an archive.
     public var readable: ReadableValue?
 
     /// Creates a value.
@@ -112,7 +112,7 @@ public indirect enum ReadableValue: Sendable, Hashable {
 public struct ExternalFile: Sendable, Hashable {
     /// The path, relative to the document's folder, with `/` as separator. For a missing file, its name in the store.
     public var path: String
-    /// The file's size in bytes, where known.
+    /// The file's size in bytes, if known.
     public var byteCount: Int64?
     /// Whether the store refers to the file but the file did not exist: the value is lost, the reference is kept.
     public var isMissing = false
@@ -172,7 +172,7 @@ extension GraphValue: Hashable {
 }
 
 extension TransformableValue: Hashable {
-    /// Compared by the archive; by the readable content only where neither has one.
+    /// Compared by the archive; by the readable content only if neither has one.
     public static func == (left: TransformableValue, right: TransformableValue) -> Bool {
         if left.archive == nil, right.archive == nil { return left.readable == right.readable }
         return left.archive == right.archive

@@ -105,7 +105,7 @@ public struct PlacedRecord: Sendable, Hashable {
         self.init(record: record, place: DocumentPlace(offset: 0), hasOwnID: true)
     }
 
-    /// The position of a member's value; the record's own position where it is absent.
+    /// The position of a member's value; the record's own position if it is absent.
     public func place(of member: String) -> DocumentPlace {
         if let key = details?.keys[member] { return place.member(key) }
         var place = place.member(member)

@@ -20,7 +20,7 @@ public protocol RecordReader {
     mutating func next() throws -> GraphRecord?
     /// The bytes consumed so far, for progress.
     var bytesRead: Int { get }
-    /// The size of the document in bytes, where it is known.
+    /// The size of the document in bytes, if it is known.
     var byteCount: Int? { get }
 }
 

@@ -97,7 +97,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ByteSource {
-    /// Reads the rest of the source. Throws `DocumentError` where it exceeds the limit.
+    /// Reads the rest of the source. Throws `DocumentError` if it exceeds the limit.
     public func readAll(atMost limit: Int = .max) throws -> Data {
         var data = Data()
         var piece = [UInt8](repeating: 0, count: 256 * 1024)

@@ -61,7 +61,7 @@ struct PlainKeys {
     let leaves: [String: [GraphSchema.Attribute]]
     let keyEntities: [String: String]
 
-    /// Resolves the layout's keys. Throws `DocumentError` where a key contains a name that the schema does not have,
+    /// Resolves the layout's keys. Throws `DocumentError` if a key contains a name that the schema does not have,
     /// contains a cycle, or leads through an entity without a key.
     init(_ layout: PlainLayout, schema: GraphSchema) throws {
         var layouts: [String: PlainLayout.Entity] = [:]

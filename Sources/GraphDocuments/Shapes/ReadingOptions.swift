@@ -4,7 +4,7 @@ public struct ReadingOptions: Sendable {
     public var limits: DocumentLimits
     /// Whether a trailing comma is accepted before a closing bracket.
     public var allowsTrailingCommas: Bool
-    /// The shape, where the document does not contain it: needed for `.lines` and `.plain` only.
+    /// The shape, if the document does not contain it: needed for `.lines` and `.plain` only.
     public var shape: DocumentShape?
     /// The entity of top-level objects without one. With it, the document may also be a single object or an array of
     /// objects.

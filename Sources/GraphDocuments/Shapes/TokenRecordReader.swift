@@ -29,7 +29,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
         case start
         /// Between the members of the top-level object.
         case container
-        /// In an array of objects; `isMember` where it is a member of a container.
+        /// In an array of objects; `isMember` if it is a member of a container.
         case array(isMember: Bool)
         /// Between consecutive objects.
         case lines

@@ -37,7 +37,7 @@ protocol TokenSource {
     mutating func tokenText() -> String
     /// Whether the text of the token that was read last equals the given one.
     mutating func textIs(_ text: [UInt8]) -> Bool
-    /// The scalar that was read last, converted to the declared type where that is exact; otherwise with the type of
+    /// The scalar that was read last, converted to the declared type if that is exact; otherwise with the type of
     /// the format.
     mutating func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue
     var place: DocumentPlace { get }

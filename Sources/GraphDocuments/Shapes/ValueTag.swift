@@ -1,4 +1,4 @@
-/// The members that contain the type of a value, where neither the format nor the schema does: `{"$date": "2024-…Z"}`.
+/// The members that contain the type of a value, if neither the format nor the schema does: `{"$date": "2024-…Z"}`.
 enum ValueTag: String, CaseIterable {
     case bool = "$bool"
     case integer = "$integer"
@@ -10,11 +10,11 @@ enum ValueTag: String, CaseIterable {
     case data = "$data"
     case uuid = "$uuid"
     case uri = "$uri"
-    /// `true`: a null where the format has none.
+    /// `true`: a null if the format has none.
     case null = "$nil"
     /// The tag of null in documents of earlier versions. Keyed archives read the string `$null` as a missing value.
     case formerNull = "$null"
-    /// An object of elements, each with its own tag where it needs one.
+    /// An object of elements, each with its own tag if it needs one.
     case composite = "$composite"
     /// The bytes of a transformable attribute; `$readable` may follow.
     case archive = "$archive"
@@ -26,7 +26,7 @@ enum ValueTag: String, CaseIterable {
     case missing = "$missing"
     /// A file's size in bytes.
     case size = "$size"
-    /// A string as its UTF-8 in Base64, where the format cannot represent its characters.
+    /// A string as its UTF-8 in Base64, if the format cannot represent its characters.
     case utf8 = "$utf8"
 
     /// The declared type with which the tagged value is read.

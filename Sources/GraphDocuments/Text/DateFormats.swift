@@ -23,7 +23,7 @@ package struct DateFormats {
         }
     }
 
-    /// Seconds since 2001, by the first matching format; nil where none matches.
+    /// Seconds since 2001, by the first matching format; nil if none matches.
     package func seconds(_ text: String) -> Double? {
         for formatter in formatters {
             if let date = formatter.date(from: text) { return date.timeIntervalSinceReferenceDate }
@@ -31,7 +31,7 @@ package struct DateFormats {
         return nil
     }
 
-    /// A date in the first format; nil where there is none.
+    /// A date in the first format; nil if there is none.
     package func text(_ seconds: Double) -> String? {
         formatters.first.map { $0.string(from: Date(timeIntervalSinceReferenceDate: seconds)) }
     }

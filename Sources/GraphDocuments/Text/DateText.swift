@@ -154,7 +154,7 @@ enum DateText {
 
     // MARK: - Reading
 
-    /// The seconds since 2001 of a text, or nil where it is not a date. Besides the output of `write`, any ISO 8601
+    /// The seconds since 2001 of a text, or nil if it is not a date. Besides the output of `write`, any ISO 8601
     /// date and time with a zone (`Z` or `±hh:mm`) is accepted, with any number of digits.
     static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         if text.first == UInt8(ascii: "@") {

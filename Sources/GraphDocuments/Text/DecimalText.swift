@@ -62,7 +62,7 @@ enum DecimalText {
         }
     }
 
-    /// The decimal of a text, or nil where it is not a number or not exact as a `Decimal`.
+    /// The decimal of a text, or nil if it is not a number or not exact as a `Decimal`.
     static func decimal(_ text: UnsafeRawBufferPointer) -> Decimal? {
         if text.elementsEqual("NaN".utf8) { return Decimal.nan }
         guard let scan = NumberScan.scan(text: text) else { return nil }

@@ -47,7 +47,7 @@ struct NumberScan {
         1e20, 1e21, 1e22,
     ]
 
-    /// Parses a number in `bytes`, which end with a byte that no number contains. Returns its length, or nil where
+    /// Parses a number in `bytes`, which end with a byte that no number contains. Returns its length, or nil if
     /// there is no valid JSON number.
     @inline(__always)
     static func scan(_ bytes: UnsafePointer<UInt8>, into result: inout NumberScan) -> Int? {

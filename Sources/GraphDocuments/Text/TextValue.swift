@@ -2,7 +2,7 @@ import Foundation
 
 /// Values as text: the representation in JSON strings and XML of types without a literal.
 package enum TextValue {
-    /// The value of the declared type for a text, or nil where it is not valid. Numbers and booleans are not parsed
+    /// The value of the declared type for a text, or nil if it is not valid. Numbers and booleans are not parsed
     /// here, except for the words for numbers that are not finite: which types are text depends on the format.
     static func value(_ text: UnsafeRawBufferPointer, as type: GraphValueType) -> GraphValue? {
         switch type {
@@ -69,7 +69,7 @@ package enum TextValue {
 
 extension GraphValue {
     /// Creates a value from its text in documents, for types that JSON does not have: dates, data, UUIDs, URIs,
-    /// decimals, numbers that are not finite. Nil where the text is not valid for the type.
+    /// decimals, numbers that are not finite. Nil if the text is not valid for the type.
     package init?(documentText text: String, as type: GraphValueType) {
         var text = text
         guard type != .string, let value = text.withUTF8({ TextValue.value(UnsafeRawBufferPointer($0), as: type) })

@@ -6,7 +6,7 @@ import KeyedArchives
 /// Keys are not escaped: the caller must ensure that no key of foreign data is confused with a tag (see `escapedKey`).
 /// The document is in memory as a whole.
 public enum TreeDocument {
-    /// The maximum nesting depth of arrays and dictionaries, where no lower limit is given. Deallocating a tree is
+    /// The maximum nesting depth of arrays and dictionaries, if no lower limit is given. Deallocating a tree is
     /// recursive.
     public static let depthLimit = 256
 

@@ -22,7 +22,7 @@ final class XMLByteStream: InputStream {
 
     private static let pieceSize = 64 * 1024
 
-    /// Creates a stream of the source's bytes. Reads the first chunk; throws `DocumentError` where the document's
+    /// Creates a stream of the source's bytes. Reads the first chunk; throws `DocumentError` if the document's
     /// beginning is not allowed.
     init(_ source: any ByteSource, limits: DocumentLimits) throws {
         self.source = source

@@ -5,7 +5,7 @@ import Foundation
 /// `XMLParser` would resolve them silently. This library's documents have no document type; Apple's property lists have
 /// one without declarations.
 enum XMLProlog {
-    /// Throws `DocumentError` where the document is not UTF-8, or declares a document type that is not allowed.
+    /// Throws `DocumentError` if the document is not UTF-8, or declares a document type that is not allowed.
     static func check(_ bytes: Data, allowsPlainDocumentType: Bool) throws {
         var scanner = Scanner(bytes: bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { scanner.position += 3 }
@@ -63,7 +63,7 @@ enum XMLProlog {
             return true
         }
 
-        /// Skips everything up to and including the text; returns the part before it, or nil where it is not found.
+        /// Skips everything up to and including the text; returns the part before it, or nil if it is not found.
         mutating func skip(past text: String) -> String? {
             let rest = bytes.dropFirst(position)
             guard let range = rest.range(of: Data(text.utf8)) else { return nil }

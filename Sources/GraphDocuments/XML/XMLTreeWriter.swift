@@ -107,7 +107,7 @@ struct XMLTreeWriter {
         }
     }
 
-    /// Closes a start tag and writes text, escaped where XML cannot represent it.
+    /// Closes a start tag and writes text, escaped if XML cannot represent it.
     private func text(_ value: String) throws {
         var value = value
         try value.withUTF8 { bytes in

@@ -14,7 +14,7 @@ struct ConditionStack {
     /// Whether the next line is compiled.
     var isCompiled: Bool { levels.allSatisfy(\.isCompiled) }
 
-    /// Processes a line that is a directive. False where it is not one.
+    /// Processes a line that is a directive. False if it is not one.
     mutating func take(_ line: [Character]) -> Bool {
         let words = String(line).split(whereSeparator: \.isWhitespace)
         guard let directive = words.first else { return false }
@@ -40,7 +40,7 @@ struct ConditionStack {
         if !levels.isEmpty { change(&levels[levels.count - 1]) }
     }
 
-    /// The value of a condition outside Apple's platforms; nil where it is unknown. Splits at `||` before `&&`; a
+    /// The value of a condition outside Apple's platforms; nil if it is unknown. Splits at `||` before `&&`; a
     /// condition with parentheses around a part is unknown.
     private static func value(of condition: String) -> Bool? {
         let alternatives = condition.components("||").map { alternative -> Bool? in

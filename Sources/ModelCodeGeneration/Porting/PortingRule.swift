@@ -5,7 +5,7 @@ public struct PortingRule: Sendable, Hashable {
     /// The replacement, in one sentence.
     public let replacement: String
 
-    /// The rules, in no particular order; where two match at the same position, the longer pattern is used.
+    /// The rules, in no particular order; if two match at the same position, the longer pattern is used.
     public static let all: [PortingRule] = language + coreData + observation + views + modules
 
     private static let language = [

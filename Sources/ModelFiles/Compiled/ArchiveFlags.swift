@@ -43,7 +43,7 @@ enum PropertyFlags {
 }
 
 extension ModelAttributeType {
-    /// The value class that a compiled model has for the type; nil where the type implies none.
+    /// The value class that a compiled model has for the type; nil if the type implies none.
     var valueClassName: String? {
         switch self {
         case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"

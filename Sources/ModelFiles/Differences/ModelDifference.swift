@@ -16,9 +16,9 @@ public struct ModelDifference: Sendable, Equatable {
         }
 
         public var kind: Kind
-        /// The entity, by its new name where it was renamed.
+        /// The entity, by its new name if it was renamed.
         public var entity: String
-        /// The property of the entity, where the change concerns one, by its new name where it was renamed.
+        /// The property of the entity, if the change concerns one, by its new name if it was renamed.
         public var property: String?
         /// The kind of the property: `attribute`, `relationship` or `fetched property`.
         public var propertyKind: String?
@@ -29,10 +29,10 @@ public struct ModelDifference: Sendable, Equatable {
     /// All changes, sorted by entity and property; those of an entity itself come before those of its properties.
     public let changes: [Change]
     /// The entities, by their new names, whose version hashes differ: a store of the old model opens with the new one
-    /// only after a migration. Empty where no migration is needed.
+    /// only after a migration. Empty if no migration is needed.
     public let differentHashes: [String]
     /// The mapping that lightweight migration from the old model to the new one would infer, and its obstacles.
-    /// Relevant only where hashes differ.
+    /// Relevant only if hashes differ.
     public let mapping: InferredMapping
 
     /// Whether the models are equal. Differences in the source files' tool attributes are ignored.

@@ -1,6 +1,6 @@
 /// The mapping from one model to another that is inferred from the models alone: Core Data's lightweight migration.
 ///
-/// No store is read. Changes that cannot be inferred are listed in ``obstacles``; a migration must only be run where
+/// No store is read. Changes that cannot be inferred are listed in ``obstacles``; a migration must only be run if
 /// that list is empty.
 public struct InferredMapping: Sendable, Equatable {
     /// What happens to the objects of an entity.
@@ -19,7 +19,7 @@ public struct InferredMapping: Sendable, Equatable {
     public struct Property: Sendable, Hashable {
         /// The property of the new model.
         public var name: String
-        /// The property of the old model; nil where the new one starts with its default value, or empty.
+        /// The property of the old model; nil if the new one starts with its default value, or empty.
         public var sourceName: String?
 
         /// A property and its source.
@@ -32,9 +32,9 @@ public struct InferredMapping: Sendable, Equatable {
     /// What happens to one entity.
     public struct Entity: Sendable, Equatable {
         public var kind: Kind
-        /// The entity of the old model; nil where it is new.
+        /// The entity of the old model; nil if it is new.
         public var sourceName: String?
-        /// The entity of the new model; nil where it is removed.
+        /// The entity of the new model; nil if it is removed.
         public var destinationName: String?
         /// All persistent attributes of the new entity, including inherited ones, sorted by name.
         public var attributes: [Property]
@@ -56,9 +56,9 @@ public struct InferredMapping: Sendable, Equatable {
     public struct Obstacle: Sendable, Hashable {
         /// The entity of the new model.
         public var entity: String
-        /// The property of the new model; nil where the obstacle is the entity itself.
+        /// The property of the new model; nil if the obstacle is the entity itself.
         public var property: String?
-        /// The reason as sentences, with a remedy where there is one.
+        /// The reason as sentences, with a remedy if there is one.
         public var reason: String
     }
 

@@ -129,7 +129,7 @@ struct MigrationInference {
 
     private static let otherKind = "It becomes another kind of property."
 
-    /// Why no value can be inferred for an attribute; nil where one can.
+    /// Why no value can be inferred for an attribute; nil if one can.
     private static func obstacle(from before: ModelAttribute?, to after: ModelAttribute) -> String? {
         if after.type == .composite || before?.type == .composite {
             return compositeObstacle(from: before, to: after)
@@ -173,7 +173,7 @@ struct MigrationInference {
         return narrow < wide
     }
 
-    /// Why the references of a relationship cannot be migrated; nil where they can.
+    /// Why the references of a relationship cannot be migrated; nil if they can.
     private func obstacle(from before: ModelRelationship, to after: ModelRelationship) -> String? {
         if before.isToMany, !after.isToMany {
             return "It becomes to-one, and which of several objects to keep cannot be inferred."

@@ -1,12 +1,12 @@
 /// The correspondence between the entities and properties of an older and a newer model.
 ///
-/// Entities and properties are matched by their canonical name: the renaming identifier where there is one, else the
+/// Entities and properties are matched by their canonical name: the renaming identifier if there is one, else the
 /// name. A renaming identifier on the newer side takes precedence over an equal name, and may also be the older name
 /// itself. The rest is matched by equal names.
 ///
 /// Source: "Lightweight Migration" in Apple's Core Data Model Versioning and Data Migration Programming Guide.
 public struct ModelMatch: Sendable {
-    /// An old and a new name; nil where there is none.
+    /// An old and a new name; nil if there is none.
     public typealias Pair = (old: String?, new: String?)
 
     private let oldNames: [String: String]
@@ -29,10 +29,10 @@ public struct ModelMatch: Sendable {
         self.newNames = newNames
     }
 
-    /// The old name of an entity of the new model; nil where the entity is new.
+    /// The old name of an entity of the new model; nil if the entity is new.
     public func oldName(of entity: String) -> String? { oldNames[entity] }
 
-    /// The new name of an entity of the old model; nil where the entity is removed.
+    /// The new name of an entity of the old model; nil if the entity is removed.
     public func newName(of entity: String) -> String? { newNames[entity] }
 
     /// The properties of two lists.

@@ -1,5 +1,5 @@
 extension Model {
-    /// The ancestors of an entity, its parent first. Ends where a parent is unknown or the chain is a cycle.
+    /// The ancestors of an entity, its parent first. Ends if a parent is unknown or the chain is a cycle.
     public func ancestors(of entity: ModelEntity) -> [ModelEntity] {
         ModelInheritance(self).ancestors(of: entity.name)
     }
@@ -20,7 +20,7 @@ public struct ModelInheritance: Sendable {
         entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The ancestors of the entity with a name, its parent first. Ends where a parent is unknown or the chain is a
+    /// The ancestors of the entity with a name, its parent first. Ends if a parent is unknown or the chain is a
     /// cycle.
     public func ancestors(of name: String) -> [ModelEntity] {
         var ancestors: [ModelEntity] = []

@@ -1,5 +1,5 @@
 extension Model {
-    /// The errors in the model, in its order, with file and line where it was read from a source. Empty when a store
+    /// The errors in the model, in its order, with file and line if it was read from a source. Empty when a store
     /// can be created from it.
     ///
     /// Cost: one step for each property and one look-up for each name.

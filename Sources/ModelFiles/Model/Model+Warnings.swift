@@ -1,5 +1,5 @@
 extension Model {
-    /// Likely mistakes in a valid model, in the model's order, with file and line where it was read from a source.
+    /// Likely mistakes in a valid model, in the model's order, with file and line if it was read from a source.
     ///
     /// Cost: one step for each property.
     public func warnings() -> [ModelError] {

@@ -45,7 +45,7 @@ public struct ModelConfiguration: Sendable, Hashable {
     public var name: String
     /// The names of its entities, sorted.
     public var entityNames: [String]
-    /// Whether the source marks the configuration for CloudKit. Nil where the source has no such attribute.
+    /// Whether the source marks the configuration for CloudKit. Nil if the source has no such attribute.
     public var usesCloudKit: Bool?
 
     /// Creates a configuration of the given entities.

@@ -34,9 +34,9 @@ public struct ModelAttribute: ModelProperty {
     public var customValidations: [ModelValidation]
     /// The transformer of a transformable value; nil is the default archiving.
     public var valueTransformerName: String?
-    /// The class of a transformable or binary value, where the model names one that its type does not imply.
+    /// The class of a transformable or binary value, if the model names one that its type does not imply.
     public var valueClassName: String?
-    /// Whether generated code uses a scalar type. Nil where the source has no such attribute. Only in source models.
+    /// Whether generated code uses a scalar type. Nil if the source has no such attribute. Only in source models.
     public var usesScalarValueType: Bool?
     /// How the store computes the value, for a derived attribute.
     public var derivation: ModelDerivation?
@@ -44,7 +44,7 @@ public struct ModelAttribute: ModelProperty {
     public var compositeName: String?
     /// The elements of a composite attribute.
     public var elements: [ModelAttribute]
-    /// Whether the attribute takes part in synchronisation. Nil where the source has no such attribute. Only in source
+    /// Whether the attribute takes part in synchronisation. Nil if the source has no such attribute. Only in source
     /// models.
     public var isSyncable: Bool?
     public var position: ModelPosition

@@ -32,7 +32,7 @@ public struct ModelEntity: Sendable, Equatable {
     public var compoundIndexes: [[String]]
     /// Which source code the tools generate. Only in source models.
     public var codeGeneration: ModelCodeGeneration
-    /// Whether the entity takes part in synchronisation. Nil where the source has no such attribute. Only in source
+    /// Whether the entity takes part in synchronisation. Nil if the source has no such attribute. Only in source
     /// models.
     public var isSyncable: Bool?
     /// The display name's expression for Spotlight. Only in source models.
@@ -81,7 +81,7 @@ public enum ModelCodeGeneration: String, Sendable, Hashable {
 /// The position of a part of a model in a file. All positions are equal: they do not take part in comparisons of
 /// models.
 public struct ModelPosition: Sendable, Hashable {
-    /// The file's path, or nil where there is none.
+    /// The file's path, or nil if there is none.
     public var file: String?
     /// The line, starting at 1, or nil in a file that has no lines.
     public var line: Int?

@@ -13,7 +13,7 @@ public struct ModelFetchedProperty: ModelProperty {
     public var renamingIdentifier: String?
     public var versionHashModifier: String?
     public var userInfo: [String: PropertyListValue]
-    /// Whether the property takes part in synchronisation. Nil where the source has no such attribute. Only in source
+    /// Whether the property takes part in synchronisation. Nil if the source has no such attribute. Only in source
     /// models.
     public var isSyncable: Bool?
     public var position: ModelPosition

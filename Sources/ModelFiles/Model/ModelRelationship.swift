@@ -27,7 +27,7 @@ public struct ModelRelationship: ModelProperty {
     public var userInfo: [String: PropertyListValue]
     /// Conditions on the value.
     public var customValidations: [ModelValidation]
-    /// Whether the relationship takes part in synchronisation. Nil where the source has no such attribute. Only in
+    /// Whether the relationship takes part in synchronisation. Nil if the source has no such attribute. Only in
     /// source models.
     public var isSyncable: Bool?
     public var position: ModelPosition

@@ -139,7 +139,7 @@ extension ModelElementsReader {
         relationship.minimumCount = try slots.integer("XD_PRK_minCount") ?? 0
         relationship.isOrdered = try slots.flag("XD_PRK_ordered")
         let isToMany = try slots.flag("XD_PRK_isToMany")
-        // A to-many relationship without limit has the maximum 0, or 1 in old files where it was to-one before.
+        // A to-many relationship without limit has the maximum 0, or 1 in old files if it was to-one before.
         let maximum = try slots.integer("XD_PRK_maxCount") ?? 0
         relationship.maximumCount = isToMany ? (maximum == 1 ? 0 : maximum) : 1
         if !isToMany, slots["XD_PRK_isToMany"] == nil, maximum != 1 { relationship.maximumCount = maximum }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Arithmetic on values. Integers give integers where the result is one and fits, decimals stay exact, and nil gives
+/// Arithmetic on values. Integers give integers if the result is one and fits, decimals stay exact, and nil gives
 /// nil.
 enum Arithmetic {
     /// The result of a function of two numbers. In arithmetic with a date, numbers are seconds.

@@ -25,7 +25,7 @@ public struct PredicateEvaluationError: Error, Sendable, Equatable, CustomString
     public let code: Code
     /// A description of the error, in one sentence.
     public let message: String
-    /// The text of the comparison or expression with the error; empty where it is not known.
+    /// The text of the comparison or expression with the error; empty if it is not known.
     public var place: String
 
     /// Makes an error.

@@ -22,7 +22,7 @@ public struct PredicateEvaluator: @unchecked Sendable {
     /// - Parameters:
     ///   - subject: the value of `SELF`: a ``PredicateSubject``, or any value.
     ///   - variables: the values of `$name`s, by their names without the dollar sign.
-    /// - Throws: ``PredicateEvaluationError`` where Foundation would raise an exception, and the errors of the subject.
+    /// - Throws: ``PredicateEvaluationError`` if Foundation would raise an exception, and the errors of the subject.
     public func evaluate(_ subject: Any?, variables: [String: Any?] = [:]) throws -> Bool {
         try test(EvaluationScope(subject: PredicateValue(subject), variables: variables))
     }

@@ -12,7 +12,7 @@ public enum PredicateValue {
     case data(Data)
     case uuid(UUID)
     case url(URL)
-    /// An array, a set or an ordered set. Where one side is unordered, equality ignores the order.
+    /// An array, a set or an ordered set. If one side is unordered, equality ignores the order.
     case collection([PredicateValue], ordered: Bool)
     /// An object with keys.
     case object(any PredicateSubject)

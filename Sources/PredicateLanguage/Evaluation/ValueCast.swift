@@ -2,7 +2,7 @@ import Foundation
 
 /// `CAST(value, "type")` at evaluation.
 enum ValueCast {
-    /// The value converted to another type; nil where it cannot be converted.
+    /// The value converted to another type; nil if it cannot be converted.
     static func value(_ value: PredicateValue, as type: String) throws -> PredicateValue {
         if value.isNull { return .null }
         switch type {

@@ -6,7 +6,7 @@ public struct LikePattern: Sendable {
     }
 
     private let parts: [Part]
-    // Set where the pattern has stars at its ends only, so that a plain search is enough.
+    // Set if the pattern has stars at its ends only, so that a plain search is enough.
     private let search: TextSearch?
 
     /// Parses a pattern.

@@ -49,7 +49,7 @@ public struct StringMatcher: Sendable {
 
     /// Whether the operator holds for the text.
     ///
-    /// - Throws: ``PredicateEvaluationError`` with `tooLarge` where a regular expression exceeds its limits of steps or
+    /// - Throws: ``PredicateEvaluationError`` with `tooLarge` if a regular expression exceeds its limits of steps or
     ///   of stack.
     public func matches(_ text: String) throws -> Bool {
         switch method {

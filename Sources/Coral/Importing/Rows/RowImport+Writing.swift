@@ -71,7 +71,7 @@
             if !batch.entity.table.wasEmpty { try loadKeysWithoutIndex(key) }
             var digests: [KeyDigest?] = []
             digests.reserveCapacity(rows.count)
-            /// The batch's rows by the primary keys of matched rows, where all keys of the table are loaded.
+            /// The batch's rows by the primary keys of matched rows, if all keys of the table are loaded.
             var known: [Int64: Int] = [:]
             for row in rows {
                 let digest = RowImport.digest(of: row, in: batch.rows, key)
