@@ -39,6 +39,8 @@ import Testing
     @Test func aContainerLoadsItsStores() throws {
         let container = NSPersistentContainer(name: "People", managedObjectModel: model())
         let description = NSPersistentStoreDescription()
+        #expect(description.type == NSSQLiteStoreType)
+        #expect(description.url == URL(fileURLWithPath: "/dev/null"))
         description.type = NSInMemoryStoreType
         container.persistentStoreDescriptions = [description]
         var calls = 0

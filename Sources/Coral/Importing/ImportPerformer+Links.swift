@@ -89,9 +89,8 @@ extension ImportPerformer {
         guard options.keepsSidesApart, relationship.inverse?.isToMany == false else {
             return object.setValue(target, forKey: relationship.name)
         }
-        object.willChangeValue(forKey: relationship.name)
+        // An announced change would update the inverse. The object is new, so its values are saved in any case.
         object.setPrimitiveValue(target, forKey: relationship.name)
-        object.didChangeValue(forKey: relationship.name)
     }
 
     // MARK: - To many

@@ -160,6 +160,7 @@ extension NSManagedObjectContext {
         changed = []
         changedInEvent = []
         pendingDeletions = []
+        primitiveEdits.removeAll()
         undoRecorder.forgetEvent()
         insertedCount = 0
         updatedCount = 0

@@ -41,6 +41,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var eventInSave: (changes: ObjectChanges, userInfo: [AnyHashable: Any])?
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
+    /// Relationships that accessors have set by their primitive values.
+    final var primitiveEdits = PrimitiveEdits()
     final let childCount = Atomic<Int>(0)
     /// The number of fetched results that are followed in this context; objects that are not registered may be added to
     /// them.

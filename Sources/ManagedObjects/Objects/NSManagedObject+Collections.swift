@@ -50,15 +50,18 @@ extension NSManagedObject {
     }
 }
 
-/// The set that ``NSManagedObject/mutableSetValue(forKey:)`` returns.
+/// The set that ``NSManagedObject/mutableSetValue(forKey:)`` and ``NSManagedObject/primitiveValue(forKey:)`` return.
 final class RelationshipSet: NSMutableSet {
     private var owner: NSManagedObject?
     private var index = 0
+    /// Whether changes leave the inverse to the accessor that makes them.
+    private var isPrimitive = false
 
-    convenience init(owner: NSManagedObject, index: Int) {
+    convenience init(owner: NSManagedObject, index: Int, isPrimitive: Bool = false) {
         self.init(capacity: 0)
         self.owner = owner
         self.index = index
+        self.isPrimitive = isPrimitive
     }
 
     required init(capacity numItems: Int) { super.init(capacity: numItems) }
@@ -80,15 +83,15 @@ final class RelationshipSet: NSMutableSet {
 
     override func add(_ object: Any) {
         guard let object = object as? NSManagedObject else { return }
-        owner?.addMember(object, at: index)
+        owner?.addMember(object, at: index, primitive: isPrimitive)
     }
 
     override func remove(_ object: Any) {
         guard let object = object as? NSManagedObject else { return }
-        owner?.removeMember(object, at: index)
+        owner?.removeMember(object, at: index, primitive: isPrimitive)
     }
 
     override func removeAllObjects() {
-        for member in owner?.members(at: index) ?? [] { owner?.removeMember(member, at: index) }
+        for member in owner?.members(at: index) ?? [] { owner?.removeMember(member, at: index, primitive: isPrimitive) }
     }
 }

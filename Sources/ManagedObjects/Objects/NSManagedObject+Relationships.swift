@@ -56,30 +56,32 @@ extension NSManagedObject {
     }
 
     /// Adds an object to a to-many relationship, at a position or at the end.
-    final func addMember(_ member: NSManagedObject, at index: Int, position: Int? = nil) {
+    ///
+    /// - Parameter primitive: Whether the inverse is left to `didChangeValue(forKey:)`; see ``PrimitiveEdits``.
+    final func addMember(_ member: NSManagedObject, at index: Int, position: Int? = nil, primitive: Bool = false) {
         let place = layout.toMany[index]
-        willChangeValue(forKey: place.name)
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: place.name)
         let memberKey = adoptedKey(of: member)
         let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         if state.add(memberKey, at: position) {
             self.state.insert(.relationshipChanged)
-            member.joinInverse(of: self, by: layout.links.toMany[index])
+            if !primitive { member.joinInverse(of: self, by: layout.links.toMany[index]) }
         }
-        didChangeValue(forKey: place.name)
+        if !primitive { didChangeValue(forKey: place.name) }
     }
 
-    final func removeMember(_ member: NSManagedObject, at index: Int) {
+    final func removeMember(_ member: NSManagedObject, at index: Int, primitive: Bool = false) {
         let place = layout.toMany[index]
-        willChangeValue(forKey: place.name)
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: place.name)
         let link = layout.links.toMany[index]
         var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         // The members are not loaded if the member's own reference shows that it is one.
         if !state.isLoaded, !member.refers(to: key, at: link.inverse) { state = loadedToManyState(at: index) }
         if state.remove(member.key, keepsOrder: place.isOrdered) {
             self.state.insert(.relationshipChanged)
-            member.leaveInverse(of: self, by: link)
+            if !primitive { member.leaveInverse(of: self, by: link) }
         }
-        didChangeValue(forKey: place.name)
+        if !primitive { didChangeValue(forKey: place.name) }
     }
 
     /// Replaces all members by other objects.
@@ -88,7 +90,7 @@ extension NSManagedObject {
         for object in objects where !object.layout.isKind(of: place.destination) {
             throw UnacceptableValue(expected: place.destination.name ?? "", actual: object.entity.name ?? "")
         }
-        if !primitive { willChangeValue(forKey: place.name) }
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: place.name)
         let state = loadedToManyState(at: index)
         var wanted = KeyList()
         wanted.reserveCapacity(objects.count)
@@ -161,6 +163,7 @@ extension NSManagedObject {
     }
 
     final func setPrimitiveReference(slot: Int, to object: NSManagedObject?) {
+        notePrimitiveEdit(of: .slot(slot))
         let target = object.map(adoptedKey)
         setPrimitiveSlot(slot, to: target.map { .reference($0) } ?? .null)
     }
@@ -265,7 +268,7 @@ extension NSManagedObject {
 /// Inherited properties have the same places in subentities, so that the ends of the declared destination are valid for
 /// objects of its subentities. A class, because every edit passes it on.
 final class RelationshipLinks {
-    enum End {
+    enum End: Equatable {
         case none
         case slot(Int)
         case toMany(Int)

@@ -181,6 +181,7 @@ open class NSManagedObject: NSObject {
     }
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {
+        if state.contains(.setPrimitively) { updateInverse(ofPrimitivelySet: key) }
         noteDidChange(key)
         if state.contains(.observed) { context?.observations.didChange(key, of: self) }
     }
@@ -238,15 +239,22 @@ open class NSManagedObject: NSObject {
         preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")
     }
 
-    /// The value of a property, without calling `willAccessValue(forKey:)`.
+    /// The value of a property, without calling `willAccessValue(forKey:)`. A to-many relationship is a mutable set or
+    /// ordered set: changes to it change the relationship as ``setPrimitiveValue(_:forKey:)`` does.
     open func primitiveValue(forKey key: String) -> Any? {
         context?.checkQueue()
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
         noteReading(ofKey: key)
-        return publicValue(at: place)
+        guard case .toMany(let index) = place else { return publicValue(at: place) }
+        realise()
+        return layout.toMany[index].isOrdered
+            ? RelationshipOrderedSet(owner: self, index: index, isPrimitive: true)
+            : RelationshipSet(owner: self, index: index, isPrimitive: true)
     }
 
-    /// Sets a property without marking the object as changed and without changing the inverse.
+    /// Sets a property without marking the object as changed and without changing the inverse. In an accessor, call it
+    /// between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`: the former marks the object as changed, the
+    /// latter changes the inverse of a relationship.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         context?.checkQueue()
         guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
@@ -436,6 +444,8 @@ struct ObjectState: OptionSet {
     static let observed = ObjectState(rawValue: 4096)
     /// It was looked up a second time: see `ObjectRegistry`.
     static let metAgain = ObjectState(rawValue: 8192)
+    /// Relationships were set by their primitive values: see `PrimitiveEdits`.
+    static let setPrimitively = ObjectState(rawValue: 16384)
 }
 
 /// The store that an object was assigned to. A separate object, because a weak reference in each managed object would

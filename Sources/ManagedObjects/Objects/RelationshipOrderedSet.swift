@@ -1,6 +1,7 @@
 import Foundation
 
-/// The ordered set that ``NSManagedObject/mutableOrderedSetValue(forKey:)`` returns.
+/// The ordered set that ``NSManagedObject/mutableOrderedSetValue(forKey:)`` and
+/// ``NSManagedObject/primitiveValue(forKey:)`` return.
 ///
 /// Foundation's class uses storage of its own that a subclass cannot access. So this set also contains the members,
 /// lets Foundation change them, and then assigns them to the relationship; single changes go to the relationship
@@ -8,12 +9,15 @@ import Foundation
 final class RelationshipOrderedSet: NSMutableOrderedSet {
     private var owner: NSManagedObject?
     private var index = 0
+    /// Whether changes leave the inverse to the accessor that makes them.
+    private var isPrimitive = false
 
-    convenience init(owner: NSManagedObject, index: Int) {
+    convenience init(owner: NSManagedObject, index: Int, isPrimitive: Bool = false) {
         self.init(capacity: 0)
         super.addObjects(from: owner.members(at: index))
         self.owner = owner
         self.index = index
+        self.isPrimitive = isPrimitive
     }
 
     override init(capacity numItems: Int) { super.init(capacity: numItems) }
@@ -34,25 +38,25 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     override func insert(_ object: Any, at position: Int) {
         guard let object = object as? NSManagedObject, !contains(object) else { return }
         super.insert(object, at: position)
-        owner?.addMember(object, at: index, position: position)
+        owner?.addMember(object, at: index, position: position, primitive: isPrimitive)
     }
 
     override func removeObject(at position: Int) {
         guard let object = object(at: position) as? NSManagedObject else { return }
         super.removeObject(at: position)
-        owner?.removeMember(object, at: index)
+        owner?.removeMember(object, at: index, primitive: isPrimitive)
     }
 
     override func remove(_ object: Any) {
         super.remove(object)
-        if let object = object as? NSManagedObject { owner?.removeMember(object, at: index) }
+        if let object = object as? NSManagedObject { owner?.removeMember(object, at: index, primitive: isPrimitive) }
     }
 
     // MARK: - Changes of many members
 
     private func makeRelationshipEqual() {
         // All members come from the relationship or from `insert`, so their types are right.
-        try? owner?.setMembers(array.compactMap { $0 as? NSManagedObject }, at: index)
+        try? owner?.setMembers(array.compactMap { $0 as? NSManagedObject }, at: index, primitive: isPrimitive)
     }
 
     override func replaceObject(at position: Int, with object: Any) {

@@ -93,11 +93,12 @@ extension NSPersistentStoreCoordinator {
             sourceOptions: sourceOptions, ofType: sourceType.rawValue)
     }
 
-    /// Destroys a store: deletes its rows, then removes its files. Does nothing if there is no store. Remove the store
-    /// from coordinators first.
+    /// Destroys a store: deletes its rows and tables and the files of its large values. Of an SQLite store an empty
+    /// file stays, as with Apple's framework; the files of other stores are removed. Does nothing if there is no store.
+    /// Remove the store from coordinators first.
     ///
-    /// - Throws: Code 134000 for a type without a class; code 134070 if the file is not an SQLite database or is in
-    ///   use, unless `NSPersistentStoreForceDestroyOption` is set.
+    /// - Throws: Code 134000 for a type without a class; code 134070 when the file is no SQLite database or is in use,
+    ///   unless `NSPersistentStoreForceDestroyOption` is set.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {

@@ -20,8 +20,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// Whether a container adds the store on another thread and returns before it has been added.
     open var shouldAddStoreAsynchronously: Bool = false
 
-    /// Creates a description of an SQLite store without a location.
-    public override init() {}
+    /// Creates a description of an SQLite store at `/dev/null`, which is in memory.
+    public override init() { url = URL(fileURLWithPath: "/dev/null") }
 
     /// Creates a description of an SQLite store.
     public init(url: URL) {

@@ -41,22 +41,24 @@ struct StoreFiles {
         return start == Data("SQLite format 3\0".utf8)
     }
 
-    /// Empties the database, so that connections that have it open detect the deletion, and then removes the files.
-    /// Does nothing if there is no store.
+    /// Empties the database, which also tells connections that have it open, and removes the other files. The file of
+    /// the database stays, as with Apple's framework; a store can be added there again. Without a database only the
+    /// other files are removed.
     ///
-    /// - Parameter forced: Whether to remove files that are not a database or are in use.
+    /// - Parameter forced: Whether to empty files that are not a database or are in use.
     func destroy(forced: Bool) throws {
         if exists {
             do {
                 let queue = try Self.open(path)
                 try queue.erase()
                 try queue.close()
-            } catch  where !forced {
-                throw Self.failure(error, "The store could not be destroyed.", url)
-            } catch {}
+            } catch {
+                guard forced else { throw Self.failure(error, "The store could not be destroyed.", url) }
+                try Data().write(to: url)
+            }
         }
         let folder = sharesSupportDirectory ? [] : [supportDirectory.path]
-        for path in [path] + companions + folder where FileManager.default.fileExists(atPath: path) {
+        for path in companions + folder where FileManager.default.fileExists(atPath: path) {
             try FileManager.default.removeItem(atPath: path)
         }
     }

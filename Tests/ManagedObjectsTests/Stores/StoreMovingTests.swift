@@ -90,14 +90,20 @@ import Testing
         }
     }
 
-    @Test func aDestroyedStoreLeavesNothing() throws {
+    @Test func aDestroyedStoreLeavesAnEmptyFileInWhichAStoreCanBeMade() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let bench = try RowBench(NSSQLiteStoreType, url: file("a.sqlite"))
         try fill(bench)
         try bench.coordinator.remove(bench.store)
         try bench.coordinator.destroyPersistentStore(at: file("a.sqlite"), type: .sqlite, options: nil)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.sqlite"])
         try bench.coordinator.destroyPersistentStore(at: file("a.sqlite"), type: .sqlite, options: nil)
+        let again = try RowBench(NSSQLiteStoreType, url: file("a.sqlite"))
+        #expect(try again.insert("Tag", [["name": .string("new")]]) == [1])
+        try again.coordinator.remove(again.store)
+        try FileManager.default.removeItem(at: file("a.sqlite"))
+        try again.coordinator.destroyPersistentStore(at: file("a.sqlite"), type: .sqlite, options: nil)
+        #expect(!FileManager.default.fileExists(atPath: file("a.sqlite").path))
     }
 
     @Test func `a file that is not a store is destroyed only with force`() throws {
@@ -111,7 +117,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: file("a.sqlite").path))
         try coordinator.destroyPersistentStore(
             at: file("a.sqlite"), type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
-        #expect(!FileManager.default.fileExists(atPath: file("a.sqlite").path))
+        #expect(try Data(contentsOf: file("a.sqlite")).isEmpty)
     }
 
     @Test func `metadata are read and written without adding the store`() throws {
