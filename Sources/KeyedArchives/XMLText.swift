@@ -14,13 +14,7 @@ public enum XMLText {
             throw ArchiveError(.malformed, "The text is not valid UTF-8.", byteOffset: offset)
         }
         var utf8 = Array(text.utf8)
-        if utf8.starts(with: [0xEF, 0xBB, 0xBF]) { utf8.replaceSubrange(..<3, with: repeatElement(0x20, count: 3)) }
-        // The parser would follow a declaration of another encoding; blanks keep lines and columns unchanged.
-        if let start = utf8.firstIndex(where: { $0 > 0x20 }), utf8[start...].starts(with: Array("<?xml".utf8)),
-            let end = utf8[start...].firstIndex(of: UInt8(ascii: ">"))
-        {
-            for index in utf8.indices[start...end] where utf8[index] != UInt8(ascii: "\n") { utf8[index] = 0x20 }
-        }
+        XMLDeclaration.blank(&utf8)
         let data = Data(utf8)
         if let offset = XMLInstructionScan.firstBare(in: data) {
             throw ArchiveError(.malformed, "A processing instruction has no content.", byteOffset: offset)

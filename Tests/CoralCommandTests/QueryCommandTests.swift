@@ -31,6 +31,12 @@ import Testing
         #expect(run.output == "title,tags.name\r\nGroceries,home\r\n\"Garden, \"\"big\"\"\",home\r\n")
     }
 
+    @Test func `CSV quotes a quote before a combining mark`() throws {
+        let store = try NotesStore(titles: ["a\"\u{301},=b"])
+        let run = try CommandRun("query", store.path, "--entity", "Note", "--columns", "title", "--format", "csv")
+        #expect(Array(run.output.utf8) == Array("title\r\n\"a\"\"\u{301},=b\"\r\n".utf8))
+    }
+
     @Test func `JSON has numbers, nulls and arrays`() throws {
         let run = try query("--columns", "title,rank,author.name,tags", "--limit", "1", "--offset", "1", "--json")
         let rows = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]])

@@ -114,6 +114,9 @@ import Testing
 
     @Test func `words are quoted for each shell`() {
         #expect(CompletionWord.quoted("it's $x", for: .bash) == "'it'\\''s $x'")
+        #expect(Array(CompletionWord.quoted("a'\u{301}$x", for: .bash).utf8) == Array("'a'\\''\u{301}$x'".utf8))
+        #expect(Array(CompletionWord.quoted("a:\u{301}", for: .zsh).utf8) == Array("a\\:\u{301}".utf8))
+        #expect(CompletionWord.words(["a"], after: "'\u{301}x.") == ["\u{301}x.a"])
         #expect(CompletionWord.quoted("a:b\\c", for: .zsh) == "a\\:b\\\\c")
         #expect(CompletionWord.quoted("a:b", for: .fish) == "a:b")
         #expect(CompletionWord.words(["b", "a-b", "a", "$a", "a\u{1B}", ""], after: "x.") == ["x.a", "x.b"])

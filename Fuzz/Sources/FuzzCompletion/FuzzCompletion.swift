@@ -11,12 +11,18 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let lines = String(decoding: input(bytes, count), as: UTF8.self).components(separatedBy: "\n")
     let typed = lines.first ?? ""
     for word in CompletionWord.words(Array(lines.dropFirst()), after: typed) {
-        let isQuoted = typed.hasPrefix("'") || typed.hasPrefix("\"")
-        let name = String(decoding: word.utf8.dropFirst(typed.utf8.count - (isQuoted ? 1 : 0)), as: UTF8.self)
-        precondition(!name.unicodeScalars.contains { "$`\"'\\;&|<>(){}[]*?!#~ \t\r\n".unicodeScalars.contains($0) })
-        let quoted = CompletionWord.quoted(word, for: .bash)
-        let parts = quoted.dropFirst().dropLast().components(separatedBy: "'\\''")
-        precondition(quoted.hasPrefix("'") && quoted.hasSuffix("'") && !parts.contains { $0.contains("'") })
+        // Bytes, as a shell reads them: a quote and a combining mark are one `Character`.
+        let isQuoted = typed.utf8.first == UInt8(ascii: "'") || typed.utf8.first == UInt8(ascii: "\"")
+        let name = word.utf8.dropFirst(typed.utf8.count - (isQuoted ? 1 : 0))
+        precondition(!name.contains { "$`\"'\\;&|<>(){}[]*?!#~ \t\r\n".utf8.contains($0) })
+        let quoted = Array(CompletionWord.quoted(word, for: .bash).utf8)
+        let quote = UInt8(ascii: "'")
+        precondition(quoted.count >= 2 && quoted.first == quote && quoted.last == quote)
+        var rest = quoted.dropFirst().dropLast()
+        while let position = rest.firstIndex(of: quote) {
+            precondition(rest[position...].starts(with: "'\\''".utf8))
+            rest = rest[position...].dropFirst(4)
+        }
     }
     return 0
 }

@@ -55,9 +55,11 @@ private func read(_ url: URL) {
             options: [NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        context.performAndWait { for entity in model.entities { attempt { try readObjects(of: entity, in: context) } } }
+        context.performAndWait {
+            for entity in model.entities { attempt { try readObjects(of: entity, in: context) } }
+            attempt { _ = try RowCheck(url: url, model: model).problems(in: context) { _, _ in } }
+        }
     }
-    attempt { _ = try RowCheck(url: url, model: model).problems { _, _ in } }
 }
 
 private func readObjects(of entity: NSEntityDescription, in context: NSManagedObjectContext) throws {

@@ -55,7 +55,12 @@ extension ModelDiagram {
     }
 
     private static func quoted(_ name: String) -> String {
-        let text = name.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+        // Scalars: a quote and a combining mark are one `Character`.
+        var text = ""
+        for scalar in name.unicodeScalars {
+            if scalar == "\\" || scalar == "\"" { text += "\\" }
+            text.unicodeScalars.append(scalar)
+        }
         return "\"\(text)\""
     }
 }

@@ -10,8 +10,8 @@ package enum CompletionWord {
     package static func words(_ names: [String], after typed: String = "") -> [String] {
         guard !typed.contains(where: \.isNewline) else { return [] }
         // A leading quote is part of the shell's syntax; the shell compares and inserts the text inside it.
-        let isQuoted = typed.hasPrefix("'") || typed.hasPrefix("\"")
-        let start = isQuoted ? String(typed.dropFirst()) : typed
+        let isQuoted = typed.utf8.first == UInt8(ascii: "'") || typed.utf8.first == UInt8(ascii: "\"")
+        let start = isQuoted ? String(typed.unicodeScalars.dropFirst()) : typed
         return names.filter(isPlain).sorted().map { quoted(start + $0, for: CompletionShell.requesting) }
     }
 
@@ -27,11 +27,15 @@ package enum CompletionWord {
     package static func quoted(_ word: String, for shell: CompletionShell?) -> String {
         switch shell {
         // The script passes the words to compgen -W, which expands unquoted text and then removes quotes.
-        case .bash?: "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        case .bash?: "'" + replacing("'", by: "'\\''", in: word) + "'"
         // A colon would start the description of the word.
-        case .zsh?:
-            word.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: ":", with: "\\:")
+        case .zsh?: replacing(":", by: "\\:", in: replacing("\\", by: "\\\\", in: word))
         default: word
         }
+    }
+
+    /// Replaces bytes, as a shell reads them: a quote and a combining mark are one `Character`.
+    private static func replacing(_ mark: String, by replacement: String, in word: String) -> String {
+        word.replacingOccurrences(of: mark, with: replacement, options: .literal)
     }
 }

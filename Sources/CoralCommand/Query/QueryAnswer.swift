@@ -59,7 +59,8 @@ struct QueryAnswer {
 
     private static func field(_ text: String) -> String {
         let isPlain = !text.unicodeScalars.contains { "\",\r\n".unicodeScalars.contains($0) }
-        return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        // A literal search: a quote and a combining mark are one `Character`.
+        return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""
     }
 
     /// An array with one object per line; the keys are the column titles.

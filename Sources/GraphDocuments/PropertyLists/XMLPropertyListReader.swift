@@ -20,7 +20,9 @@ enum XMLPropertyListReader {
                 .syntax, "A processing instruction has no content.", at: DocumentPlace(offset: offset))
         }
         let builder = PropertyListBuilder(depthLimit: depthLimit)
-        let parser = XMLParser(data: data)
+        var bytes = Array(data)
+        XMLDeclaration.blank(&bytes)
+        let parser = XMLParser(data: Data(bytes))
         parser.shouldResolveExternalEntities = false
         parser.delegate = builder
         let succeeded = parser.parse()

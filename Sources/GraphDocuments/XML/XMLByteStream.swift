@@ -31,6 +31,7 @@ final class XMLByteStream: InputStream {
         fill()
         if let error { throw error }
         try XMLProlog.check(Data(checked), allowsPlainDocumentType: false)
+        XMLDeclaration.blank(&checked)
     }
 
     override func open() {}

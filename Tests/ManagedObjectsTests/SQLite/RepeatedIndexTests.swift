@@ -39,4 +39,22 @@ struct RepeatedIndexTests {
         }
         #expect(names == ["Z_Element_domain", "Z_Element_label"])
     }
+
+    @Test func `a text in the condition of an index stays a text`() throws {
+        let attribute = NSAttributeDescription("domain", .stringAttributeType)
+        let entity = NSEntityDescription("Element", [attribute])
+        let index = NSFetchIndexDescription(
+            name: "domain", elements: [NSFetchIndexElementDescription(property: attribute, collationType: .binary)])
+        // A quote and a combining mark are one `Character`, but SQLite reads the quote.
+        index.partialIndexPredicate = NSPredicate(
+            format: "domain == %@", "x'\u{301} OR 1); DROP TABLE Z_METADATA; --")
+        entity.indexes = [index]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let folder = try StoreFolder()
+        let open = try OpenStore(at: folder.url, model: model)
+        try open.insert("Element", key: 1, ["domain": .string("one")])
+        #expect(try open.sql("SELECT count(*) FROM Z_METADATA") == [1])
+        #expect(try open.sql("SELECT count(*) FROM sqlite_master WHERE name = 'Z_Element_domain'") == [1])
+    }
 }

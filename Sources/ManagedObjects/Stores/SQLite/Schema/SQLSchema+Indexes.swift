@@ -142,7 +142,8 @@ extension SQLSchema {
         case let number as Int: String(number)
         case let number as Int64: String(number)
         case let number as Double: number.isFinite ? String(number) : nil
-        case let text as String: "'" + text.replacing("'", with: "''") + "'"
+        // A literal search: a quote and a combining mark are one `Character`, but SQLite reads the quote.
+        case let text as String: "'" + text.replacingOccurrences(of: "'", with: "''", options: .literal) + "'"
         default: nil
         }
     }
