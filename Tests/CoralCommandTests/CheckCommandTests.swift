@@ -83,6 +83,29 @@
             #expect(!run.output.contains("***"))
         }
 
+        @Test(arguments: [
+            ("UPDATE Z_METADATA SET Z_PLIST = 7", "The metadata of the store are damaged"),
+            ("UPDATE Z_METADATA SET Z_PLIST = x'00'", "The metadata of the store are damaged"),
+            ("UPDATE Z_MODELCACHE SET Z_CONTENT = 7", "The model that is cached in the store is damaged"),
+            ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'", "The model that is cached in the store is damaged"),
+            ("ALTER TABLE Z_PRIMARYKEY RENAME TO gone", "it lacks the table Z_PRIMARYKEY"),
+            ("INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME) VALUES (9, 'Note')", "contains the entity “Note” twice"),
+            ("ALTER TABLE ZNOTE RENAME TO N; CREATE VIEW ZNOTE AS SELECT * FROM N", "ZNOTE is a view"),
+        ])
+        func `damage to tables of Core Data's own is a finding`(statements: String, sentence: String) throws {
+            try spoil(statements)
+            let run = try CommandRun("check", store.path)
+            #expect(run.status == 2, "\(run.errors)")
+            #expect(run.output.contains(sentence))
+            #expect(run.output.contains("1 problem."))
+            let repaired = try CommandRun("check", store.path, "--repair", store.file("Copy.sqlite"))
+            #expect(repaired.status == 1)
+            #expect(repaired.errors.contains(sentence))
+            // The store that only provides the model is not the one that is checked.
+            guard !statements.contains("Z_PRIMARYKEY"), !statements.contains("ZNOTE") else { return }
+            #expect(try CommandRun("check", NotesStore().path, "--model", store.path).status == 1)
+        }
+
         @Test func `a store is never repaired in place`() throws {
             let run = try CommandRun("check", store.path, "--repair", store.path, "--force")
             #expect(run.status == 1)

@@ -93,6 +93,24 @@ import Testing
         #expect(try lines("history", url.path) == ["There are no matching transactions."])
     }
 
+    @Test func `a purge whose report cannot be written is made once, or not at all`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let purge = "coral history purge '\(url.path)' --force"
+        let before = try Data(contentsOf: url)
+        for closed in [">&-", "| :"] {
+            // The pipe's reader has gone before the command begins.
+            let line = closed == "| :" ? "(sleep 1; \(purge) --keep 1) | :" : "\(purge) --keep 1 \(closed)"
+            #expect(try CommandRun(shell: line).errors.contains("Nothing was changed."), "\(line)")
+            #expect(try Data(contentsOf: url) == before, "\(line)")
+        }
+        #expect(try lines("history", url.path).count == 7)
+        for json in ["", " --json"] {
+            let run = try CommandRun(shell: "\(purge) --keep 1\(json) >/dev/full")
+            #expect(run.status == 3, "\(run.errors)")
+            #expect(try lines("history", url.path).count == 2)
+        }
+    }
+
     @Test func `a store without a history is an error, and gets none`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try NotesStore()

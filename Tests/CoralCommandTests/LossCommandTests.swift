@@ -64,6 +64,12 @@
             #expect(restored.status == 2)
             #expect(restored.output == "2 inserts, 0 updates, 0 links, 2 missing files, 0 errors\n")
             #expect(try CommandRun("diff", store, file("R.sqlite")).status == 0)
+            let plan = try CommandRun("import", file("films.json"), "--into", file("R.sqlite"), "--dry-run")
+            #expect(plan.status == 2 && plan.output.contains("2 missing files"), "\(plan.output)")
+            let skipping = [
+                "import", file("films.json"), "--into", file("R.sqlite"), "--dry-run", "--missing-files", "skip",
+            ]
+            #expect(try CommandRun(skipping).status == 0)
             let verified = try CommandRun("verify", store)
             #expect(verified.status == 2)
             #expect(verified.output.contains("but for 2 values whose files do not exist"))

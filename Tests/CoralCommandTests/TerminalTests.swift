@@ -38,7 +38,7 @@ import Testing
     private func terminal(_ arguments: String, in store: NotesStore) throws -> String? {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/script") else { return nil }
         let run = try CommandRun(
-            shell: "PATH=\"$CORAL_FOLDER:$PATH\" TERM=xterm script -qec '\(arguments)' /dev/null < /dev/null")
+            shell: "PATH=\"$CORAL_FOLDER:$PATH\" env -u NO_COLOR TERM=xterm script -qec '\(arguments)' /dev/null < /dev/null")
         return run.output
     }
 
@@ -58,6 +58,9 @@ import Testing
                 return
             }
             #expect(output.contains("\\u00"), "\(arguments): \(output.debugDescription)")
+            #expect(
+                output.firstMatch(of: /<[0-9A-F]{8}-[0-9A-F]{4}-/) == nil, "\(arguments): \(output.debugDescription)")
+            if arguments.hasSuffix("--columns title") { #expect(output.contains("\u{1B}[1mtitle")) }
             // Removes the command's own styles, and the sequence that clears the progress bar.
             let rest = output.replacingOccurrences(of: "\u{1B}\\[([0-9]+m|K)", with: "", options: .regularExpression)
             for scalar in ["\u{1B}", "\u{9B}", "\u{202E}", "\u{2066}", "\u{7}", "\u{8}", "\u{7F}"] {

@@ -181,6 +181,24 @@
             #expect(states(in: found).count == 1)
         }
 
+        @Test(arguments: Setting.all, [false, true])
+        func `a plan of an import`(_ setting: Setting, _ worksInPlace: Bool) throws {
+            let notes = (0..<Self.noteCount).map { #"{"key": \#($0), "state": "new"}"# }
+            let items = (0..<Self.noteCount * 3).map { #"{"key": \#($0), "state": "new"}"# }
+            let document = #"{"Note": [\#(notes.joined(separator: ","))], "Item": [\#(items.joined(separator: ","))]}"#
+            let old = try during(setting) { coordinator in
+                let context = context(coordinator)
+                return try context.performAndWait {
+                    var importer = GraphImporter(into: context)
+                    importer.worksInPlace = worksInPlace
+                    let plan = try importer.plan(Data(document.utf8))
+                    #expect(plan.updates.count == Self.noteCount * 4)
+                    return plan.updates.flatMap { $0.changes.map { "\($0.old)" } }.joined()
+                }
+            }
+            #expect(states(in: old).count == 1)
+        }
+
         @Test(arguments: Setting.all) func `a page`(_ setting: Setting) throws {
             let text = try during(setting) { coordinator in
                 let sink = MemorySink()

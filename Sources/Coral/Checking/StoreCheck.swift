@@ -32,11 +32,9 @@ public struct StoreCheck {
         do {
             snapshot = try makeSnapshot()
         } catch {
-            #if !canImport(Darwin) && !CORAL_PUBLIC_API
-                // A damaged store may not open at all.
-                if let problem = RowProblem(damage: error) { return [StoreProblem(problem)] }
-            #endif
-            throw error
+            // A damaged store may not open at all.
+            guard let damage = StoreProblem(damage: error) else { throw error }
+            return [damage]
         }
         return try problems(of: snapshot, progress: progress)
     }
@@ -52,7 +50,12 @@ public struct StoreCheck {
             // Objects of a store that is damaged or lacks tables cannot be read.
             if problems.contains(where: { $0.code == .damagedFile || $0.code == .missingTable }) { return problems }
         #endif
-        return problems + (try ValueCheck(self).problems(in: context, progress))
+        do {
+            return problems + (try ValueCheck(self).problems(in: context, progress))
+        } catch {
+            guard let damage = StoreProblem(damage: error) else { throw error }
+            return problems + [damage]
+        }
     }
 
     private func makeSnapshot() throws -> StoreSnapshot {
@@ -101,11 +104,31 @@ public struct StoreCheck {
     }
 
     extension StoreProblem {
+        /// The damage that an error on opening or reading a store reports: of the file, or of Core Data's own tables. Nil for
+        /// other errors.
+        package init?(damage error: any Error) {
+            guard let problem = RowProblem(damage: error) else { return nil }
+            self.init(problem)
+        }
+
         fileprivate init(_ problem: RowProblem) {
             self.init(
                 code: Code(rawValue: problem.kind.rawValue), entity: problem.entity, property: problem.property,
                 count: problem.count, examples: problem.examples, message: problem.message,
                 isRepairable: problem.isRepairable)
+        }
+    }
+
+#else
+
+    extension StoreProblem {
+        /// The damage that an error on opening or reading a store reports. Nil for other errors.
+        package init?(damage error: any Error) {
+            guard let error = error as? CocoaError, error.code == .fileReadCorruptFile else { return nil }
+            self.init(
+                code: .damagedFile, entity: "", property: nil, count: 1, examples: [],
+                message: error.localizedDescription,
+                isRepairable: false)
         }
     }
 

@@ -13,8 +13,12 @@ struct ValueCheck {
             let entities = model.entities.filter { !$0.isAbstract }
                 .sorted { ($0.name ?? "") < ($1.name ?? "") }
             progress?.begin(try entities.reduce(0) { try $0 + count(of: $1, in: context) })
+            // A plan describes the whole model, so that one serves all entities.
+            let loader = ObjectLoader(
+                context: context, plan: try ShapePlan(.roots, model: model), batchSize: check.batchSize,
+                storeIdentifier: nil, countsRows: false)
             var problems: [StoreProblem] = []
-            for entity in entities { problems += try self.problems(of: entity, in: context, progress) }
+            for entity in entities { problems += try self.problems(of: entity, loader, progress) }
             return problems
         }
     }
@@ -26,11 +30,8 @@ struct ValueCheck {
     }
 
     private func problems(
-        of entity: NSEntityDescription, in context: NSManagedObjectContext, _ progress: Progress?
+        of entity: NSEntityDescription, _ loader: ObjectLoader, _ progress: Progress?
     ) throws -> [StoreProblem] {
-        let plan = try ShapePlan(.roots, model: context.persistentStoreCoordinator?.managedObjectModel ?? check.model)
-        let loader = ObjectLoader(
-            context: context, plan: plan, batchSize: check.batchSize, storeIdentifier: nil, countsRows: false)
         let ids = try loader.ids(of: entity)
         var found: [Reason: [String]] = [:]
         var counts: [Reason: Int] = [:]
@@ -49,7 +50,7 @@ struct ValueCheck {
                     progress?.completedUnitCount += 1
                 }
             }
-            try context.resetKeepingState()
+            try loader.context.resetKeepingState()
         }
         return counts.sorted { ($0.key.property, $0.key.message) < ($1.key.property, $1.key.message) }.map {
             StoreProblem(

@@ -90,6 +90,20 @@ final class CopyGraph {
         return copied
     }
 
+    /// Whether an object refers to a copied object that does not refer back although the inverse is to-one. Stores of Core
+    /// Data contain such references, and setting the inverse too would change another copy.
+    func isOneSided(_ relationship: RelationshipCopy, from node: Node) -> Bool {
+        guard !relationship.relationship.isToMany, let inverse = relationship.relationship.inverseRelationship,
+            !inverse.isToMany,
+            let place = node.entity.relationships.firstIndex(where: { $0.name == relationship.name }),
+            let target = node.targets[place].first.flatMap({ index[$0] }).map({ nodes[$0] }),
+            let back = target.entity.relationships.firstIndex(where: { $0.name == inverse.name }),
+            // The rules for single objects may have omitted the inverse.
+            target.entity.relationships[back].choice == nil, !target.entity.relationships[back].isLeftOutAtRoots
+        else { return false }
+        return !target.targets[back].contains(node.id)
+    }
+
     /// The destinations of a relationship; those of an unordered one are sorted by key, so that copies are created in a
     /// deterministic order.
     private func targets(of object: NSManagedObject, by relationship: RelationshipCopy) -> [NSManagedObject] {

@@ -203,8 +203,7 @@ final class CopySession {
             guard let copy = copy(at: number) else { continue }
             for (relationship, targets) in zip(node.entity.relationships, node.targets)
             where relationship.target.isOrdered == isOrdered && !targets.isEmpty {
-                let objects = targets.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
-                CopySession.set(objects, relationship.target, of: copy)
+                connect(copy, of: node, with: targets, by: relationship, cleaner: cleaner)
             }
         }
         if !isOrdered { progress?.completedUnitCount += Int64(portion.count) }
@@ -215,13 +214,27 @@ final class CopySession {
     private func connectMandatory(_ portion: [Int], cleaner: CopyCleaner) {
         for number in portion {
             let node = graph.nodes[number]
-            for (relationship, targets) in zip(node.entity.relationships, node.targets) where relationship.isMandatory {
-                let objects = targets.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
-                if !objects.isEmpty, let copy = copy(at: number) {
-                    CopySession.set(objects, relationship.target, of: copy)
-                }
+            guard let copy = copy(at: number) else { continue }
+            for (relationship, targets) in zip(node.entity.relationships, node.targets)
+            where relationship.isMandatory && !targets.isEmpty {
+                connect(copy, of: node, with: targets, by: relationship, cleaner: cleaner)
             }
         }
+    }
+
+    private func connect(
+        _ copy: NSManagedObject, of node: CopyGraph.Node, with targets: [NSManagedObjectID],
+        by relationship: RelationshipCopy, cleaner: CopyCleaner
+    ) {
+        let objects = targets.compactMap { object(for: $0, by: relationship, cleaner: cleaner) }
+        guard let object = objects.first, graph.isOneSided(relationship, from: node) else {
+            return CopySession.set(objects, relationship.target, of: copy)
+        }
+        let name = relationship.target.name
+        copy.willChangeValue(forKey: name)
+        // The change stays recorded, but is no longer announced: an announced change would update the inverse.
+        target.processPendingChanges()
+        copy.setPrimitiveValue(object, forKey: name)
     }
 
     private static func set(

@@ -12,6 +12,10 @@ import GraphDocuments
 /// A member that a record does not mention keeps its value; null clears it; an empty list empties a relationship.
 /// `ImportIdentity` determines which object belongs to a record. Call the importer on the queue of its context.
 ///
+/// A plan reads one state of the stores; see `StoreSnapshot`, which copies stores with a rollback journal. A child context
+/// reads through its parent. If another connection changes an object before the context is saved, the save fails with a
+/// conflict, or its merge policy resolves it.
+///
 /// Cost: one fetch for each key and batch of records; memory grows with the document. `BatchImporter` imports documents
 /// that do not fit into memory.
 public struct GraphImporter {
@@ -109,21 +113,23 @@ public struct GraphImporter {
     private func makePlan<Root: NSManagedObject>(
         _ source: ImportSource, entity: String?, filling object: NSManagedObject?, progress: Progress?
     ) throws -> ImportPlan<Root> {
-        if worksInPlace {
-            do {
-                return try plan(in: context, source, entity: entity, filling: object, progress: progress)
-            } catch {
-                context.rollback()
-                throw error
+        try context.readingOneState {
+            if worksInPlace {
+                do {
+                    return try plan(in: context, source, entity: entity, filling: object, progress: progress)
+                } catch {
+                    context.rollback()
+                    throw error
+                }
             }
-        }
-        // The child has its parent's concurrency type: a private queue may wait for the main queue's context, but not
-        // the reverse.
-        let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
-        own.parent = context
-        own.undoManager = nil
-        return try own.performAndWait {
-            try plan(in: own, source, entity: entity, filling: object, progress: progress)
+            // The child has its parent's concurrency type: a private queue may wait for the main queue's context, but
+            // not the reverse.
+            let own = NSManagedObjectContext(concurrencyType: context.concurrencyType)
+            own.parent = context
+            own.undoManager = nil
+            return try own.performAndWait {
+                try plan(in: own, source, entity: entity, filling: object, progress: progress)
+            }
         }
     }
 

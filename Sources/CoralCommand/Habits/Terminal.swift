@@ -27,8 +27,12 @@ enum Terminal {
 extension Terminal {
     /// Text for a stream. If it is a terminal, control characters are escaped, except those of `TextStyle`.
     static func text(_ text: String, on stream: Stream) -> String {
-        guard isConnected(stream) else { return text }
-        return TerminalEscaping.escaped(text).replacingOccurrences(of: TextStyle.mark, with: "\u{1B}[")
+        isConnected(stream) ? escaped(text) : text
+    }
+
+    /// Text with escaped control characters, except those of `TextStyle`.
+    static func escaped(_ text: String) -> String {
+        TerminalEscaping.escaped(text).replacingOccurrences(of: TextStyle.mark, with: "\u{1B}[")
     }
 }
 

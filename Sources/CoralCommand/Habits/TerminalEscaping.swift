@@ -57,7 +57,8 @@ final class TerminalSink: ByteSink {
     }
 
     private func write(_ text: String) throws {
-        try Data(TerminalEscaping.escaped(text).utf8).withUnsafeBytes { try terminal.write($0) }
+        // Styles are in answers, which are written in one piece, and not in documents.
+        try Data(Terminal.escaped(text).utf8).withUnsafeBytes { try terminal.write($0) }
     }
 
     private static func incompleteCount(_ bytes: [UInt8]) -> Int {

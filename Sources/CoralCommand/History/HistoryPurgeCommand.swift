@@ -60,8 +60,8 @@ struct HistoryPurgeCommand: ParsableCommand {
         try open.coordinator.remove(open.store)
         let writing = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
         let count = try Work.run("Deleting", noun: nil) { _ in try purge(writing) }
+        try writing.close()
         if vacuum {
-            try writing.coordinator.remove(writing.store)
             options[NSSQLiteManualVacuumOption] = true as NSNumber
             _ = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
         }

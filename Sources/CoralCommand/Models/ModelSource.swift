@@ -42,9 +42,10 @@ struct ModelSource: ParsableArguments {
     }
 
     /// The model for a store: the given one, otherwise the cached one.
-    func model(for store: URL) throws -> NSManagedObjectModel {
-        try model.map(Self.model(at:)) ?? Self.ownModel(of: store)
-    }
+    func model(for store: URL) throws -> NSManagedObjectModel { try givenModel() ?? Self.ownModel(of: store) }
+
+    /// The given model; nil if none was given. Throws as `model(at:)` does.
+    func givenModel() throws -> NSManagedObjectModel? { try model.map(Self.model(at:)) }
 
     /// The model that is cached in a store.
     static func ownModel(of store: URL) throws -> NSManagedObjectModel {

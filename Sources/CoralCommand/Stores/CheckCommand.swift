@@ -39,8 +39,18 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func run() throws {
-        // Opened so that a model of another store is rejected with its reason.
-        let open = try OpenStore(path: store, model: source)
+        let url = try OpenStore.file(at: store)
+        let model = try source.givenModel()
+        let open: OpenStore
+        do {
+            // Opened so that a model of another store is rejected with its reason.
+            open = try OpenStore(url: url, model: model ?? ModelSource.ownModel(of: url.withoutLinks))
+        } catch {
+            // A store that cannot be opened cannot be copied.
+            guard `repair` == nil, let damage = StoreProblem(damage: error) else { throw error }
+            try show(CheckReport(store: store, problems: [damage]))
+            throw CommandStatus.findings.exitCode
+        }
         let check = StoreCheck(url: open.url, model: open.model)
         let problems = try Work.run("Checking") { try check.problems(of: open.snapshot(), progress: $0) }
         guard let `repair` else {

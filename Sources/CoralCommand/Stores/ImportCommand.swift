@@ -236,6 +236,8 @@ struct ImportCommand: ParsableCommand {
             try StandardOutput.write(ImportReport.text(of: plan))
         }
         if !plan.errors.isEmpty, !skipInvalid { throw CommandStatus.failure.exitCode }
+        // The plan contains the names of the files.
+        if !plan.missingFiles.isEmpty, missing.missingFiles == .keep { throw CommandStatus.findings.exitCode }
     }
 }
 

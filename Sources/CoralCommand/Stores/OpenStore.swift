@@ -21,12 +21,18 @@ struct OpenStore {
     /// - Parameter isReadOnly: Whether all files of the store must remain unchanged.
     /// Throws `CommandError` and errors of Core Data's.
     init(path: String, model source: ModelSource, isReadOnly: Bool = true) throws {
+        let url = try Self.file(at: path)
+        try self.init(url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly)
+    }
+
+    /// The location of a store's file. Throws `CommandError` if there is none, or if it is a device or a pipe.
+    static func file(at path: String) throws -> URL {
         let url = URL(fileURLWithPath: path)
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CommandError("There is no store at \(path).")
         }
-        try Self.requireFile(url)
-        try self.init(url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly)
+        try requireFile(url)
+        return url
     }
 
     /// Rejects anything but a regular file, such as a pipe. Throws `CommandError`.

@@ -89,9 +89,14 @@ struct StoreFiles {
             // Values are copied before and after the rows, to include those that are added during the copy.
             try copyLargeValues(to: copy)
             try SQLiteStore.withDatabase(at: url) { origin in
-                let queue = try Self.open(copy.path)
-                try queue.writeWithoutTransaction { try origin.backup(to: $0) }
-                try queue.close()
+                do {
+                    let queue = try Self.open(copy.path)
+                    try queue.writeWithoutTransaction { try origin.backup(to: $0) }
+                    try queue.close()
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                    // There is no space for the copy; the store itself is only read.
+                    throw SQLiteError.translated(error, .saving, url: copy.url)
+                }
                 try copyLargeValues(to: copy)
             }
         } catch {

@@ -131,6 +131,48 @@
             progress.cancel()
             #expect(throws: CocoaError.self) { try check.problems(progress: progress) }
         }
+
+        /// A model that counts how often its entities are listed. Unchecked, because models are: one thread uses this one.
+        private final class CountingModel: NSManagedObjectModel, @unchecked Sendable {
+            var listCount = 0
+
+            override var entities: [NSEntityDescription] {
+                get {
+                    listCount += 1
+                    return super.entities
+                }
+                set { super.entities = newValue }
+            }
+        }
+
+        @Test func `the model is described once, however many entities it has`() throws {
+            let counts = try [2, 20].map { count in
+                let model = CountingModel()
+                model.entities = (0..<count).map { WebModel.entity("Entity\($0)", [("title", .stringAttributeType)]) }
+                let url = folder.appendingPathComponent("Entities-\(count).sqlite")
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+                try coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+                let snapshot = try StoreSnapshot(of: coordinator)
+                model.listCount = 0
+                #expect(try StoreCheck(url: url, model: model).problems(of: snapshot).isEmpty)
+                return model.listCount
+            }
+            #expect(counts[0] > 0 && counts[0] == counts[1], "\(counts)")
+        }
+
+        @Test func `keys after which none are left are found`() throws {
+            try spoil("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'Man'")
+            let problems = try StoreCheck(url: url, model: model).problems()
+            #expect(problems.map(\.code) == [.keyBeyondMaximum])
+            #expect(problems.first?.message.contains("9223372036854775807, and no keys are left") == true)
+            #expect(try StoreCheck(url: url, model: model).repair().isEmpty)
+            try spoil(
+                "UPDATE ZMAN SET Z_PK = 9223372036854775807 WHERE Z_PK = 3",
+                "UPDATE ZDOG SET ZMASTER = NULL WHERE Z_PK = 3")
+            let rows = try StoreCheck(url: url, model: model).problems()
+            #expect(rows.contains { $0.code == .keyBeyondMaximum && !$0.isRepairable })
+        }
     }
 
 #endif

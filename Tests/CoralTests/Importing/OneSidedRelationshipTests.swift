@@ -85,6 +85,58 @@
             #expect(try rows(whole) == expected)
         }
 
+        /// Each object as its name, with the names of those that it refers to.
+        private func links(_ url: URL) throws -> [String] {
+            try DatabaseQueue(path: url.path).read { database in
+                try String.fetchAll(
+                    database,
+                    sql: """
+                        SELECT m.ZNAME || ' has ' || IFNULL(d.ZNAME, '-') || ', likes ' || IFNULL(l.ZNAME, '-')
+                            || ', liked by ' || IFNULL(b.ZNAME, '-')
+                        FROM ZMAN m LEFT JOIN ZDOG d ON d.Z_PK = m.ZDOG LEFT JOIN ZMAN l ON l.Z_PK = m.ZLIKES
+                            LEFT JOIN ZMAN b ON b.Z_PK = m.ZLIKEDBY
+                        UNION ALL SELECT d.ZNAME || ' of ' || IFNULL(m.ZNAME, '-')
+                        FROM ZDOG d LEFT JOIN ZMAN m ON m.Z_PK = d.ZMASTER ORDER BY 1
+                        """)
+            }
+        }
+
+        @Test func `a subset has each side as its originals have it`() throws {
+            let context = try makeContext(model, at: url)
+            let part = folder.appendingPathComponent("Part.sqlite")
+            try context.performAndWait {
+                let men = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Man"))
+                let dogs = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Dog"))
+                for batchSize in [1, 500] {
+                    var subset = GraphSubset(rules: .ownership)
+                    subset.batchSize = batchSize
+                    try subset.write(men + dogs, to: part, replacing: .store)
+                    #expect(try links(part) == links(url), "batches of \(batchSize)")
+                }
+            }
+        }
+
+        @Test(arguments: [RowCopying.never, .always], [false, true])
+        func `copies have each side as their originals have it`(_ rowCopying: RowCopying, _ inBatches: Bool)
+            async throws
+        {
+            let expected = try links(url)
+            let container = NSPersistentContainer(name: "Pairs", managedObjectModel: model)
+            container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+            var failure: (any Error)?
+            container.loadPersistentStores { failure = $1 }
+            if let failure { throw failure }
+            let ids = try await container.performBackgroundTask { context in
+                try ["Man", "Dog"].flatMap { name in
+                    try context.fetch(NSFetchRequest<NSManagedObject>(entityName: name)).map(\.objectID)
+                }
+            }
+            var copier = GraphCopier(batchSize: 2)
+            copier.rowCopying = rowCopying
+            _ = try await copier.copy(ids, in: container, inBatches: inBatches)
+            #expect(try links(url) == (expected + expected).sorted())
+        }
+
         @Test func `a check finds the references whose inverse differs`() throws {
             let problems = try StoreCheck(url: url, model: model).problems()
             #expect(problems.allSatisfy { $0.code == .disagreeingInverse })

@@ -184,6 +184,31 @@ import Testing
         #expect(catalog.numbers["Tag"].map { $0 < 100 } == true)
     }
 
+    @Test(arguments: [Int64.max, Int64.max - 1, 1 << 62])
+    func `no key is given out after one that leaves none`(last: Int64) throws {
+        let counted = ["UPDATE Z_PRIMARYKEY SET Z_MAX = \(last)"]
+        for statements in [counted, ["UPDATE ZITEM SET Z_PK = \(last)", "UPDATE ZTAG SET Z_PK = \(last)"]] {
+            let store = try Spoiled(statements)
+            #expect(store.read().isEmpty)
+            let open = try OpenStore(at: store.url, model: NotesModel.make())
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = open.coordinator
+            for name in ["Item", "Tag"] {
+                let request = NSBatchInsertRequest(entityName: name, objects: [["name": "batch"]])
+                let batch = #expect(throws: CocoaError.self) { try context.execute(request) }
+                #expect(batch?.code == .fileReadCorruptFile)
+                context.performAndWait {
+                    let object = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+                    object.setValue("new", forKey: "name")
+                    let save = #expect(throws: CocoaError.self) { try context.save() }
+                    #expect(save?.code == .fileReadCorruptFile, "\(String(describing: save))")
+                    context.rollback()
+                }
+                #expect(try open.rows(name).order.count == 1)
+            }
+        }
+    }
+
     @Test func `a virtual table of an absent module is ignored`() throws {
         let store = try Spoiled([
             "PRAGMA writable_schema = ON",

@@ -149,9 +149,12 @@ import Testing
 
     // MARK: - Files
 
-    @Test(arguments: ["wal", "log", "empty log", "log of a header", "delete", "persist", "hot journal", "shm alone"])
+    @Test(arguments: [
+        "wal", "log", "empty log", "log of a header", "delete", "persist", "hot journal", "shm alone",
+        "delete, log of a header", "delete, foreign log",
+    ])
     func `reading changes no file`(_ state: String) throws {
-        try makeStore(journalMode: ["delete", "hot journal"].contains(state) ? "delete" : "wal")
+        try makeStore(journalMode: state.hasPrefix("delete") || state == "hot journal" ? "delete" : "wal")
         let path = folder.url.path
         switch state {
         case "log": try leaveBehind(["PRAGMA wal_autocheckpoint = 0", "UPDATE ZNOTE SET ZSTATE = 0"], ["", "-wal"])
@@ -165,6 +168,8 @@ import Testing
             try leaveBehind(["PRAGMA wal_autocheckpoint = 0", "UPDATE ZNOTE SET ZSTATE = 0"], ["", "-wal"])
             let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
             try log.prefix(32).write(to: URL(fileURLWithPath: path + "-wal"))
+        case "delete, log of a header": try Data(count: 32).write(to: URL(fileURLWithPath: path + "-wal"))
+        case "delete, foreign log": try Data(repeating: 7, count: 9000).write(to: URL(fileURLWithPath: path + "-wal"))
         default: break
         }
         let before = try folder.content()

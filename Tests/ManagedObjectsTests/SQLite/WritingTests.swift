@@ -63,6 +63,25 @@ struct WritingTests {
         #expect(model.entityVersionHashesByName == open.coordinator.managedObjectModel.entityVersionHashesByName)
     }
 
+    @Test(arguments: ["wal", "delete", "truncate"])
+    func `a store that is opened and not written keeps its bytes`(journalMode: String) throws {
+        let folder = try StoreFolder()
+        let options = [NSSQLitePragmasOption: ["journal_mode": journalMode, "cache_size": "-4000"]]
+        let first = try OpenStore(at: folder.url, model: libraryModel(), options: options)
+        try first.insert("Tag", key: 1, ["label": .string("one")])
+        try first.coordinator.remove(first.store)
+        let before = try Data(contentsOf: folder.url)
+        for _ in 1...2 {
+            let open = try OpenStore(at: folder.url, model: libraryModel(), options: options)
+            #expect(try open.rows("Tag").order.count == 1)
+            #expect(
+                try open.sql("SELECT count(*) FROM sqlite_master WHERE name LIKE '%102%' OR name LIKE 'coral%'") == [0])
+            try open.coordinator.remove(open.store)
+            #expect(try Data(contentsOf: folder.url) == before)
+            #expect(!FileManager.default.fileExists(atPath: folder.url.path + "-wal"))
+        }
+    }
+
     @Test("Every type of value is preserved")
     func keepsValues() throws {
         let folder = try StoreFolder()

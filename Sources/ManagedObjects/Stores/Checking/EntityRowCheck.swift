@@ -94,7 +94,17 @@ struct EntityRowCheck {
         let highest = try reader.integer("SELECT max(Z_PK) FROM \(table)")
         let counted = try reader.integer(
             "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [place.number.databaseValue])
-        if highest > counted {
+        if max(highest, counted) >= PrimaryKeys.bound {
+            let lower = SQLQuery(
+                sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
+                arguments: [highest.databaseValue, place.number.databaseValue])
+            problems.append(
+                RowProblem(
+                    kind: .keyBeyondMaximum, entity: name, count: 1, examples: ["\(name)/p\(max(highest, counted))"],
+                    message: "The last key is \(max(highest, counted)), and no keys are left after it: "
+                        + "no objects can be inserted.",
+                    repairs: highest < PrimaryKeys.bound ? [lower] : []))
+        } else if highest > counted {
             problems.append(
                 RowProblem(
                     kind: .keyBeyondMaximum, entity: name, count: 1, examples: ["\(name)/p\(highest)"],

@@ -148,8 +148,9 @@ final class ReadOnlyDatabase: Sendable {
         alone.readonly = true
         let isLogged = Flag()
         alone.prepareDatabase { database in
-            // Must precede the first read, at which SQLite would otherwise open the shared memory.
-            isLogged.isSet = database.isWriteAheadLogged
+            // Must precede the first read, at which SQLite would otherwise open the shared memory. SQLite reads a log beside
+            // a database with a rollback journal too.
+            isLogged.isSet = database.isWriteAheadLogged || file.hasLog
             if isLogged.isSet { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             try prepare(database)
         }

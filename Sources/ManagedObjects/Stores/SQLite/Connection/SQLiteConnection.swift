@@ -61,7 +61,10 @@ final class SQLiteConnection: Sendable {
         let journalMode = try options.journalMode ?? Self.journalMode(of: file, configuration)
         if journalMode == "wal" {
             mode = .pool
-            database = .writable(try DatabasePool(path: file.path, configuration: configuration))
+            var pooled = self.configuration
+            let file = self.file
+            pooled.prepareDatabase { try Self.beginLog(of: file, $0) }
+            database = .writable(try DatabasePool(path: file.path, configuration: pooled))
         } else {
             mode = .queue
             let queue = try DatabaseQueue(path: file.path, configuration: configuration)
@@ -104,6 +107,25 @@ final class SQLiteConnection: Sendable {
                 _ = try Row.fetchOne(database, sql: "PRAGMA \(name) = \(value)")
             }
         }
+    }
+
+    /// Creates a write-ahead log that is not empty for a database without one: in a transaction that is rolled back after
+    /// SQLite has written pages from its small cache to the log.
+    ///
+    /// For a database without such a log `DatabasePool` creates and drops a table, which changes the header of the file
+    /// even if nothing else is written.
+    private static func beginLog(of file: SQLiteFile, _ database: Database) throws {
+        guard !database.configuration.readonly, database.isWriteAheadLogged, !file.hasLog,
+            let size = try Int.fetchOne(database, sql: "PRAGMA page_size"),
+            let cacheSize = try Int.fetchOne(database, sql: "PRAGMA cache_size")
+        else { return }
+        try database.execute(sql: "PRAGMA cache_size = 1")
+        try database.inTransaction(.immediate) {
+            try database.execute(
+                sql: "CREATE TABLE coral_log (value); INSERT INTO coral_log VALUES (zeroblob(\(8 * size)))")
+            return .rollback
+        }
+        try database.execute(sql: "PRAGMA cache_size = \(cacheSize)")
     }
 
     /// The journal mode of a file.

@@ -23,21 +23,35 @@ enum SQLiteError {
         let (code, sentence) = description(of: error, activity)
         var userInfo: [String: Any] = [
             NSSQLiteErrorDomain: Int(error.extendedResultCode.rawValue),
-            NSLocalizedFailureReasonErrorKey: error.message ?? "\(error.resultCode)",
+            NSLocalizedFailureReasonErrorKey: reason(of: error),
         ]
         // The statement is included for diagnosis, without the values of its parameters.
         if let sql = error.sql { userInfo["NSSQLiteStatement"] = sql }
         return CocoaError(code, sentence, url: url, userInfo: userInfo)
     }
 
+    /// SQLite's message, or its name for the code: after a failed backup the message is that of the other connection, "not
+    /// an error".
+    private static func reason(of error: DatabaseError) -> String {
+        guard let message = error.message, message != "not an error" else { return "\(error.resultCode)" }
+        return message
+    }
+
     private static func description(
         of error: DatabaseError, _ activity: Activity
     ) -> (code: CocoaError.Code, sentence: String) {
-        switch error.resultCode {
+        // The errors of this package's own functions are sentences.
+        let isSentence = error.message?.hasSuffix(".") == true
+        return switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             (.fileReadCorruptFile, "The store is damaged, or is not an SQLite database.")
         case .SQLITE_FULL:
-            (.fileWriteOutOfSpace, "There is no space left for the store.")
+            // Reading writes only temporary files.
+            (
+                .fileWriteOutOfSpace,
+                activity == .reading
+                    ? "There is no space left for SQLite's temporary files." : "There is no space left for the store."
+            )
         case .SQLITE_BUSY where error.extendedResultCode == .SQLITE_BUSY_SNAPSHOT && activity != .saving:
             (
                 .persistentStoreTimeout,
@@ -70,7 +84,7 @@ enum SQLiteError {
         case .SQLITE_CONSTRAINT:
             (.persistentStoreSave, "A row violates a constraint of the store: \(error.message ?? "").")
         default:
-            (activity.code, "SQLite reports: \(error.message ?? "\(error.resultCode)").")
+            (activity.code, "SQLite reports: \(error.message ?? "\(error.resultCode)")" + (isSentence ? "" : "."))
         }
     }
 }

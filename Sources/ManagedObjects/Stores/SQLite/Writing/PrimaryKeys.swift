@@ -7,7 +7,7 @@ import GRDB
 /// as in incomplete copies, counting continues after the highest key in the table.
 enum PrimaryKeys {
     /// A store with a key beyond this value is damaged: keys start at 1.
-    private static let bound: Int64 = 1 << 62
+    static let bound: Int64 = 1 << 62
 
     /// The last key that was assigned for a root entity, or is present in its table.
     ///
