@@ -55,6 +55,11 @@ import Testing
                 // A file that fits is written; otherwise everything is unchanged.
                 if run.status == 1 { #expect(after == before, "\(arguments): \(run.errors)") }
                 if kilobytes == 0 { #expect(run.status == 1, "\(arguments): \(run.output)") }
+                // The file without space is named, not the store that is read, and not a file that is gone.
+                if run.status == 1, arguments[0] == "check" {
+                    #expect(
+                        run.errors.contains("\(folder.file("Out.sqlite")): There is no space left"), "\(run.errors)")
+                }
                 if after != before { break }
             }
         }

@@ -79,12 +79,14 @@ struct StoreFiles {
         }
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         let replacement = try StoreReplacement(at: url)
-        try source.copy(to: StoreFiles(url: replacement.url))
+        try source.copy(to: StoreFiles(url: replacement.url), destination: url)
         try replacement.commit(replacing: .store)
     }
 
     /// Creates a copy where there is no store.
-    private func copy(to copy: StoreFiles) throws {
+    ///
+    /// - Parameter destination: The later location of the copy, for errors.
+    private func copy(to copy: StoreFiles, destination: URL) throws {
         do {
             // Values are copied before and after the rows, to include those that are added during the copy.
             try copyLargeValues(to: copy)
@@ -95,7 +97,7 @@ struct StoreFiles {
                     try queue.close()
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
                     // There is no space for the copy; the store itself is only read.
-                    throw SQLiteError.translated(error, .saving, url: copy.url)
+                    throw SQLiteError.translated(error, .saving, url: destination)
                 }
                 try copyLargeValues(to: copy)
             }
