@@ -78,7 +78,7 @@ struct HistoryWriter {
     func finish() throws {
         let insertions = inserted.sorted { $0.key < $1.key }
             .flatMap { entity, keys in keys.all.map { Place(entity: entity, key: $0) } }
-        guard !insertions.isEmpty || !updated.isEmpty || !deleted.isEmpty else { return }
+        guard !insertions.isEmpty || !updated.isEmpty || !deleted.isEmpty else { return try forgetOldValues() }
         if !tables.isWanted, try !isBegun() { return }
         let transaction = try insertTransaction()
         var last = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
@@ -91,6 +91,22 @@ struct HistoryWriter {
             try insert([place], type: .delete, tombstone: tombstone, in: transaction, after: &last)
         }
         try PrimaryKeys.raise(HistoryTables.Number.change, to: last, name: "CHANGE", in: database)
+        try keepOldValues(of: transaction)
+    }
+
+    /// Stores what triggers have recorded under the number of the transaction.
+    private func keepOldValues(of transaction: Int64) throws {
+        for text in tables.keepingOldValues ?? [] {
+            let statement = try SQLStatement(text, in: database)
+            statement.bind(transaction, at: 1)
+            try statement.run()
+        }
+        try forgetOldValues()
+    }
+
+    private func forgetOldValues() throws {
+        guard tables.keepingOldValues != nil else { return }
+        for text in OldValueStatements.deleteNotes { try SQLStatement(text, in: database).run() }
     }
 
     private func isBegun() throws -> Bool {

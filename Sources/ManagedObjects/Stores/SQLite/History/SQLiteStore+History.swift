@@ -73,6 +73,11 @@ extension SQLiteStore: HistoryStore {
                 try database.execute(sql: HistoryStatements.deleteChanges, arguments: [kept])
                 let count = database.changesCount
                 try database.execute(sql: HistoryStatements.deleteTransactions, arguments: [kept])
+                if try database.tableExists(OldValueStatements.values) {
+                    for statement in OldValueStatements.purge {
+                        try database.execute(sql: statement, arguments: [kept])
+                    }
+                }
                 return count
             }
         } catch {
@@ -96,6 +101,17 @@ extension SQLiteStore: HistoryStore {
             }
         } catch {
             throw SQLiteError.translated(error, .saving, url: place)
+        }
+    }
+
+    func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
+        let schema = try content().schema
+        guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
+        else { return nil }
+        return try reading(nil, consistently: true) { database in
+            guard try database.tableExists(OldValueStatements.values) else { return nil }
+            return try HistoryOldValues(
+                of: change, entity, transaction: transaction, schema: schema, store: number, in: database)
         }
     }
 
