@@ -94,6 +94,8 @@ enum HistoryDeletion: Sendable {
     case earlier(Date)
     /// The oldest transactions, as many as are needed so that at most a number of changes remains.
     case leavingChanges(Int)
+    /// The oldest transactions, as many as are needed to leave rows of at most a number of bytes.
+    case leavingBytes(Int)
 }
 
 /// A transaction as a store keeps it.

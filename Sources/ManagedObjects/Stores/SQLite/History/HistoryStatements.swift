@@ -91,7 +91,7 @@ enum HistoryStatements {
     // MARK: - Deleting
 
     /// The number of the first transaction that is kept.
-    static func firstKept(_ deletion: HistoryDeletion) -> SQLQuery {
+    static func firstKept(_ deletion: HistoryDeletion, _ tables: HistoryTables, hasOldValues: Bool) -> SQLQuery {
         switch deletion {
         case .before(let number): SQLQuery(sql: "SELECT ?", arguments: [number.databaseValue])
         case .earlier(let date):
@@ -104,7 +104,34 @@ enum HistoryStatements {
             SQLQuery(
                 sql: "SELECT ZTRANSACTIONID + 1 FROM ACHANGE ORDER BY ZTRANSACTIONID DESC, Z_PK DESC LIMIT 1 OFFSET ?",
                 arguments: [max(0, count).databaseValue])
+        case .leavingBytes(let count):
+            SQLQuery(
+                sql: "SELECT IFNULL(min(number), (SELECT max(Z_PK) FROM ATRANSACTION) + 1) "
+                    + "FROM (SELECT number, sum(sum(bytes)) OVER (ORDER BY number DESC) AS total "
+                    + "FROM (\(sizes(tables, hasOldValues: hasOldValues))) GROUP BY number) WHERE total <= ?",
+                arguments: [max(0, count).databaseValue])
         }
+    }
+
+    /// The bytes of each row of a history in the file, with its header and its entries in indexes. Columns: number of the
+    /// transaction, bytes.
+    private static func sizes(_ tables: HistoryTables, hasOldValues: Bool) -> String {
+        func length(_ columns: [String]) -> String {
+            columns.map { " + IFNULL(length(CAST(\($0) AS BLOB)), 0)" }.joined()
+        }
+        let kept = ["ZCOLUMNS"] + (0..<tables.tombstoneCount).map { "ZTOMBSTONE\($0)" }
+        var selections = [
+            "SELECT Z_PK AS number, 100\(length(["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"])) AS bytes "
+                + "FROM ATRANSACTION",
+            "SELECT ZTRANSACTIONID, 36\(length(kept)) FROM ACHANGE",
+        ]
+        if hasOldValues {
+            selections += [
+                "SELECT TRANSACTIONID, 30\(length(["COLUMNNAME", "OLDVALUE", "NEWVALUE"])) FROM \(OldValueStatements.values)",
+                "SELECT TRANSACTIONID, 50 + 3 * length(PAIRTABLE) FROM \(OldValueStatements.pairs)",
+            ]
+        }
+        return selections.joined(separator: " UNION ALL ")
     }
 
     static let deleteChanges = "DELETE FROM ACHANGE WHERE ZTRANSACTIONID < ?"
