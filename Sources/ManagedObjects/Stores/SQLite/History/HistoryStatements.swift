@@ -46,16 +46,17 @@ enum HistoryStatements {
     static let findString = "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?"
     static let insertString = "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)"
 
-    /// A statement for changes up to `VALUES`, the values of one row, and the number of its parameters: number, type,
-    /// entity, key, transaction, and optionally the mask or the tombstone.
-    static func insertChanges(hasMask: Bool = false, tombstones: Int = 0) -> (head: String, values: String, width: Int)
-    {
+    /// A statement for changes of rows of one entity up to `VALUES`, the values of one row, and the number of its parameters:
+    /// number, key, transaction, and the mask or the tombstone.
+    static func insertChanges(
+        _ type: NSPersistentHistoryChangeType, entity: Int64, hasMask: Bool = false, tombstones: Int = 0
+    ) -> (head: String, values: String, width: Int) {
         let extra = (hasMask ? ["ZCOLUMNS"] : []) + (0..<tombstones).map { "ZTOMBSTONE\($0)" }
-        let columns = ["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"] + extra
+        let columns = ["Z_PK", "ZENTITYPK", "ZTRANSACTIONID"] + extra
         let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
         return (
-            "INSERT INTO ACHANGE (Z_ENT, \(columns.joined(separator: ", ")))",
-            "(\(HistoryTables.Number.change), \(marks))", columns.count
+            "INSERT INTO ACHANGE (Z_ENT, ZCHANGETYPE, ZENTITY, \(columns.joined(separator: ", ")))",
+            "(\(HistoryTables.Number.change), \(type.rawValue), \(entity), \(marks))", columns.count
         )
     }
 
