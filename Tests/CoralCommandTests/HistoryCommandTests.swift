@@ -76,6 +76,33 @@ import Testing
         #expect(empty.output == "[]\n")
     }
 
+    @Test func `old and new values are shown where the store keeps them`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let note = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
+            note.setValue("d", forKey: "title")
+            try context.save()
+            context.delete(note)
+            try context.save()
+        }
+        try coordinator.remove(store)
+        let lines = try lines("history", url.path, "--since", "3")
+        #expect(lines[1] == "  ~ Note/p1  title: \"c\" -> \"d\"")
+        #expect(lines[3].hasPrefix("  - Note/p1  ") && lines[3].contains("title = \"d\""), "\(lines[3])")
+        let json = try CommandRun("history", url.path, "--json", "--since", "3").output
+        #expect(json.contains(#""values":{"title":{"new":"\"d\"","old":"\"c\""}}"#), "\(json)")
+        let page = try CommandRun("history", url.path, "--html", "--since", "3").output
+        #expect(page.contains("title: &quot;c&quot; -&gt; &quot;d&quot;"), "\(page)")
+        // Without the old values of the transactions before it a delta is of new values only.
+        #expect(try CommandRun("diff", url.path, "--since", "1").output.contains("title"))
+    }
+
     @Test func `a history is purged, and deleted points are then refused`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(try CommandRun("history", "purge", url.path).status == 64)

@@ -12,13 +12,17 @@ struct HistoryFold {
     }
 
     private(set) var fates: [NSManagedObjectID: Fate] = [:]
-    /// The position up to which the history was read; nil if nothing was read.
+    /// The token of the last transaction; nil if nothing was read.
     private(set) var token: NSPersistentHistoryToken?
+    /// What the objects were before the first of the changes.
+    private(set) var reversal = HistoryReversal()
 
-    mutating func add(_ transaction: NSPersistentHistoryTransaction) {
+    /// Adds the changes of a transaction that follows those added before.
+    mutating func add(_ transaction: NSPersistentHistoryTransaction) throws {
         token = transaction.token
         for change in transaction.changes ?? [] {
             let id = change.changedObjectID
+            try reversal.add(change, after: fates[id])
             switch (fates[id], change.changeType) {
             // An object was inserted with the primary key of a deleted one; the deleted object's values are unknown.
             case (.deleted?, .insert): fates[id] = .updated(nil)
@@ -33,6 +37,9 @@ struct HistoryFold {
             }
         }
     }
+
+    /// Forgets what the objects were before, where their present state is not known to be that of the last transaction.
+    mutating func invalidateReversal() { reversal.invalidate() }
 
     private static func names(of change: NSPersistentHistoryChange) -> Set<String>? {
         change.updatedProperties.map { Set($0.map(\.name)) }

@@ -11,6 +11,17 @@ struct HistoryEntry: Encodable {
         var properties: [String]?
         /// The preserved values of a deleted object, as text.
         var tombstone: [String: String]?
+        /// What the change has done to each property; nil where the store does not keep it.
+        var values: [String: Values]?
+    }
+
+    /// The old and the new value of a property, as text, without a value for none; of a many-to-many relationship the objects
+    /// that it has lost and got.
+    struct Values: Encodable {
+        var old: String?
+        var new: String?
+        var removed: [String]?
+        var added: [String]?
     }
 
     var transaction: Int64
@@ -21,14 +32,15 @@ struct HistoryEntry: Encodable {
     var bundle: String?
     var changes: [Change]
 
-    init(_ transaction: NSPersistentHistoryTransaction, changes: [NSPersistentHistoryChange]) {
+    /// Throws an error of the store where old values cannot be read.
+    init(_ transaction: NSPersistentHistoryTransaction, changes: [NSPersistentHistoryChange]) throws {
         self.transaction = transaction.transactionNumber
         timestamp = Self.format.string(from: transaction.timestamp)
         author = transaction.author
         context = transaction.contextName
         process = transaction.processID.isEmpty ? nil : transaction.processID
         bundle = transaction.bundleID.isEmpty ? nil : transaction.bundleID
-        self.changes = changes.map(Change.init)
+        self.changes = try changes.map(Change.init)
     }
 
     /// The origin of the transaction, as far as it is known: `Ada, context editor, process Notes (com.example.notes)`.
@@ -51,7 +63,7 @@ struct HistoryEntry: Encodable {
 }
 
 extension HistoryEntry.Change {
-    init(_ change: NSPersistentHistoryChange) {
+    init(_ change: NSPersistentHistoryChange) throws {
         let id = change.changedObjectID
         let url = id.uriRepresentation()
         switch change.changeType {
@@ -61,32 +73,76 @@ extension HistoryEntry.Change {
         @unknown default: self.change = "unknown"
         }
         entity = id.entity.name ?? ""
-        object = "\(entity)/\(url.lastPathComponent)"
+        object = Self.name(of: id)
         uri = url.absoluteString
         properties = change.updatedProperties.map { $0.map(\.name).sorted() }
         tombstone = change.tombstone.map { Self.texts(of: $0, id.entity) }
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            if let changes = try change.propertyChanges() {
+                values = Dictionary(
+                    uniqueKeysWithValues: changes.map { ($0, Self.texts(of: $1, id.entity, $0)) })
+            }
+        #endif
+    }
+
+    private static func name(of id: NSManagedObjectID) -> String {
+        "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
     }
 
     private static func texts(of tombstone: [AnyHashable: Any], _ entity: NSEntityDescription) -> [String: String] {
         var texts: [String: String] = [:]
         for (key, value) in tombstone {
             guard let name = key.base as? String, !(value is NSNull) else { continue }
-            texts[name] = entity.attributesByName[name].map {
-                ValueText.text(GraphValue(value, declaredAs: GraphSchema.Attribute($0)))
-            }
+            texts[name] = text(of: value, entity.attributesByName[name])
         }
         return texts
     }
+
+    /// Nil for no value.
+    private static func text(of value: Any?, _ attribute: NSAttributeDescription?) -> String? {
+        guard let value else { return nil }
+        if let id = value as? NSManagedObjectID { return name(of: id) }
+        guard let attribute else { return "\(value)" }
+        return ValueText.text(GraphValue(value, declaredAs: GraphSchema.Attribute(attribute)))
+    }
+
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        private static func texts(
+            of change: HistoryPropertyChange, _ entity: NSEntityDescription, _ property: String
+        ) -> HistoryEntry.Values {
+            switch change {
+            case .value(let old, let new):
+                let attribute = entity.attributesByName[property]
+                return HistoryEntry.Values(old: text(of: old, attribute), new: text(of: new, attribute))
+            case .members(let removed, let added):
+                return HistoryEntry.Values(removed: removed.map(name), added: added.map(name))
+            }
+        }
+    #endif
 
     /// The sign in front of the object.
     var sign: String { ["insert": "+", "update": "~", "delete": "-"][change] ?? "?" }
 
     /// The text after the object's name.
     var details: String {
-        if let properties { return properties.isEmpty ? "nothing" : properties.joined(separator: ", ") }
-        if let tombstone {
-            return tombstone.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
+        if let properties {
+            // The elements of a composite attribute have names of their own.
+            let names = Set(properties).union(values.map { Array($0.keys) } ?? []).sorted()
+            return names.isEmpty ? "nothing" : names.map { values?[$0]?.details(of: $0) ?? $0 }.joined(separator: ", ")
+        }
+        if let kept = values?.compactMapValues(\.old) ?? tombstone {
+            return kept.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
         }
         return change == "update" ? "properties unknown" : ""
+    }
+}
+
+extension HistoryEntry.Values {
+    /// What is said of a property: `title: "a" -> "b"`, `tags: - Tag/p1, + Tag/p2`.
+    func details(of name: String) -> String {
+        if let removed, let added {
+            return "\(name): \((removed.map { "- \($0)" } + added.map { "+ \($0)" }).joined(separator: ", "))"
+        }
+        return "\(name): \(old ?? "absent") -> \(new ?? "absent")"
     }
 }

@@ -13,6 +13,7 @@ struct HistoryPurgeCommand: ParsableCommand {
               coral history purge Notes.sqlite --before 2026-01-01
               coral history purge Notes.sqlite --before 1042
               coral history purge Notes.sqlite --keep 100000
+              coral history purge Notes.sqlite --keep-bytes 10000000 --vacuum
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)
@@ -25,6 +26,11 @@ struct HistoryPurgeCommand: ParsableCommand {
     @Option(
         name: .long, help: ArgumentHelp("Keep at most this many changes.", valueName: "count"))
     var keep: Int?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Keep a history of at most about this many bytes of the file.", valueName: "count"))
+    var keepBytes: Int?
 
     @Flag(name: .long, help: "Delete the transactions that all followers in the store's metadata have read.")
     var read = false
@@ -41,10 +47,13 @@ struct HistoryPurgeCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func validate() throws {
-        guard [before != nil, keep != nil, read].filter({ $0 }).count == 1 else {
-            throw ValidationError("Specify what to delete: --before, --keep or --read.")
+        guard [before != nil, keep != nil, keepBytes != nil, read].filter({ $0 }).count == 1 else {
+            throw ValidationError("Specify what to delete: --before, --keep, --keep-bytes or --read.")
         }
         if let keep, keep < 0 { throw ValidationError("--keep requires a number that is not negative.") }
+        if let keepBytes, keepBytes < 0 {
+            throw ValidationError("--keep-bytes requires a number that is not negative.")
+        }
     }
 
     func run() throws {
@@ -80,7 +89,8 @@ struct HistoryPurgeCommand: ParsableCommand {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system history is deleted by --before only.")
         #else
-            return try open.coordinator.purgeHistory(keep.map { .keepingChanges($0) } ?? .readByAllFollowers)
+            return try open.coordinator.purgeHistory(
+                keep.map { .keepingChanges($0) } ?? keepBytes.map { .keepingBytes($0) } ?? .readByAllFollowers)
         #endif
     }
 }

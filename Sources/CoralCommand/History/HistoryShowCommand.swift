@@ -8,9 +8,9 @@ struct HistoryShowCommand: ParsableCommand {
         discussion: """
             Each transaction has a line with its number, its time (UTC), and, if known, its author, context, process \
             and program. It is followed by a line for each changed object: + for an inserted object, ~ for an updated \
-            one with the properties that were set, - for a deleted one with the values that the history preserves. \
-            Output begins immediately and needs little memory, regardless of the length of the history. The word show \
-            is optional.
+            one with the properties that were set, - for a deleted one with the values that the history preserves. If \
+            the store keeps old values, the old and the new value of each property are shown. Output begins immediately \
+            and needs little memory, regardless of the length of the history. The word show is optional.
 
             EXAMPLES:
               coral history show Notes.sqlite --since 2026-01-31 --author Ada
@@ -60,8 +60,9 @@ struct HistoryShowCommand: ParsableCommand {
             try Work.run("Reading", noun: nil) { progress in
                 try writer.begin()
                 try pages.forEach(progress: progress) { transaction in
-                    let entry = HistoryEntry(transaction, changes: (transaction.changes ?? []).filter(filter.admits))
-                    if filter.isNarrow, entry.changes.isEmpty { return }
+                    let changes = (transaction.changes ?? []).filter(filter.admits)
+                    if filter.isNarrow, changes.isEmpty { return }
+                    let entry = try HistoryEntry(transaction, changes: changes)
                     count += 1
                     try writer.write(entry)
                 }

@@ -25,7 +25,7 @@ extension RecordID {
 
 extension RecordUpdate {
     /// The update that changes one record into another of the same id and entity. Both are canonical.
-    init(from old: GraphRecord, to new: GraphRecord) {
+    package init(from old: GraphRecord, to new: GraphRecord) {
         self.init(id: new.id, entity: new.entity)
         forEachName(old.attributes, new.attributes, \.name) { name, before, after in
             if before?.value != after?.value {

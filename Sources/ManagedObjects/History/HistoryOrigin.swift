@@ -32,6 +32,17 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
             entity: entities[Int(row.entity)], storeIdentifier: storeIdentifier, coordinator: coordinator)
     }
 
+    /// A value as key-value coding has it, an ID for an object; nil where there is none.
+    func publicValue(_ value: Value, of slot: EntityLayout.Slot) -> Any? {
+        switch value {
+        case .reference(let key): return coordinator.coordinator?.objectID(for: key)
+        case .data(let data) where slot.kind == .transformable:
+            return (slot.attribute.map { TransformableCoding.decode(data, attribute: $0) } ?? value)
+                .object(kind: slot.kind)
+        default: return value.object(kind: slot.kind)
+        }
+    }
+
     /// The ID of a change itself, not of the changed object.
     func changeID(_ number: Int64) -> NSManagedObjectID {
         NSManagedObjectID(

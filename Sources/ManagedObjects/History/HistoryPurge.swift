@@ -6,9 +6,13 @@ public enum HistoryPurge: Sendable {
     case before(Date)
     /// The transactions before those that a token names; the named ones are kept.
     case beforeToken(NSPersistentHistoryToken)
-    /// The oldest transactions, as many as are needed so that each store keeps at most a number of changes. A change
-    /// takes some 30 to 80 bytes of the file.
+    /// The oldest transactions, as many as are needed so that each store keeps at most a number of changes.
     case keepingChanges(Int)
+    /// The oldest transactions, as many as are needed so that the history of each store takes at most a number of bytes of
+    /// its file: transactions, changes, tombstones and old values, with their indexes, as estimated from the rows. A change
+    /// takes some 40 bytes, a transaction some 100. The file itself becomes smaller when it is vacuumed
+    /// (``NSSQLiteManualVacuumOption``). Cost: the whole history is read.
+    case keepingBytes(Int)
     /// The transactions that every named follower has read: see
     /// ``NSPersistentStoreCoordinator/setHistoryToken(_:ofFollower:)``. Without a follower nothing is deleted.
     case readByAllFollowers
@@ -39,6 +43,7 @@ extension NSPersistentStoreCoordinator {
         case .before(let date): return .earlier(date)
         case .beforeToken(let token): return token.number(ofStore: store.identifier).map { .before($0) }
         case .keepingChanges(let count): return .leavingChanges(count)
+        case .keepingBytes(let count): return .leavingBytes(count)
         case .readByAllFollowers:
             guard let slowest = try history.historyFollowers().values.min(), slowest < .max else { return nil }
             return .before(slowest + 1)

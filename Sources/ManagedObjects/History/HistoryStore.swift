@@ -25,6 +25,10 @@ protocol HistoryStore: RowStore {
     /// - Returns: The number of changes that were deleted.
     func deleteHistory(_ bound: HistoryDeletion) throws -> Int
 
+    /// What a transaction has changed in an object that it has updated or deleted; nil where the store has not kept it, and
+    /// for insertions.
+    func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues?
+
     /// The followers in the store's metadata, with the number of the last transaction that each has read.
     func historyFollowers() throws -> [String: Int64]
 
@@ -90,6 +94,8 @@ enum HistoryDeletion: Sendable {
     case earlier(Date)
     /// The oldest transactions, as many as are needed so that at most a number of changes remains.
     case leavingChanges(Int)
+    /// The oldest transactions, as many as are needed to leave rows of at most a number of bytes.
+    case leavingBytes(Int)
 }
 
 /// A transaction as a store keeps it.

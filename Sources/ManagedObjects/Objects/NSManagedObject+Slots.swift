@@ -110,13 +110,11 @@ extension NSManagedObject {
         }
     }
 
-    /// The to-many relationships that have changed, a bit for each of the first 64 places of the layout.
-    final var changedToManyBits: UInt64 {
-        var bits: UInt64 = 0
-        for (place, state) in toMany.prefix(64).enumerated() where state?.isChanged == true {
-            bits |= 1 << UInt64(place)
-        }
-        return bits
+    /// The places in the layout of the to-many relationships that have changed.
+    final var changedToManyPlaces: [Int] {
+        var places: [Int] = []
+        for (place, state) in toMany.enumerated() where state?.isChanged == true { places.append(place) }
+        return places
     }
 }
 

@@ -19,8 +19,8 @@ struct SavePlan {
         /// Slots whose columns are written; empty if only to-many relationships have changed: the version is still
         /// incremented.
         var slots: [Int]
-        /// The to-many relationships that have changed, a bit for each of the first 64 places of the layout: for the history.
-        var toMany: UInt64 = 0
+        /// The places in the layout of the to-many relationships that have changed: for the history.
+        var toMany: [Int] = []
         /// False if the merge policy requires the row to be written whatever its version is.
         var checksVersion = true
     }

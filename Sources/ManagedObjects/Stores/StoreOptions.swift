@@ -23,6 +23,14 @@ public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModel
 /// Whether the store keeps a history of its changes: a Boolean.
 public let NSPersistentHistoryTrackingKey: String = "NSPersistentHistoryTrackingKey"
 
+/// Whether the store keeps, beside its history, the values that properties had before they were updated and that objects had
+/// before they were deleted: a Boolean. An addition to Core Data's API; no effect without ``NSPersistentHistoryTrackingKey``.
+///
+/// The values are in two tables of this package's own, which Apple's framework does not read, and are deleted with the
+/// transactions that they belong to. Every way of writing keeps them. Cost: a trigger for each updated or deleted row, and a
+/// row for each changed column. See ``NSPersistentHistoryChange/propertyChanges()``.
+public let HistoryOldValuesOption: String = "CoralHistoryOldValuesOption"
+
 /// Whether to post ``Foundation/NSNotification/Name/NSPersistentStoreRemoteChange``: a Boolean.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
     "NSPersistentStoreRemoteChangeNotificationOptionKey"

@@ -480,5 +480,52 @@
             #expect(changes[0] == changes[1])
             #expect(changes[0].count == 7)
         }
+
+        @Test func `an import by rows keeps the old values that one by objects keeps`() throws {
+            var changes: [[String]] = []
+            for isByRows in [true, false] {
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
+                try coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"),
+                    options: [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true])
+                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                context.persistentStoreCoordinator = coordinator
+                for document in [
+                    #"{"Tag": [{"word": "x"}], "Book": [{"code": "b"}], "Chapter": [{"book": "b", "position": 1, "tags": ["x"]}]}"#,
+                    #"{"Book": [{"code": "b", "name": "B"}], "Tag": [{"word": "y"}], "Chapter": [{"book": "b", "position": 1, "title": "t", "tags": ["y"]}]}"#,
+                ] {
+                    if isByRows {
+                        let importer = BatchImporter(into: coordinator, options: Self.options { _ in })
+                        try importer.importDocument(.data(Data(document.utf8)))
+                    } else {
+                        try context.performAndWait {
+                            var importer = GraphImporter(into: context, options: Self.options { _ in })
+                            importer.worksInPlace = true
+                            try importer.plan(.data(Data(document.utf8)), entity: nil).apply()
+                            try context.save()
+                        }
+                    }
+                }
+                var texts: [String] = []
+                try HistoryPages(coordinator).forEach { transaction in
+                    for change in transaction.changes ?? [] {
+                        guard let properties = try change.propertyChanges() else { continue }
+                        texts += properties.map { name, property in
+                            let id = change.changedObjectID.uriRepresentation().path
+                            switch property {
+                            case .value(let old, let new):
+                                return "\(id) \(name): \(String(describing: old)) -> \(String(describing: new))"
+                            case .members(let removed, let added):
+                                let uris = [removed, added].map { $0.map { $0.uriRepresentation().path } }
+                                return "\(id) \(name): \(uris)"
+                            }
+                        }
+                    }
+                }
+                changes.append(texts.sorted())
+            }
+            #expect(changes[0] == changes[1])
+            #expect(changes[0].contains { $0.contains("name: nil -> Optional(B)") }, "\(changes[0])")
+        }
     }
 #endif

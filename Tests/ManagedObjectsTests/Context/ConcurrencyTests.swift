@@ -170,16 +170,22 @@ import Testing
 
     private final class Told: Sendable {
         let names = Mutex<[String]>([])
+        let numbers = Mutex<[Int64]>([])
     }
 
     @Test func `remote changes are notified on request`() async throws {
         let shared = try Shared()
         let listening = try TestStack(
-            url: shared.url, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            url: shared.url,
+            options: [
+                NSPersistentStoreRemoteChangeNotificationPostOptionKey: true, NSPersistentHistoryTrackingKey: true,
+            ])
         let told = Told()
         let token = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: listening.coordinator, queue: nil
         ) { notification in
+            let token = notification.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
+            told.numbers.withLock { $0.append(token?.numbers.values.first ?? 0) }
             told.names.withLock {
                 $0.append((notification.userInfo?[NSPersistentStoreURLKey] as? URL)?.lastPathComponent ?? "")
             }
@@ -204,6 +210,9 @@ import Testing
         }
         #expect(try await wait(for: 3))
         #expect(told.names.withLock { Set($0) } == ["Notes.sqlite"])
+        // Each with the point that the history has reached.
+        let numbers = told.numbers.withLock { $0 }
+        #expect(numbers == numbers.sorted() && Set(numbers).isSubset(of: 1...3) && numbers.last == 3, "\(numbers)")
     }
 
     // MARK: - Queue confinement

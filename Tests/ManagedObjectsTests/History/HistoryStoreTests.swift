@@ -196,4 +196,38 @@ import Testing
         #expect(try cursor.nextBatch() == Array(all[2...]))
         #expect(try cursor.nextBatch().isEmpty)
     }
+
+    @Test func `masks name each of more than 64 attributes and relationships`() throws {
+        let count = 70
+        let (wide, tag) = (NotesModel.entity("Wide", []), NotesModel.entity("Tag", []))
+        for index in 0..<count {
+            wide.properties.append(NotesModel.attribute("a\(index)", .integer64AttributeType))
+            NotesModel.relate(
+                wide, "many\(index)", many: true, tag, "wide\(index)", many: true, rule: .nullifyDeleteRule)
+            NotesModel.relate(
+                wide, "own\(index)", many: true, tag, "owner\(index)", many: false, rule: .nullifyDeleteRule)
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [wide, tag]
+        let stack = try TestStack(model: model, options: Self.tracking)
+        let context = stack.context()
+        let (object, other) = (context.insert("Wide"), context.insert("Tag"))
+        try context.save()
+        var expected: [Set<String>] = []
+        for index in [0, 63, 64, count - 1] {
+            object.setValue(index + 1, forKey: "a\(index)")
+            try context.save()
+            object.mutableSetValue(forKey: "many\(index)").add(other)
+            try context.save()
+            object.mutableSetValue(forKey: "own\(index)").add(other)
+            try context.save()
+            expected += [["a\(index)"], ["many\(index)"], ["own\(index)"]]
+        }
+        let found = try transactions(stack).dropFirst().map { transaction in
+            transaction.changes?.first { $0.changedObjectID == object.objectID }?.updatedProperties.map {
+                Set($0.map(\.name))
+            }
+        }
+        #expect(found == expected)
+    }
 }

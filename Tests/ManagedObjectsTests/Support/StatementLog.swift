@@ -9,12 +9,13 @@ final class StatementLog: Sendable {
 
     /// Opens a stack whose statements are logged.
     func stack(
-        model: NSManagedObjectModel = NotesModel.make(), url: URL = URL(fileURLWithPath: "/dev/null")
+        model: NSManagedObjectModel = NotesModel.make(), url: URL = URL(fileURLWithPath: "/dev/null"),
+        options: [AnyHashable: Any]? = nil
     ) throws -> TestStack {
         try SQLiteConnection.$statementObserver.withValue({ [self] statement in
             statements.withLock { $0.append(statement) }
         }) {
-            try TestStack(model: model, url: url)
+            try TestStack(model: model, url: url, options: options)
         }
     }
 

@@ -97,6 +97,9 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             let isWanted = flag(forOption: NSPersistentHistoryTrackingKey)
             history = try HistoryTables.open(
                 schema: schema, catalog: catalog, isWanted: isWanted, connection: connection)
+            if isWanted, flag(forOption: HistoryOldValuesOption) {
+                try history?.keepOldValues(schema: schema, catalog: catalog, connection: connection)
+            }
             try maintain(connection)
             try prepareDerivations(schema, catalog, connection)
         }

@@ -46,16 +46,17 @@ enum HistoryStatements {
     static let findString = "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?"
     static let insertString = "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)"
 
-    /// A statement for changes up to `VALUES`, the values of one row, and the number of its parameters: number, type,
-    /// entity, key, transaction, and optionally the mask or the tombstone.
-    static func insertChanges(hasMask: Bool = false, tombstones: Int = 0) -> (head: String, values: String, width: Int)
-    {
+    /// A statement for changes of rows of one entity up to `VALUES`, the values of one row, and the number of its parameters:
+    /// number, key, transaction, and the mask or the tombstone.
+    static func insertChanges(
+        _ type: NSPersistentHistoryChangeType, entity: Int64, hasMask: Bool = false, tombstones: Int = 0
+    ) -> (head: String, values: String, width: Int) {
         let extra = (hasMask ? ["ZCOLUMNS"] : []) + (0..<tombstones).map { "ZTOMBSTONE\($0)" }
-        let columns = ["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"] + extra
+        let columns = ["Z_PK", "ZENTITYPK", "ZTRANSACTIONID"] + extra
         let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
         return (
-            "INSERT INTO ACHANGE (Z_ENT, \(columns.joined(separator: ", ")))",
-            "(\(HistoryTables.Number.change), \(marks))", columns.count
+            "INSERT INTO ACHANGE (Z_ENT, ZCHANGETYPE, ZENTITY, \(columns.joined(separator: ", ")))",
+            "(\(HistoryTables.Number.change), \(type.rawValue), \(entity), \(marks))", columns.count
         )
     }
 
@@ -91,7 +92,7 @@ enum HistoryStatements {
     // MARK: - Deleting
 
     /// The number of the first transaction that is kept.
-    static func firstKept(_ deletion: HistoryDeletion) -> SQLQuery {
+    static func firstKept(_ deletion: HistoryDeletion, _ tables: HistoryTables, hasOldValues: Bool) -> SQLQuery {
         switch deletion {
         case .before(let number): SQLQuery(sql: "SELECT ?", arguments: [number.databaseValue])
         case .earlier(let date):
@@ -104,7 +105,34 @@ enum HistoryStatements {
             SQLQuery(
                 sql: "SELECT ZTRANSACTIONID + 1 FROM ACHANGE ORDER BY ZTRANSACTIONID DESC, Z_PK DESC LIMIT 1 OFFSET ?",
                 arguments: [max(0, count).databaseValue])
+        case .leavingBytes(let count):
+            SQLQuery(
+                sql: "SELECT IFNULL(min(number), (SELECT max(Z_PK) FROM ATRANSACTION) + 1) "
+                    + "FROM (SELECT number, sum(sum(bytes)) OVER (ORDER BY number DESC) AS total "
+                    + "FROM (\(sizes(tables, hasOldValues: hasOldValues))) GROUP BY number) WHERE total <= ?",
+                arguments: [max(0, count).databaseValue])
         }
+    }
+
+    /// The bytes of each row of a history in the file, with its header and its entries in indexes. Columns: number of the
+    /// transaction, bytes.
+    private static func sizes(_ tables: HistoryTables, hasOldValues: Bool) -> String {
+        func length(_ columns: [String]) -> String {
+            columns.map { " + IFNULL(length(CAST(\($0) AS BLOB)), 0)" }.joined()
+        }
+        let kept = ["ZCOLUMNS"] + (0..<tables.tombstoneCount).map { "ZTOMBSTONE\($0)" }
+        var selections = [
+            "SELECT Z_PK AS number, 100\(length(["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"])) AS bytes "
+                + "FROM ATRANSACTION",
+            "SELECT ZTRANSACTIONID, 36\(length(kept)) FROM ACHANGE",
+        ]
+        if hasOldValues {
+            selections += [
+                "SELECT TRANSACTIONID, 30\(length(["COLUMNNAME", "OLDVALUE", "NEWVALUE"])) FROM \(OldValueStatements.values)",
+                "SELECT TRANSACTIONID, 50 + 3 * length(PAIRTABLE) FROM \(OldValueStatements.pairs)",
+            ]
+        }
+        return selections.joined(separator: " UNION ALL ")
     }
 
     static let deleteChanges = "DELETE FROM ACHANGE WHERE ZTRANSACTIONID < ?"

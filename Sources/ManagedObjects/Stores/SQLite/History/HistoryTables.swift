@@ -17,6 +17,8 @@ struct HistoryTables: Sendable {
     /// Whether the store was opened with the option that enables history. Without the option an existing history is
     /// continued, because a history with gaps would be misleading, and no new one is started.
     var isWanted = true
+    /// The statements that store the old values that a transaction has recorded; nil where they are not kept.
+    private(set) var keepingOldValues: [String]?
 
     /// The tables of a database; nil if it has none. Cost: two statements.
     init?(in database: Database) throws {
@@ -50,6 +52,23 @@ struct HistoryTables: Sendable {
         var tables = try connection.read { try HistoryTables(in: $0) }
         tables?.isWanted = isWanted
         return tables
+    }
+
+    // MARK: - Old values
+
+    /// Prepares a store and its writing connection for keeping old values.
+    mutating func keepOldValues(schema: SQLSchema, catalog: SQLCatalog, connection: SQLiteConnection) throws {
+        if !catalog.hasTable(OldValueStatements.values) || !catalog.hasTable(OldValueStatements.pairs) {
+            try connection.write { database in
+                for statement in OldValueStatements.creation { try database.execute(sql: statement) }
+            }
+        }
+        try connection.writeWithoutTransaction { database in
+            for statement in OldValueStatements.temporary(schema) { try database.execute(sql: statement) }
+        }
+        keepingOldValues =
+            OldValueStatements.keepValues
+            + schema.joinTables.compactMap { OldValueStatements.keepPairs($0, schema) }
     }
 
     // MARK: - Tombstones

@@ -4,8 +4,8 @@ import GRDB
 /// Collects the changes of a transaction and appends them to a store's history at its end. An object occurs once;
 /// insertions are written before updates, and updates before deletions.
 ///
-/// Used only during the write transaction. Memory: some 50 bytes for each updated or deleted row, and during the write
-/// of the history 16 bytes for each inserted one.
+/// Used only during the write transaction. Memory: 16 bytes for each updated row, some 40 for each deleted one, and
+/// during the write of the history 8 bytes for each inserted one.
 struct HistoryWriter {
     private let tables: HistoryTables
     private let bitmaps: ChangeBitmaps
@@ -13,15 +13,20 @@ struct HistoryWriter {
     private let author: String?
     private let contextName: String?
 
-    /// The inserted rows by the number of their entity.
+    /// The changed rows by the number of their entity.
     private var inserted: [Int64: InsertedKeys] = [:]
-    private var updated: [Place: Data] = [:]
-    private var deleted: [(place: Place, tombstone: [DatabaseValue])] = []
+    private var updated: [Int64: UpdatedKeys] = [:]
+    private var deleted: [Deletion] = []
+    /// The masks of updates. Mostly one for many rows.
+    private var masks: [Data] = []
+    private var maskIndexes: [Data: Int32] = [:]
+    /// The last update's mask: the next one often has the same properties.
+    private var lastMask: (entity: Int64, slots: [Int], toMany: Set<Int>, index: Int32)?
 
-    /// A row, identified by the number of its entity and its key.
-    private struct Place: Hashable {
+    private struct Deletion {
         let entity: Int64
         let key: Int64
+        let tombstone: [DatabaseValue]
     }
 
     init(
@@ -49,48 +54,111 @@ struct HistoryWriter {
 
     /// Adds an update of slots, and of to-many relationships by their indexes in the layout.
     mutating func update(_ entity: SQLEntity, key: Int64, slots: [Int], toMany: Set<Int> = []) {
-        let place = Place(entity: entity.number, key: key)
-        if isInserted(place) { return }
-        let mask = bitmaps.bitmap(of: entity).data(slots: slots, toMany: toMany)
-        guard let known = updated[place] else {
-            updated[place] = mask
-            return
+        if isInserted(entity.number, key) { return }
+        let mask = maskIndex(entity, slots: slots, toMany: toMany)
+        updated[entity.number, default: UpdatedKeys()].append(key, mask: mask)
+    }
+
+    private mutating func maskIndex(_ entity: SQLEntity, slots: [Int], toMany: Set<Int>) -> Int32 {
+        if let lastMask, lastMask.entity == entity.number, lastMask.slots == slots, lastMask.toMany == toMany {
+            return lastMask.index
         }
-        updated[place] = Data(zip(known, mask).map { $0 | $1 })
+        let index = maskIndex(bitmaps.bitmap(of: entity).data(slots: slots, toMany: toMany))
+        lastMask = (entity.number, slots, toMany, index)
+        return index
+    }
+
+    private mutating func maskIndex(_ mask: Data) -> Int32 {
+        if let known = maskIndexes[mask] { return known }
+        let index = Int32(masks.count)
+        masks.append(mask)
+        maskIndexes[mask] = index
+        return index
     }
 
     /// Adds a deletion, with the preserved values in the order of the entity's preserved slots.
     mutating func delete(_ entity: SQLEntity, key: Int64, tombstone: [DatabaseValue]) {
-        let place = Place(entity: entity.number, key: key)
-        if isInserted(place) {
-            inserted[place.entity]?.remove(key)
+        if isInserted(entity.number, key) {
+            inserted[entity.number]?.remove(key)
         } else {
-            updated[place] = nil
-            deleted.append((place, Array(tombstone.prefix(tables.tombstoneCount))))
+            let preserved = Array(tombstone.prefix(tables.tombstoneCount))
+            deleted.append(Deletion(entity: entity.number, key: key, tombstone: preserved))
         }
     }
 
-    private func isInserted(_ place: Place) -> Bool { inserted[place.entity]?.contains(place.key) == true }
+    private func isInserted(_ entity: Int64, _ key: Int64) -> Bool {
+        !inserted.isEmpty && inserted[entity]?.contains(key) == true
+    }
 
     // MARK: - Writing
 
-    /// Writes the transaction, unless there are no changes.
-    func finish() throws {
-        let insertions = inserted.sorted { $0.key < $1.key }
-            .flatMap { entity, keys in keys.all.map { Place(entity: entity, key: $0) } }
-        guard !insertions.isEmpty || !updated.isEmpty || !deleted.isEmpty else { return }
+    /// Writes the transaction, unless nothing has changed.
+    mutating func finish() throws {
+        combineUpdates()
+        let insertions = inserted.sorted { $0.key < $1.key }.map { (entity: $0.key, keys: $0.value.all) }
+        guard insertions.contains(where: { !$0.keys.isEmpty }) || !updated.isEmpty || !deleted.isEmpty else {
+            return try forgetOldValues()
+        }
         if !tables.isWanted, try !isBegun() { return }
         let transaction = try insertTransaction()
         var last = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
-        try insert(insertions, type: .insert, in: transaction, after: &last)
-        let updates = updated.sorted { ($0.key.entity, $0.key.key) < ($1.key.entity, $1.key.key) }
-        try insert(updates.map(\.key), type: .update, masks: updates.map(\.value), in: transaction, after: &last)
-        let plain = deleted.filter(\.tombstone.isEmpty)
-        try insert(plain.map(\.place), type: .delete, in: transaction, after: &last)
-        for (place, tombstone) in deleted where !tombstone.isEmpty {
-            try insert([place], type: .delete, tombstone: tombstone, in: transaction, after: &last)
+        for (entity, keys) in insertions {
+            try insert(.insert, entity, keys.count, in: transaction, after: &last) { keys[$0] }
+        }
+        for (entity, updates) in updated.sorted(by: { $0.key < $1.key }) {
+            let rows = updates.rows
+            try insert(.update, entity, rows.count, hasMask: true, in: transaction, after: &last) {
+                rows[$0].key
+            } extra: { [masks] index, statement, position in
+                statement.bind(masks[Int(rows[index].mask)], at: position)
+            }
+        }
+        var rest = deleted[...]
+        while let first = rest.first {
+            let group = rest.prefix { $0.entity == first.entity && $0.tombstone.count == first.tombstone.count }
+            rest = rest[group.endIndex...]
+            let start = group.startIndex
+            try insert(
+                .delete, first.entity, group.count, tombstones: first.tombstone.count, in: transaction, after: &last
+            ) {
+                group[start + $0].key
+            } extra: { index, statement, position in
+                for (offset, value) in group[start + index].tombstone.enumerated() {
+                    statement.bind(value, at: position + offset)
+                }
+            }
         }
         try PrimaryKeys.raise(HistoryTables.Number.change, to: last, name: "CHANGE", in: database)
+        try keepOldValues(of: transaction)
+    }
+
+    /// Leaves one update of each row, and none of rows that were deleted afterwards.
+    private mutating func combineUpdates() {
+        guard !updated.isEmpty else { return }
+        let deletedKeys = Dictionary(grouping: deleted, by: \.entity).mapValues { Set($0.map(\.key)) }
+        for entity in Array(updated.keys) {
+            guard var rows = updated.removeValue(forKey: entity) else { continue }
+            if let keys = deletedKeys[entity] { rows.remove(keys) }
+            rows.combine { one, other in
+                one == other ? one : maskIndex(Data(zip(masks[Int(one)], masks[Int(other)]).map { $0 | $1 }))
+            }
+            if !rows.rows.isEmpty { updated[entity] = rows }
+        }
+    }
+
+    /// Stores what triggers have recorded under the number of the transaction.
+    private func keepOldValues(of transaction: Int64) throws {
+        for text in tables.keepingOldValues ?? [] {
+            let statement = try SQLStatement(text, in: database)
+            statement.bind(transaction, at: 1)
+            try statement.run()
+        }
+        try forgetOldValues()
+    }
+
+    private func forgetOldValues() throws {
+        guard tables.keepingOldValues != nil else { return }
+        for text in OldValueStatements.deleteNotes { try SQLStatement(text, in: database).run() }
     }
 
     private func isBegun() throws -> Bool {
@@ -99,25 +167,25 @@ struct HistoryWriter {
         return try statement.step() && !statement.isNull(0)
     }
 
+    /// Inserts the changes of rows of one entity.
     private func insert(
-        _ places: [Place], type: NSPersistentHistoryChangeType, masks: [Data] = [], tombstone: [DatabaseValue] = [],
-        in transaction: Int64, after last: inout Int64
+        _ type: NSPersistentHistoryChangeType, _ entity: Int64, _ count: Int, hasMask: Bool = false,
+        tombstones: Int = 0,
+        in transaction: Int64, after last: inout Int64, key: (Int) -> Int64,
+        extra: (Int, SQLStatement, Int) -> Void = { _, _, _ in }
     ) throws {
-        guard !places.isEmpty else { return }
+        guard count > 0 else { return }
         let (head, values, width) = HistoryStatements.insertChanges(
-            hasMask: !masks.isEmpty, tombstones: tombstone.count)
-        let insertion = try BlockInsertion(head, values: values, width: width, count: places.count, in: database)
+            type, entity: entity, hasMask: hasMask, tombstones: tombstones)
+        let insertion = try BlockInsertion(head, values: values, width: width, count: count, in: database)
         let first = last + 1
-        try insertion.insert(places.count) { index, statement, position in
+        try insertion.insert(count) { index, statement, position in
             statement.bind(first + Int64(index), at: position)
-            statement.bind(Int64(type.rawValue), at: position + 1)
-            statement.bind(places[index].entity, at: position + 2)
-            statement.bind(places[index].key, at: position + 3)
-            statement.bind(transaction, at: position + 4)
-            if !masks.isEmpty { statement.bind(masks[index], at: position + 5) }
-            for (offset, value) in tombstone.enumerated() { statement.bind(value, at: position + 5 + offset) }
+            statement.bind(key(index), at: position + 1)
+            statement.bind(transaction, at: position + 2)
+            extra(index, statement, position + 3)
         }
-        last += Int64(places.count)
+        last += Int64(count)
     }
 
     private func insertTransaction() throws -> Int64 {

@@ -60,8 +60,10 @@ extension SQLiteStore: HistoryStore {
         }
         do {
             return try content().connection.write { database in
-                guard try HistoryTables(in: database) != nil else { return 0 }
-                let bound = try SQLStatement(HistoryStatements.firstKept(deletion), in: database)
+                guard let tables = try HistoryTables(in: database) else { return 0 }
+                let hasOldValues = try database.tableExists(OldValueStatements.values)
+                let bound = try SQLStatement(
+                    HistoryStatements.firstKept(deletion, tables, hasOldValues: hasOldValues), in: database)
                 let kept = try bound.step() && !bound.isNull(0) ? bound.integer(0) : nil
                 bound.finish()
                 guard let kept else { return 0 }
@@ -73,6 +75,11 @@ extension SQLiteStore: HistoryStore {
                 try database.execute(sql: HistoryStatements.deleteChanges, arguments: [kept])
                 let count = database.changesCount
                 try database.execute(sql: HistoryStatements.deleteTransactions, arguments: [kept])
+                if hasOldValues {
+                    for statement in OldValueStatements.purge {
+                        try database.execute(sql: statement, arguments: [kept])
+                    }
+                }
                 return count
             }
         } catch {
@@ -96,6 +103,17 @@ extension SQLiteStore: HistoryStore {
             }
         } catch {
             throw SQLiteError.translated(error, .saving, url: place)
+        }
+    }
+
+    func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
+        let schema = try content().schema
+        guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
+        else { return nil }
+        return try reading(nil, consistently: true) { database in
+            guard try database.tableExists(OldValueStatements.values) else { return nil }
+            return try HistoryOldValues(
+                of: change, entity, transaction: transaction, schema: schema, store: number, in: database)
         }
     }
 

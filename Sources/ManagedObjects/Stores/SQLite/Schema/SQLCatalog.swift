@@ -23,7 +23,10 @@ struct SQLCatalog: Sendable {
     ///
     /// - Throws: Code 259.
     func requireTables(of schema: SQLSchema, url: URL?) throws {
-        let own = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+        let own = [
+            "Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
+            OldValueStatements.values, OldValueStatements.pairs,
+        ]
         let entityTables = schema.tables.map(\.name)
         for name in own + entityTables + schema.joinTables.map(\.name) where derivedTables.contains(name.uppercased()) {
             throw CocoaError(

@@ -280,13 +280,14 @@ struct PlanWriter {
     }
 
     private func changedPlaces(of entity: NSEntityDescription, _ update: SavePlan.Update) -> Set<Int> {
-        guard history != nil, !changedToMany.isEmpty || update.toMany != 0 else { return [] }
+        guard history != nil, !changedToMany.isEmpty || !update.toMany.isEmpty else { return [] }
+        guard !changedToMany.isEmpty else { return Set(update.toMany) }
         let places = entity.layout.toMany
-        return Set(
-            places.indices.filter { place in
-                place < 64 && update.toMany >> UInt64(place) & 1 == 1
-                    || changedToMany[ObjectIdentifier(places[place].relationship)]?.contains(update.key) == true
-            })
+        return places.indices.reduce(into: Set(update.toMany)) { changed, place in
+            if changedToMany[ObjectIdentifier(places[place].relationship)]?.contains(update.key) == true {
+                changed.insert(place)
+            }
+        }
     }
 
     /// The values that triggers have computed: the last value of each attribute.

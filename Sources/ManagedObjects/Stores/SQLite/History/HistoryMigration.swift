@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+
+/// Rewrites the history of a store that has been migrated to another version of its model: numbers of entities, masks of updated
+/// properties, tombstones, and primary keys where objects have got others.
+///
+/// Properties that the new version does not have are left out of masks and tombstones, and changes of objects whose entity it
+/// does not have are deleted. A mask that is not one of the old version is removed, so that
+/// ``NSPersistentHistoryChange/updatedProperties`` is nil. Old values (see ``HistoryOldValuesOption``) are deleted: they are
+/// those of columns that may be gone.
+struct HistoryMigration {
+    private let source: SQLSchema
+    private let destination: SQLSchema
+    private let entityNames: [String: String]
+    private let propertyNames: [String: [String: String]]
+
+    /// - Parameters:
+    ///   - entityNames: The new names of renamed entities, by the old ones.
+    ///   - propertyNames: The new names of renamed properties, by the old ones, by the old names of entities.
+    init(
+        from source: SQLSchema, to destination: SQLSchema, entityNames: [String: String] = [:],
+        propertyNames: [String: [String: String]] = [:]
+    ) {
+        self.source = source
+        self.destination = destination
+        self.entityNames = entityNames
+        self.propertyNames = propertyNames
+    }
+
+    /// Rewrites the history that is in a database; does nothing where there is none. Call it once, in the transaction that
+    /// migrates the rows, or after the tables have been copied to the new store.
+    ///
+    /// Cost: some statements, and one for each entity with tombstones. With `newKey`, one lookup for each changed object.
+    ///
+    /// - Parameter newKey: Gives the primary key that an object of an entity of the old version has in the new store; nil where
+    ///   the object is not there: it gets a key that no object has. Without the function objects have kept their keys.
+    func rewrite(in database: Database, newKey: ((NSEntityDescription, Int64) throws -> Int64?)? = nil) throws {
+        guard let tables = try HistoryTables(in: database) else { return }
+        let entities = source.entities.compactMap { entity in
+            counterpart(of: entity).map { (old: entity, new: $0) }
+        }
+        let numbers = entities.map { String($0.old.number) }.joined(separator: ", ")
+        try database.execute(sql: "DELETE FROM ACHANGE WHERE ZENTITY NOT IN (\(numbers))")
+        try rewriteMasks(entities, in: database)
+        try rewriteTombstones(entities, tables, in: database)
+        if let newKey { try rewriteKeys(entities, newKey, in: database) }
+        let cases = entities.map { "WHEN \($0.old.number) THEN \($0.new.number)" }.joined(separator: " ")
+        if !entities.isEmpty { try database.execute(sql: "UPDATE ACHANGE SET ZENTITY = CASE ZENTITY \(cases) END") }
+        for table in [OldValueStatements.values, OldValueStatements.pairs] where try database.tableExists(table) {
+            try database.execute(sql: "DELETE FROM \(table)")
+        }
+    }
+
+    private typealias Entities = [(old: SQLEntity, new: SQLEntity)]
+
+    private func counterpart(of entity: SQLEntity) -> SQLEntity? {
+        let name = entity.entity.name ?? ""
+        return destination.model.entitiesByName[entityNames[name] ?? name].flatMap(destination.entity)
+    }
+
+    private func newName(of property: String, in entity: SQLEntity) -> String {
+        var described: NSEntityDescription? = entity.entity
+        // A renaming may be told of the entity that declares the property.
+        while let current = described {
+            if let name = propertyNames[current.name ?? ""]?[property] { return name }
+            described = current.superentity
+        }
+        return property
+    }
+
+    // MARK: - Masks
+
+    private func rewriteMasks(_ entities: Entities, in database: Database) throws {
+        let isPadded = try !HistoryStatements.columns(of: "ATRANSACTION", in: database).contains("ZAUTHORTS")
+        try database.execute(
+            sql: "CREATE TEMP TABLE CORALMASK (ENTITY INTEGER, OLD BLOB, NEW BLOB, PRIMARY KEY (ENTITY, OLD))")
+        for (old, new) in entities {
+            let (read, written) = (ChangeBitmap(old), ChangeBitmap(new))
+            let masks = try Data.fetchAll(
+                database, sql: "SELECT DISTINCT ZCOLUMNS FROM ACHANGE WHERE ZENTITY = ? AND ZCOLUMNS IS NOT NULL",
+                arguments: [old.number])
+            for mask in masks {
+                guard let properties = read.properties(in: mask, isPadded: isPadded) else { continue }
+                let names = Set(properties.map { newName(of: $0.name, in: old) })
+                try database.execute(
+                    sql: "INSERT INTO CORALMASK VALUES (?, ?, ?)",
+                    arguments: [old.number, mask, written.data(names, new)])
+            }
+        }
+        try database.execute(
+            sql: "UPDATE ACHANGE SET ZCOLUMNS = (SELECT NEW FROM CORALMASK WHERE ENTITY = ZENTITY AND OLD = ZCOLUMNS) "
+                + "WHERE ZCOLUMNS IS NOT NULL")
+        try database.execute(sql: "DROP TABLE temp.CORALMASK")
+    }
+
+    // MARK: - Tombstones
+
+    private func rewriteTombstones(_ entities: Entities, _ tables: HistoryTables, in database: Database) throws {
+        let needed = entities.map { HistoryTables.preservedSlots(of: $0.new).count }.max() ?? 0
+        for number in tables.tombstoneCount..<max(needed, tables.tombstoneCount) {
+            try database.execute(sql: HistoryStatements.addTombstone(number))
+        }
+        let count = max(needed, tables.tombstoneCount)
+        for (old, new) in entities where count > 0 {
+            let before = names(of: old).map { newName(of: $0, in: old) }
+            let after = names(of: new)
+            guard before != after else { continue }
+            // An update reads all columns before it sets one.
+            let sets = (0..<count).map { place in
+                let source =
+                    place < after.count ? before.prefix(tables.tombstoneCount).firstIndex(of: after[place]) : nil
+                return "ZTOMBSTONE\(place) = \(source.map { "ZTOMBSTONE\($0)" } ?? "NULL")"
+            }
+            try database.execute(
+                sql: "UPDATE ACHANGE SET \(sets.joined(separator: ", ")) WHERE ZENTITY = ? AND ZCHANGETYPE = 2",
+                arguments: [old.number])
+        }
+    }
+
+    /// The names of the attributes whose values tombstones of an entity hold, in their order.
+    private func names(of entity: SQLEntity) -> [String] {
+        HistoryTables.preservedSlots(of: entity).map { entity.entity.layout.slots[$0].name ?? "" }
+    }
+
+    // MARK: - Keys
+
+    private func rewriteKeys(
+        _ entities: Entities, _ newKey: (NSEntityDescription, Int64) throws -> Int64?, in database: Database
+    ) throws {
+        try database.execute(
+            sql: "CREATE TEMP TABLE CORALKEY (ENTITY INTEGER, OLD INTEGER, NEW INTEGER, PRIMARY KEY (ENTITY, OLD))")
+        for (old, new) in entities {
+            guard let root = destination.entity(new.entity.rootEntity) else { continue }
+            var last = try PrimaryKeys.last(root.number, table: root.table, in: database)
+            let keys = try Int64.fetchAll(
+                database, sql: "SELECT DISTINCT ZENTITYPK FROM ACHANGE WHERE ZENTITY = ? ORDER BY 1",
+                arguments: [old.number])
+            for key in keys {
+                var replacement = try newKey(old.entity, key)
+                if replacement == nil {
+                    last += 1
+                    replacement = last
+                }
+                try database.execute(
+                    sql: "INSERT INTO CORALKEY VALUES (?, ?, ?)", arguments: [old.number, key, replacement])
+            }
+            try PrimaryKeys.raise(root.number, to: last, name: root.entity.name ?? "", in: database)
+        }
+        try database.execute(
+            sql: "UPDATE ACHANGE SET ZENTITYPK = (SELECT NEW FROM CORALKEY WHERE ENTITY = ZENTITY AND OLD = ZENTITYPK)")
+        try database.execute(sql: "DROP TABLE temp.CORALKEY")
+    }
+}
+
+extension ChangeBitmap {
+    /// The mask of the properties of some names, as far as the entity has them.
+    fileprivate func data(_ names: Set<String>, _ entity: SQLEntity) -> Data {
+        let layout = entity.entity.layout
+        let slots = layout.slots.indices.filter { index in
+            let slot = layout.slots[index]
+            guard slot.isPersistent, !slot.isHidden, let name = slot.name else { return false }
+            return names.contains(String(name.prefix { $0 != "." }))
+        }
+        return data(slots: slots, toMany: Set(layout.toMany.indices.filter { names.contains(layout.toMany[$0].name) }))
+    }
+}

@@ -1,0 +1,97 @@
+import GRDB
+
+/// What a transaction has changed in one row, as far as a store keeps it beside the history.
+struct HistoryOldValues {
+    /// The slots that have changed, with their old and new values; of a deleted row all that had a value.
+    private(set) var values: [(slot: EntityLayout.Slot, old: Value, new: Value)] = []
+    /// The removed and added members of many-to-many relationships that have changed.
+    private(set) var members: [(relationship: NSRelationshipDescription, removed: [ObjectKey], added: [ObjectKey])] = []
+
+    private let schema: SQLSchema
+    private let store: UInt16
+
+    /// Nil where the old values of the transaction were not kept. Cost: a statement, and one or two for each many-to-many
+    /// relationship of the entity.
+    init?(
+        of change: HistoryChangeRow, _ entity: SQLEntity, transaction: Int64, schema: SQLSchema, store: UInt16,
+        in database: Database
+    ) throws {
+        self.schema = schema
+        self.store = store
+        guard let columns = try Self.columns(entity, key: change.key, transaction, in: database) else { return nil }
+        readValues(columns, of: entity, isDeleted: change.type == .delete)
+        for toMany in entity.entity.layout.toMany {
+            guard let pairs = schema.pairs(of: toMany.relationship) else { continue }
+            try readMembers(toMany.relationship, pairs, key: change.key, transaction, in: database)
+        }
+    }
+
+    // MARK: - Values
+
+    private typealias Columns = [String: (old: DatabaseValue, new: DatabaseValue)]
+
+    private static func columns(
+        _ entity: SQLEntity, key: Int64, _ transaction: Int64, in database: Database
+    ) throws -> Columns? {
+        let statement = try SQLStatement(OldValueStatements.readValues, in: database)
+        defer { statement.finish() }
+        statement.bind(transaction, at: 1)
+        statement.bind(entity.number, at: 2)
+        statement.bind(key, at: 3)
+        guard try statement.step() else { return nil }
+        var columns: Columns = [:]
+        repeat {
+            if let name = statement.text(0) { columns[name] = (statement.value(1), statement.value(2)) }
+        } while try statement.step()
+        return columns
+    }
+
+    private mutating func readValues(_ columns: Columns, of entity: SQLEntity, isDeleted: Bool) {
+        let slots = entity.entity.layout.slots
+        for (index, slot) in slots.enumerated() where slot.name != nil && !slot.isHidden {
+            guard let column = entity.columns[index], !column.hasStorageByte else { continue }
+            guard let (old, new) = columns[column.name] ?? (isDeleted ? (.null, .null) : nil) else { continue }
+            let companion = column.companion.flatMap { columns[$0] }
+            // A statement may have changed a value and another changed it back.
+            guard isDeleted || old != new || companion.map({ $0.old != $0.new }) ?? false else { continue }
+            values.append((slot, value(old, companion?.old, of: slot), value(new, companion?.new, of: slot)))
+        }
+    }
+
+    private func value(_ stored: DatabaseValue, _ companion: DatabaseValue?, of slot: EntityLayout.Slot) -> Value {
+        guard slot.kind == .toOne else { return Value(stored, kind: slot.kind) }
+        guard case .int64(let number) = stored.storage else { return .null }
+        var destination = slot.destination?.index
+        if case .int64(let entity)? = companion?.storage { destination = schema.entityIndex(number: entity) }
+        return destination.map { .reference(key($0, number)) } ?? .null
+    }
+
+    private func key(_ entity: Int, _ number: Int64) -> ObjectKey {
+        ObjectKey(store: store, entity: UInt16(truncatingIfNeeded: entity), number: number)
+    }
+
+    // MARK: - Members
+
+    private mutating func readMembers(
+        _ relationship: NSRelationshipDescription, _ pairs: SQLPairs, key: Int64, _ transaction: Int64,
+        in database: Database
+    ) throws {
+        let table = schema.joinTables.first { $0.name == pairs.table }
+        var members: [ObjectKey: Bool] = [:]
+        for fromSource in pairs.isReflexive ? [true, false] : [pairs.source == table?.sourceColumn] {
+            let statement = try SQLStatement(OldValueStatements.readPairs(fromSource: fromSource), in: database)
+            defer { statement.finish() }
+            statement.bind(transaction, at: 1)
+            statement.bind(pairs.table, at: 2)
+            statement.bind(key, at: 3)
+            while try statement.step() {
+                guard let entity = schema.entityIndex(number: statement.integer(0)) else { continue }
+                members[self.key(entity, statement.integer(1))] = statement.integer(2) != 0
+            }
+        }
+        guard !members.isEmpty else { return }
+        let sorted = members.keys.sorted { ($0.entity, $0.number) < ($1.entity, $1.number) }
+        self.members.append(
+            (relationship, sorted.filter { members[$0] == false }, sorted.filter { members[$0] == true }))
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ManagedObjects
+
+/// Histories of stores that have been migrated to another version of the model.
+@Suite struct HistoryMigrationTests {
+    /// The second version has an entity before the others, so that all numbers differ, a renamed one, and one less.
+    private static func model(version: Int) -> NSManagedObjectModel {
+        let isFirst = version == 1
+        let person = NotesModel.entity(
+            isFirst ? "Person" : "Human",
+            [
+                NotesModel.attribute("age", .integer32AttributeType),
+                NotesModel.attribute(isFirst ? "name" : "fullName", .stringAttributeType),
+                NotesModel.attribute("zip", .stringAttributeType),
+            ] + (isFirst ? [] : [NotesModel.attribute("born", .dateAttributeType)]))
+        for name in ["name", "fullName", "zip", "born"] {
+            person.attributesByName[name]?.preservesValueInHistoryOnDeletion = true
+        }
+        let pet = NotesModel.entity("Pet", [NotesModel.attribute("name", .stringAttributeType)])
+        let other = NotesModel.entity(
+            isFirst ? "Thing" : "Animal", [NotesModel.attribute("name", .stringAttributeType)])
+        let model = NSManagedObjectModel()
+        model.entities = [person, pet, other]
+        return model
+    }
+
+    private func history(_ stack: TestStack) throws -> [NSPersistentHistoryChange] {
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+        request.resultType = .changesOnly
+        return try #require(
+            (try stack.context().execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryChange]
+        )
+    }
+
+    /// The history of a store of the first version, read by the second after it was rewritten.
+    private func migrated(newKey: ((NSEntityDescription, Int64) throws -> Int64?)? = nil) throws
+        -> [NSPersistentHistoryChange]
+    {
+        let (folder, new) = (try StoreFolder(), try StoreFolder())
+        let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+        let first = try TestStack(
+            model: Self.model(version: 1), url: folder.url,
+            options: tracking.merging([HistoryOldValuesOption: true]) { $1 })
+        let context = first.context()
+        let person = context.insert("Person", ["name": "Ada", "zip": "1"])
+        let pet = context.insert("Pet")
+        _ = context.insert("Thing")
+        try context.save()
+        person.setValue("Bob", forKey: "name")
+        person.setValue(3, forKey: "age")
+        pet.setValue("Rex", forKey: "name")
+        try context.save()
+        context.delete(person)
+        try context.save()
+        let source = try #require(first.coordinator.persistentStores.first as? SQLiteStore).content().schema
+        let second = try TestStack(model: Self.model(version: 2), url: new.url, options: tracking)
+        let store = try #require(second.coordinator.persistentStores.first as? SQLiteStore)
+        try store.content().connection.writeWithoutTransaction { database in
+            try database.execute(sql: "ATTACH ? AS old", arguments: [folder.url.path])
+            for table in ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"] {
+                let columns = try HistoryStatements.columns(of: table, in: database)
+                let known = try String.fetchAll(
+                    database, sql: "SELECT name FROM pragma_table_info(?, 'old')", arguments: [table])
+                let names = columns.filter(known.contains).joined(separator: ", ")
+                try database.execute(sql: "INSERT INTO main.\(table) (\(names)) SELECT \(names) FROM old.\(table)")
+            }
+            try database.execute(sql: "DETACH old")
+        }
+        let migration = HistoryMigration(
+            from: source, to: try store.content().schema, entityNames: ["Person": "Human"],
+            propertyNames: ["Person": ["name": "fullName"]])
+        try store.content().connection.write { try migration.rewrite(in: $0, newKey: newKey) }
+        defer { withExtendedLifetime(second.coordinator) {} }
+        let changes = try history(second)
+        for change in changes { #expect(try change.propertyChanges() == nil) }
+        let texts = changes.map { change in
+            let uri = change.changedObjectID.uriRepresentation()
+            return [
+                "\(change.changeType)", change.changedObjectID.entity.name ?? "", uri.lastPathComponent,
+                (change.updatedProperties ?? []).map(\.name).sorted().joined(separator: " "),
+                (change.tombstone ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " "),
+            ].filter { !$0.isEmpty }.joined(separator: " ")
+        }
+        expected(texts)
+        return changes
+    }
+
+    private func expected(_ texts: [String]) {
+        #expect(
+            texts.map { $0.replacing(/p\d+/, with: "p") } == [
+                "insert Human p", "insert Pet p", "update Human p age fullName", "update Pet p name",
+                "delete Human p born=<null> fullName=Bob zip=1",
+            ])
+    }
+
+    @Test func `numbers, masks and tombstones become those of the new version, and what is gone goes`() throws {
+        let changes = try migrated()
+        #expect(
+            changes.map { $0.changedObjectID.uriRepresentation().lastPathComponent } == ["p1", "p1", "p1", "p1", "p1"])
+    }
+
+    @Test func `objects with other keys keep their history`() throws {
+        let changes = try migrated { entity, key in entity.name == "Pet" ? key + 40 : nil }
+        // The person was not there any more: it has a key that no object has.
+        #expect(
+            changes.map { $0.changedObjectID.uriRepresentation().lastPathComponent } == [
+                "p1", "p41", "p1", "p41", "p1",
+            ])
+    }
+}
