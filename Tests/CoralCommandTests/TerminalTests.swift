@@ -38,7 +38,9 @@ import Testing
     private func terminal(_ arguments: String, in store: NotesStore) throws -> String? {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/script") else { return nil }
         let run = try CommandRun(
-            shell: "PATH=\"$CORAL_FOLDER:$PATH\" env -u NO_COLOR TERM=xterm script -qec '\(arguments)' /dev/null < /dev/null")
+            shell:
+                "PATH=\"$CORAL_FOLDER:$PATH\" env -u NO_COLOR TERM=xterm script -qec '\(arguments)' /dev/null < /dev/null"
+        )
         return run.output
     }
 
