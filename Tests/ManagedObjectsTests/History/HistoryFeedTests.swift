@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import ManagedObjects
@@ -168,39 +169,30 @@ import Testing
     @Test(arguments: [false, true])
     func `a history is purged to a number of bytes of the file`(_ keepsOldValues: Bool) throws {
         let folder = try StoreFolder()
-        var options: [AnyHashable: Any] = [
-            NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: keepsOldValues,
-            NSSQLiteManualVacuumOption: true,
-        ]
+        /// The bytes of the pages that are in use.
         func size() throws -> Int {
-            // Vacuumed when it is opened.
-            _ = try TestStack(url: folder.url, options: options)
-            options[NSSQLiteManualVacuumOption] = true
-            return try #require(
-                try FileManager.default.attributesOfItem(atPath: folder.url.path)[.size] as? Int)
-        }
-        do {
-            let stack = try TestStack(url: folder.url, options: options)
-            let context = stack.context()
-            let notes = (0..<500).map { context.insert("Note", ["title": "\($0)"]) }
-            try context.save()
-            for round in 0..<40 {
-                for note in notes[(round * 10)...].prefix(round * 5) {
-                    note.setValue("round \(round)", forKey: "title")
-                }
-                if round % 8 == 0 { for note in notes.suffix(40) { note.setValue(round, forKey: "count") } }
-                try context.save()
+            try DatabaseQueue(path: folder.url.path).read { database in
+                let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+                let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+                return (pages - free) * 4096
             }
-            try stack.coordinator.purgeHistory(.keepingBytes(60_000))
         }
+        let stack = try TestStack(
+            url: folder.url, options: [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: keepsOldValues])
+        let context = stack.context()
+        let notes = (0..<500).map { context.insert("Note", ["title": "\($0)"]) }
+        try context.save()
+        for round in 0..<40 {
+            for note in notes[(round * 10)...].prefix(round * 5) { note.setValue("round \(round)", forKey: "title") }
+            if round % 8 == 0 { for note in notes.suffix(40) { note.setValue(round, forKey: "count") } }
+            try context.save()
+        }
+        try stack.coordinator.purgeHistory(.keepingBytes(60_000))
         let kept = try size()
-        do {
-            let stack = try TestStack(url: folder.url, options: options)
-            #expect(try stack.coordinator.purgeHistory(.keepingBytes(.max)) == 0)
-            #expect(try stack.coordinator.purgeHistory(.keepingBytes(0)) > 500)
-        }
+        #expect(try stack.coordinator.purgeHistory(.keepingBytes(.max)) == 0)
+        #expect(try stack.coordinator.purgeHistory(.keepingBytes(0)) > 300)
         let bytes = kept - (try size())
-        // Pages of 4096 bytes are not full, and a transaction is kept whole or not at all.
-        #expect(bytes > 35_000 && bytes < 75_000, "\(bytes)")
+        // Pages are not full, and a transaction is kept completely or not at all.
+        #expect(bytes > 30_000 && bytes < 80_000, "\(bytes)")
     }
 }
