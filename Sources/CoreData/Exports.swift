@@ -3,6 +3,7 @@
 
 @_exported import Foundation
 @_exported import enum ManagedObjects.FetchedAggregate
+@_exported import struct ManagedObjects.FetchedResultsDifferences
 @_exported import struct ManagedObjects.FetchedResultsSnapshot
 @_exported import struct ManagedObjects.FollowedValues
 @_exported import protocol ManagedObjects.GeneratedManagedObject

@@ -98,18 +98,30 @@ extension NSManagedObjectContext {
             do {
                 let outcome = try store.write(plan)
                 for object in builder.updated { object.version += 1 }
-                for (entity, number, slot, value) in outcome.computed {
-                    let key = ObjectKey(
-                        store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number)
-                    guard let object = registeredObject(for: key), !object.isFaultInternally else { continue }
-                    object.setPrimitiveSlot(slot, to: value)
-                }
+                adopt(outcome.computed, of: store)
                 return
             } catch let conflicts as SaveConflicts {
                 try settle(conflicts, store: store)
             }
         }
         throw CocoaError.unsettledConflicts
+    }
+
+    /// Sets the values that the store has computed, and notes their objects as refreshed: also those that are not
+    /// registered, because other contexts may have read them.
+    private func adopt(
+        _ computed: [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)], of store: any RowStore
+    ) {
+        for (entity, number, slot, value) in computed {
+            let key = ObjectKey(store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number)
+            let object = object(for: key)
+            if object.isFaultInternally {
+                turnIntoFault(object)
+                refreshedBySave.append(object)
+            } else if object.adoptComputed(value, slot: slot) {
+                refreshedBySave.append(object)
+            }
+        }
     }
 
     /// Assigns the permanent keys in their stores to objects.
@@ -233,6 +245,10 @@ extension NSManagedObjectContext {
             }
             commit(object)
         }
+        if !refreshedBySave.isEmpty {
+            let saved = Set(listed.lazy.map { ObjectIdentifier($0) })
+            event.refreshed += refreshedBySave.filter { !saved.contains(ObjectIdentifier($0)) }
+        }
         epoch += 1
         rowsAhead.removeAll()
         advanceGeneration()
@@ -287,6 +303,7 @@ extension ObjectChanges {
         var maker = ObjectIDMaker(coordinator)
         for (key, objects) in [
             (NSInsertedObjectIDsKey, inserted), (NSUpdatedObjectIDsKey, updated), (NSDeletedObjectIDsKey, deleted),
+            (NSRefreshedObjectIDsKey, refreshed),
         ] where !objects.isEmpty {
             userInfo[key] = objects.lazy.map { $0.objectID(by: &maker) }.roomySet
         }

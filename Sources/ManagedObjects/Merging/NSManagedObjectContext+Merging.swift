@@ -28,7 +28,8 @@ extension NSManagedObjectContext {
                 }
                 context.merge(
                     inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
-                    updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey),
+                    updated: ids(
+                        NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
                     deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
             }
         }
@@ -107,9 +108,7 @@ extension NSManagedObjectContext {
         propagateDeletions()
         guard !event.isEmpty else { return }
         post(.NSManagedObjectContextObjectsDidChange, event.userInfo())
-        var ids: [AnyHashable: Any] = event.objectIDUserInfo(of: rootCoordinator)
-        if !event.refreshed.isEmpty { ids[NSRefreshedObjectIDsKey] = Set(event.refreshed.map(\.objectID)) }
-        post(.NSManagedObjectContextDidMergeChangesObjectIDs, ids)
+        post(.NSManagedObjectContextDidMergeChangesObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
     }
 
     /// Applies the cascade rule to unsaved members of an object that was deleted elsewhere, which the other context
@@ -136,7 +135,9 @@ extension NSManagedObjectContext {
             // Only object IDs are used, which are read on the saving context's queue before this returns.
             let userInfo = notification.userInfo ?? [:]
             let inserted = Self.objectIDs(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey)
-            let updated = Self.objectIDs(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
+            let updated =
+                Self.objectIDs(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
+                + Self.objectIDs(userInfo, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey)
             let deleted = Self.objectIDs(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey)
             performHoldingAncestors { [weak self] in
                 self?.merge(inserted: inserted, updated: updated, deleted: deleted)

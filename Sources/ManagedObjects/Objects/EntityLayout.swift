@@ -163,6 +163,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         initialValues = ContiguousArray(builder.slots.map(\.initial))
         referenceSlots = builder.slots.indices.filter { builder.slots[$0].kind == .toOne }
         transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }
+        derivedSlots = builder.slots.indices.filter { builder.slots[$0].property is NSDerivedAttributeDescription }
         inPlaceSlots = Set(transformableSlots.filter { builder.slots[$0].attribute?.noticesInPlaceChanges == true })
     }
 
@@ -200,6 +201,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// Slots that a save examines one by one: to-one relationships, and transformables.
     let referenceSlots: [Int]
     let transformableSlots: [Int]
+    /// Slots that the store computes.
+    let derivedSlots: [Int]
     /// Transformable slots whose values are compared, so that in-place changes are detected.
     let inPlaceSlots: Set<Int>
 

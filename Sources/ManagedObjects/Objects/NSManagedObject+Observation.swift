@@ -62,7 +62,7 @@ private enum ObservedPlace {
     static func keyPath(of name: PropertyName, in object: NSManagedObject) -> KeyPath<NSManagedObject, Int> {
         // Addresses are multiples of 16. The last factor is that of Knuth's multiplicative hashing, which spreads
         // neighbouring values.
-        let address = UInt(bitPattern: ObjectIdentifier(object).hashValue) >> 4
+        let address = UInt(bitPattern: ObjectIdentifier(object)) >> 4
         let mixed = (UInt64(address) &+ UInt64(name.number) &* 0x1F3D_5B79) &* 0x9E37_79B9_7F4A_7C15
         return keyPaths[Int(mixed >> 52)]
     }

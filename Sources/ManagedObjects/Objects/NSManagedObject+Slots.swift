@@ -62,6 +62,33 @@ extension NSManagedObject {
         values?[slot] = value
     }
 
+    /// Sets a value that the store has computed during a save: part of the row, and no change of the object.
+    ///
+    /// - Returns: Whether the object had another value.
+    final func adoptComputed(_ value: Value, slot: Int) -> Bool {
+        guard !slotValue(slot).isSame(as: value) else { return false }
+        if state.contains(.listed) {
+            // Committed with the object's changes.
+            setPrimitiveSlot(slot, to: value)
+        } else {
+            committed = committedValues()
+            committed?[slot] = value
+            values?[slot] = value
+            page = nil
+            originSlot = -1
+        }
+        return true
+    }
+
+    /// The values of derived attributes in the object's row, without firing a fault; none where no row is read.
+    final var derivedValues: [Value] {
+        layout.derivedSlots.compactMap { slot in
+            guard let page else { return committed?[slot] }
+            guard originSlot < 0, page.fetched == nil else { return nil }
+            return page.value(of: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
+        }
+    }
+
     /// Copies the values from the row, so that they can be changed.
     @inline(__always)
     final func makeMutable() {

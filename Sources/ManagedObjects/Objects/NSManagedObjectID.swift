@@ -74,7 +74,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     }
 
     open override var description: String {
-        "0x\(String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)) <\(uriRepresentation().absoluteString)>"
+        "0x\(String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)) <\(uriRepresentation().absoluteString)>"
     }
 }
 

@@ -113,8 +113,10 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         guard list != nil, let followed, userInfo[NSInvalidatedAllObjectsKey] == nil else { return }
         var seen = Set<ObjectIdentifier>()
         // Objects that have changed since the reported event are included: their values have changed although the list
-        // has not been updated, so the binary search would find wrong positions.
-        let touched = (userInfo.changedObjects + Array(context.changedInEvent)).filter { object in
+        // has not been updated, so the binary search would find wrong positions. The same is true of objects with values
+        // that a save has computed.
+        let changed = userInfo.changedObjects + Array(context.changedInEvent) + context.refreshedBySave
+        let touched = changed.filter { object in
             followed.concerns(object) && seen.insert(ObjectIdentifier(object)).inserted
         }
         guard !touched.isEmpty else { return }
@@ -125,7 +127,8 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     /// reports the objects whose rows have changed as refreshed. Two fetches.
     func refetch() {
         guard let list, let followed, context.parentContext == nil else { return }
-        let versions = list.objects.map(\.version)
+        // A trigger that sets a derived attribute does not increase the version of the row.
+        let before = list.objects.map { ($0.version, $0.derivedValues) }
         var specification = followed.specification
         specification.shouldRefreshRefetchedObjects = true
         specification.includesPropertyValues = true
@@ -137,7 +140,10 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
             return
         }
         isOutdated = true
-        let changed = zip(list.objects, versions).filter { $0.version != $1 }.map(\.0)
+        let changed = zip(list.objects, before).filter { object, before in
+            object.version != before.0
+                || !object.derivedValues.elementsEqual(before.1) { $0.isSame(as: $1) }
+        }.map(\.0)
         if !changed.isEmpty {
             context.post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: changed.roomySet])
         }

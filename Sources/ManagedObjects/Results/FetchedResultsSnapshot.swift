@@ -69,6 +69,27 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     /// The difference between another snapshot's items and these, by position. Items that are in both and have changed
     /// without moving are not included; see ``reloadedItemIdentifiers``.
     public func difference(from other: FetchedResultsSnapshot) -> CollectionDifference<NSManagedObjectID> {
-        itemIdentifiers.difference(from: other.itemIdentifiers).inferringMoves()
+        difference(from: other.itemIdentifiers, reloading: [])
+    }
+
+    /// The same, with changed items too: the removal and the insertion of an item are associated with each other, as in the
+    /// difference that `NSFetchedResultsController` reports.
+    func difference(
+        from old: [NSManagedObjectID], reloading changed: Set<NSManagedObjectID>
+    ) -> CollectionDifference<NSManagedObjectID> {
+        var places = Dictionary(uniqueKeysWithValues: old.enumerated().map { ($1, $0) })
+        let olds = itemIdentifiers.map { places.removeValue(forKey: $0) }
+        let candidates = olds.indices.filter { olds[$0] != nil }
+        let stayed = Set(candidates.lazy.map { olds[$0] ?? 0 }.longestAscent().map { candidates[$0] })
+        var steps = places.map { CollectionDifference.Change.remove(offset: $1, element: $0, associatedWith: nil) }
+        for (position, item) in itemIdentifiers.enumerated() {
+            if stayed.contains(position), !changed.contains(item) { continue }
+            steps.append(.insert(offset: position, element: item, associatedWith: olds[position]))
+            if let place = olds[position] {
+                steps.append(.remove(offset: place, element: item, associatedWith: position))
+            }
+        }
+        // Each position is in one step of a kind, and associations are mutual, so the difference exists.
+        return CollectionDifference(steps) ?? itemIdentifiers.difference(from: old)
     }
 }

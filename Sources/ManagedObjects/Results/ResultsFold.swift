@@ -8,7 +8,7 @@ struct ResultsFold {
     /// An object to be inserted into the new list: it is new, or was removed because it has changed.
     private struct Arrival {
         let object: NSManagedObject
-        let values: [Any?]
+        let values: [SortValue]
         let section: String
         /// The number of unchanged objects before it.
         let rank: Int
@@ -100,12 +100,12 @@ struct ResultsFold {
     }
 
     /// The position after the objects that compare equal.
-    private func rank(of values: [Any?], in rest: Rest) throws -> Int {
+    private func rank(of values: [SortValue], in rest: Rest) throws -> Int {
         try partitioningIndex(in: 0..<rest.count) { try compare(rest[$0], to: values) == .orderedDescending }
     }
 
-    private func compare(_ object: NSManagedObject, to values: [Any?]) throws -> ComparisonResult {
-        request.order.compare(try request.order.values(of: object), values)
+    private func compare(_ object: NSManagedObject, to values: [SortValue]) throws -> ComparisonResult {
+        try request.order.compare(object, to: values)
     }
 
     private func precedes(_ one: Arrival, _ other: Arrival) -> Bool {

@@ -51,18 +51,19 @@ struct ResultsList {
     /// The positions of the objects of the list that are in a set, ascending. Cost: linear in the length of the list.
     func positions(of wanted: Set<ObjectIdentifier>) -> [Int] {
         // Usually few objects change: a mask of some bits of their addresses avoids most of the look-ups.
+        let wanted = Set(wanted.map { UInt(bitPattern: $0) })
+        func bit(of address: UInt) -> UInt64 { 1 << (UInt64(address >> 4) & 63) }
         var mask: UInt64 = 0
-        for id in wanted { mask |= Self.bit(of: id) }
+        for address in wanted { mask |= bit(of: address) }
         var positions: [Int] = []
-        for position in objects.indices {
-            let id = ObjectIdentifier(objects[position])
-            if mask & Self.bit(of: id) != 0, wanted.contains(id) { positions.append(position) }
+        // Read as addresses, so that no reference is counted and no object is loaded.
+        objects.withUnsafeBytes { bytes in
+            for position in 0..<(bytes.count / MemoryLayout<UInt>.stride) {
+                let address = bytes.load(fromByteOffset: position * MemoryLayout<UInt>.stride, as: UInt.self)
+                if mask & bit(of: address) != 0, wanted.contains(address) { positions.append(position) }
+            }
         }
         return positions
-    }
-
-    private static func bit(of id: ObjectIdentifier) -> UInt64 {
-        1 << (UInt64(UInt(bitPattern: id.hashValue) >> 4) & 63)
     }
 }
 

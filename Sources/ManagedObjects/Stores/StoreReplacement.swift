@@ -212,16 +212,7 @@ package final class StoreReplacement {
         do {
             return try body()
         } catch let error as FileError {
-            let code: CocoaError.Code =
-                switch (error.code, error.systemCode) {
-                case (.exists, _): .fileWriteFileExists
-                case (_, ENOSPC), (_, EDQUOT): .fileWriteOutOfSpace
-                case (_, EACCES), (_, EPERM): .fileWriteNoPermission
-                case (_, EROFS): .fileWriteVolumeReadOnly
-                case (_, ENOENT), (_, ENOTDIR): .fileNoSuchFile
-                default: .fileWriteUnknown
-                }
-            throw CocoaError(code, "The store at \(place.path) cannot be written: \(error.reason).", url: place)
+            throw CocoaError(writingStoreAt: place, error)
         } catch {
             throw StoreFiles.failure(error, "The store at \(place.path) cannot be written.", place)
         }

@@ -59,6 +59,81 @@ struct FollowedValuesTests {
         #expect(last.difference(from: next).removals.count == 1)
     }
 
+    @Test func `differences lead from an empty list to the current one`() async throws {
+        let stack = try TestStack()
+        let context = stack.context(.privateQueueConcurrencyType)
+        let ids = try await context.perform {
+            let notes = ["a", "b", "c", "d"].map { context.insert("Note", ["title": $0]) }
+            try context.save()
+            return notes.map(\.objectID)
+        }
+        var differences = context.results(of: request()).differences.makeAsyncIterator()
+        var list: [NSManagedObjectID] = []
+        func advance() async throws -> CollectionDifference<NSManagedObjectID> {
+            let difference = try #require(try await differences.next())
+            list = try #require(list.applying(difference))
+            return difference
+        }
+        #expect(try await advance().insertions.count == 4)
+        #expect(list == ids)
+        // A change in place, a move, and a deletion by another context, in three events but one difference.
+        await context.perform {
+            context.object(with: ids[1]).setValue(3, forKey: "count")
+            context.processPendingChanges()
+            context.object(with: ids[0]).setValue("e", forKey: "title")
+        }
+        let other = stack.context(.privateQueueConcurrencyType)
+        try await other.perform {
+            other.delete(other.object(with: ids[3]))
+            try other.save()
+        }
+        await context.perform {}
+        let changes = try await advance()
+        #expect(list == [ids[1], ids[2], ids[0]])
+        #expect(changes.removals.count == 3 && changes.insertions.count == 2)
+        // Changed and moved objects are associated with themselves.
+        let associations = changes.insertions.compactMap { change -> Int? in
+            guard case .insert(_, _, let old) = change else { return nil }
+            return old
+        }
+        #expect(Set(associations) == [0, 1])
+    }
+
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func `differences of random changes give what a fetch gives`(
+        seed: UInt64
+    ) async throws {
+        let stack = try TestStack()
+        let context = stack.context(.privateQueueConcurrencyType)
+        let request = request("count < 5")
+        var differences = context.results(of: request).differences.makeAsyncIterator()
+        var list: [NSManagedObjectID] = []
+        var random = SeededGenerator(seed: seed)
+        for step in 0..<60 {
+            let numbers = (0..<6).map { _ in random.next() }
+            let wanted = try await context.perform {
+                _ = context.insert("Note", ["title": "\(numbers[0] % 1_000_003)", "count": 1])
+                for number in numbers.dropFirst(Int(numbers[1] % 6)) {
+                    let notes = try context.all("Note", sortedBy: "title")
+                    let note = notes[Int(number % UInt64(notes.count))]
+                    switch number / 7 % 4 {
+                    // Distinct from every title of an insertion, so that the order is unambiguous.
+                    case 0: note.setValue("\(number % 1_000_003) \(step)", forKey: "title")
+                    case 1: note.setValue(Int(number % 7), forKey: "count")
+                    case 2 where notes.count > 8: context.delete(note)
+                    default: note.setValue(Double(number % 9), forKey: "rank")
+                    }
+                }
+                if step % 3 == 0 { try context.save() } else { context.processPendingChanges() }
+                return try context.fetch(request).map(\.objectID)
+            }
+            // Everything since the last element is one element, which waits already.
+            guard list != wanted else { continue }
+            let difference = try #require(try await differences.next())
+            list = try #require(list.applying(difference), "seed \(seed), step \(step)")
+            try #require(list == wanted, "seed \(seed), step \(step)")
+        }
+    }
+
     @Test func `changes by another coordinator, as by another process`() async throws {
         let (stack, url) = try file()
         defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }

@@ -34,7 +34,7 @@ import class ManagedObjects.NSPredicate
         return attribute
     }
 
-    private static func model() -> NSManagedObjectModel {
+    static func model() -> NSManagedObjectModel {
         let writer = NotesModel.entity(
             "Writer",
             [NotesModel.attribute("name", .stringAttributeType), NotesModel.attribute("born", .doubleAttributeType)])

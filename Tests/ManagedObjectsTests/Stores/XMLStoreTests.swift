@@ -7,11 +7,16 @@ import Testing
 @Suite struct XMLStoreTests {
     // MARK: - Files by Xcode
 
-    /// The mapping models of the corpus, which are XML stores.
+    /// The mapping models of the corpus, which are XML stores, and those in the folder `CORAL_MAPPING_MODELS`.
     static let mappingModels: [URL] = {
-        let all = FileManager.default.enumerator(at: CorpusStores.directory, includingPropertiesForKeys: nil)
+        let further = ProcessInfo.processInfo.environment["CORAL_MAPPING_MODELS"].map(URL.init(fileURLWithPath:))
         var found: [URL] = []
-        while let url = all?.nextObject() as? URL { if url.lastPathComponent == "xcmapping.xml" { found.append(url) } }
+        for folder in [CorpusStores.directory, further].compactMap(\.self) {
+            let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+            while let url = all?.nextObject() as? URL {
+                if url.lastPathComponent == "xcmapping.xml" { found.append(url) }
+            }
+        }
         return found.sorted { $0.path < $1.path }
     }()
 

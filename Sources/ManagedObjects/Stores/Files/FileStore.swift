@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 import KeyedArchives
 
@@ -11,7 +12,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
     private var lastReference: Int64 = 0
     private var declaration: String?
     /// The state of the file when it was last read or written.
-    private var fileState: FileState?
+    private var stamp: FileStamp?
 
     /// Larger files are rejected, because the whole file is in memory.
     private static let sizeLimit = 1 << 30
@@ -26,8 +27,9 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
                 .persistentStoreOpen, "A store of type \(type) needs a coordinator and a file URL.", url: url)
         }
         try requireDistinctNames(model)
-        fileState = FileState(url)
-        if !isReadOnly, fileState.map({ $0.size == 0 }) != false {
+        stamp = FileStamp(url.path)
+        let status = FileStatus(url.path)
+        if !isReadOnly, status.map({ $0.isRegular && $0.byteCount == 0 }) != false {
             return didLoadMetadata(
                 StoreMetadata.version(of: model, configuration: configurationIfAny)
                     .merging(["NSPersistenceFrameworkVersion": StoreMetadata.frameworkVersion]) { $1 })
@@ -54,8 +56,14 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
     }
 
     private static func document(at url: URL) throws -> StoreDocument {
-        let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int ?? 0
-        guard size <= sizeLimit else {
+        guard let status = FileStatus(url.path) else {
+            throw CocoaError(.fileReadNoSuchFile, "There is no file at \(url.path).", url: url)
+        }
+        // Reading a pipe would wait for a writer.
+        guard status.isRegular else {
+            throw CocoaError(.fileReadUnknown, "\(url.path) is a folder, a device or a pipe, not a file.", url: url)
+        }
+        guard status.byteCount <= sizeLimit else {
             throw CocoaError(.fileReadTooLarge, "The file is larger than \(sizeLimit) bytes.", url: url)
         }
         return try format.document(from: Data(contentsOf: url), url: url)
@@ -72,7 +80,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
         document.uuid = changed[NSStoreUUIDKey] as? String ?? document.uuid
         document.metadata = StoreMetadata.replacing(document.metadata, with: changed)
         document.metadata = document.metadata.filter { !keysBesides.contains($0.key) }
-        try format.data(of: document, url: url).write(to: url, options: .atomic)
+        try write(format.data(of: document, url: url), to: url)
     }
 
     /// The metadata keys that the file stores elsewhere.
@@ -104,48 +112,49 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
 
     override func save() throws {
         guard let url else { throw CocoaError(.persistentStoreSave, "The store has no URL.") }
-        if let fileState, FileState(url) != fileState {
-            throw CocoaError(
-                .persistentStoreSave,
-                "The file has been changed since the store read it; saving would undo these changes.", url: url)
-        }
         let metadata = (metadata ?? [:]).filter { !Self.keysBesides.contains($0.key) }
         var document = StoreDocument(uuid: identifier, metadata: metadata, lastReference: lastReference)
         document.declaration = declaration
         let writer = FileStoreWriter(self, Self.format)
         document.objects = try cacheNodes().compactMap { $0 as? FileStoreNode }
             .sorted { $0.reference < $1.reference }.map(writer.object)
-        try Self.format.data(of: document, url: url).write(to: url, options: .atomic)
-        fileState = FileState(url)
+        try Self.write(Self.format.data(of: document, url: url), to: url, replacing: stamp)
+        stamp = FileStamp(url.path)
     }
 
     override func move(to url: URL) -> Bool {
-        fileState = nil
+        stamp = nil
         return super.move(to: url)
+    }
+
+    /// Writes a file atomically: beside its place first, then it is renamed. A symbolic link at the place is preserved, and the
+    /// file that it refers to is replaced.
+    ///
+    /// - Parameter stamp: The state of the file that may be replaced; nil for any.
+    /// - Throws: Code 134030 if the file has been changed or removed since; errors of the file system.
+    private static func write(_ data: Data, to url: URL, replacing stamp: FileStamp? = nil) throws {
+        do {
+            let folder = try PartialFolder(for: url)
+            try data.write(to: folder.item)
+            // Immediately before the file is replaced: creating its content may have taken some time.
+            if let stamp, FileStamp(url.path) != stamp {
+                throw CocoaError(
+                    .persistentStoreSave,
+                    "The file has been changed since the store read it; saving would undo these changes.", url: url)
+            }
+            try folder.commit()
+        } catch let error as FileError {
+            throw CocoaError(writingStoreAt: url, error)
+        }
     }
 
     /// Replaces a file by a copy of another one, after checking that it is a store.
     static func replaceStore(at destination: URL, withStoreAt source: URL) throws {
         if destination.standardizedFileURL == source.standardizedFileURL { return }
+        _ = try document(at: source)
         let data = try Data(contentsOf: source)
-        _ = try format.document(from: data, url: source)
         try FileManager.default.createDirectory(
             at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try data.write(to: destination, options: .atomic)
-    }
-}
-
-/// The properties by which two states of a file are distinguished.
-private struct FileState: Equatable {
-    let size: Int
-    private let modified: Date?
-    private let number: Int?
-
-    /// Nil if there is no file.
-    init?(_ url: URL) {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return nil }
-        size = attributes[.size] as? Int ?? 0
-        modified = attributes[.modificationDate] as? Date
-        number = attributes[.systemFileNumber] as? Int
+        try write(data, to: destination)
     }
 }

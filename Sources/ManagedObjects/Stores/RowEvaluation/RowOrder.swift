@@ -3,26 +3,33 @@ import PredicateLanguage
 
 /// Sorts rows, or other elements, by sort descriptors.
 struct RowOrder<Row> {
-    private let descriptors: [NSSortDescriptor]
-    private let value: (Row, String) throws -> Any?
+    /// One sort descriptor, with what each comparison needs of it.
+    private struct Criterion {
+        let descriptor: NSSortDescriptor
+        let isAscending: Bool
+        let selector: Selector
+        let read: (Row) throws -> SortValue
+    }
 
-    /// - Parameter value: Returns the value of a key path of a row.
-    init(_ descriptors: [NSSortDescriptor], value: @escaping (Row, String) throws -> Any?) throws {
-        self.descriptors = descriptors
-        self.value = value
+    private let criteria: [Criterion]
+
+    /// - Parameter reader: Returns what reads the value of a key path, which is created once for each descriptor; nil stands for
+    ///   the row itself. The second argument is whether a closure compares the values.
+    init(_ descriptors: [NSSortDescriptor], reader: (String?, Bool) throws -> (Row) throws -> SortValue) rethrows {
+        criteria = try descriptors.map { descriptor in
+            let key = descriptor.key.flatMap { $0 == "self" || $0 == "SELF" ? nil : $0 }
+            return Criterion(
+                descriptor: descriptor, isAscending: descriptor.ascending, selector: descriptor.selector ?? "compare:",
+                read: try reader(key, descriptor.comparesByClosure))
+        }
     }
 
     /// The sorted rows. Each value is read once, before rows are compared.
     func sort(_ rows: [Row]) throws -> [Row] {
-        let columns = try descriptors.map { descriptor in
-            try rows.map { row -> Any? in
-                guard let key = descriptor.key, key != "self", key != "SELF" else { return comparable(row) }
-                return comparable(try value(row, key))
-            }
-        }
+        let columns = try criteria.map { criterion in try rows.map(criterion.read) }
         let order = rows.indices.sorted { one, other in
-            for (descriptor, column) in zip(descriptors, columns) {
-                switch compare(column[one], column[other], by: descriptor) {
+            for (criterion, column) in zip(criteria, columns) {
+                switch Self.compare(column[one], column[other], by: criterion) {
                 case .orderedAscending: return true
                 case .orderedDescending: return false
                 case .orderedSame: continue
@@ -34,38 +41,34 @@ struct RowOrder<Row> {
     }
 
     /// The sort values of a row: one for each descriptor.
-    func values(of row: Row) throws -> [Any?] {
-        try descriptors.map { descriptor in
-            guard let key = descriptor.key, key != "self", key != "SELF" else { return comparable(row) }
-            return comparable(try value(row, key))
-        }
+    func values(of row: Row) throws -> [SortValue] {
+        try criteria.map { try $0.read(row) }
     }
 
     /// Compares two rows by their results of ``values(of:)``.
-    func compare(_ one: [Any?], _ other: [Any?]) -> ComparisonResult {
-        for (index, descriptor) in descriptors.enumerated() {
-            let result = compare(one[index], other[index], by: descriptor)
+    func compare(_ one: [SortValue], _ other: [SortValue]) -> ComparisonResult {
+        for (index, criterion) in criteria.enumerated() {
+            let result = Self.compare(one[index], other[index], by: criterion)
             if result != .orderedSame { return result }
         }
         return .orderedSame
     }
 
-    /// Rows themselves are compared by their keys, like a column of references.
-    private func comparable(_ value: Any?) -> Any? {
-        switch value {
-        case let row as RowSubject: row.key.number
-        case let id as NSManagedObjectID: id.key.number
-        case let object as NSManagedObject: object.key.number
-        default: value
+    /// Compares a row with the values of another one. Reads only the values that are needed.
+    func compare(_ row: Row, to values: [SortValue]) throws -> ComparisonResult {
+        for (index, criterion) in criteria.enumerated() {
+            let result = Self.compare(try criterion.read(row), values[index], by: criterion)
+            if result != .orderedSame { return result }
         }
+        return .orderedSame
     }
 
-    private func compare(_ one: Any?, _ other: Any?, by descriptor: NSSortDescriptor) -> ComparisonResult {
-        if descriptor.comparesByClosure {
-            return NSSortDescriptor.comparison(of: descriptor, one ?? NSNull(), other ?? NSNull())
+    private static func compare(_ one: SortValue, _ other: SortValue, by criterion: Criterion) -> ComparisonResult {
+        guard case .plain(let one) = one, case .plain(let other) = other else {
+            return NSSortDescriptor.comparison(of: criterion.descriptor, one.any ?? NSNull(), other.any ?? NSNull())
         }
-        let result = SortComparison.compare(one, other, selector: descriptor.selector ?? "compare:")
-        guard !descriptor.ascending else { return result }
+        let result = SortComparison.compare(one, other, selector: criterion.selector)
+        guard !criterion.isAscending else { return result }
         return switch result {
         case .orderedAscending: .orderedDescending
         case .orderedDescending: .orderedAscending
@@ -74,15 +77,63 @@ struct RowOrder<Row> {
     }
 }
 
+/// A value that rows are sorted by.
+enum SortValue {
+    case plain(PredicateValue)
+    /// A value as a descriptor's closure takes it.
+    case original(Any?)
+
+    /// Rows themselves are compared by their keys, like a column of references.
+    init(_ value: Any?, isForClosure: Bool = false) {
+        let comparable: Any? =
+            switch value {
+            case let row as RowSubject: row.key.number
+            case let id as NSManagedObjectID: id.key.number
+            case let object as NSManagedObject: object.key.number
+            default: value
+            }
+        self = isForClosure ? .original(comparable) : .plain(PredicateValue(comparable))
+    }
+
+    fileprivate var any: Any? {
+        if case .original(let value) = self { value } else { nil }
+    }
+}
+
 extension RowOrder<NSManagedObject> {
     /// Sorts objects by their current values. A value that cannot be read counts as nil.
     init(ofObjectsBy descriptors: [NSSortDescriptor]) throws {
-        var readers: [String: ExpressionEvaluator] = [:]
-        for case let key? in descriptors.map(\.key) where readers[key] == nil {
-            readers[key] = try RowSelection.explaining(key) { try ExpressionEvaluator(.keyPath(key)) }
+        try self.init(descriptors) { key, isForClosure in
+            guard let key else { return { SortValue($0, isForClosure: isForClosure) } }
+            let evaluator = try RowSelection.explaining(key) { try ExpressionEvaluator(.keyPath(key)) }
+            // Where the last object had the value, as most objects have the same layout.
+            var known: (layout: EntityLayout, slot: Int?)?
+            return { object in
+                if !isForClosure {
+                    if known?.layout !== object.layout { known = (object.layout, object.layout.slot(named: key)) }
+                    if let slot = known?.slot, let value = object.comparableValue(slot) { return .plain(value) }
+                }
+                return SortValue(try? evaluator.value(for: object), isForClosure: isForClosure)
+            }
         }
-        let known = readers
-        try self.init(descriptors) { object, key in try? known[key]?.value(for: object) }
+    }
+}
+
+extension NSManagedObject {
+    /// The value of a slot for comparisons, without a box; nil where only key-value coding returns what is compared.
+    fileprivate final func comparableValue(_ slot: Int) -> PredicateValue? {
+        let kind = layout.kinds[slot]
+        return switch slotValue(slot) {
+        case .null: .null
+        case .integer(let number): kind == .boolean ? .bool(number != 0) : .integer(number)
+        case .real(let number):
+            kind == .date ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
+        case .string(let text): .string(text)
+        case .data(let data): .data(data)
+        case .uuid(let uuid): .uuid(uuid)
+        case .decimal(let number): .decimal(number)
+        case .object, .reference: nil
+        }
     }
 }
 

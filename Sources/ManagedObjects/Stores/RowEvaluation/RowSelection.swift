@@ -52,8 +52,12 @@ struct RowSelection {
     /// The rows sorted by the sort descriptors, with a stable sort.
     func sort(_ rows: [RowSubject]) throws -> [RowSubject] {
         guard !query.sortDescriptors.isEmpty else { return rows }
-        let order = try RowOrder<RowSubject>(query.sortDescriptors) { row, key in
-            try Self.explaining(key) { try ExpressionEvaluator(.keyPath(key)).value(for: row) }
+        let order = try RowOrder<RowSubject>(query.sortDescriptors) { key, isForClosure in
+            guard let key else { return { SortValue($0, isForClosure: isForClosure) } }
+            let evaluator = try Self.explaining(key) { try ExpressionEvaluator(.keyPath(key)) }
+            return { row in
+                SortValue(try Self.explaining(key) { try evaluator.value(for: row) }, isForClosure: isForClosure)
+            }
         }
         return try order.sort(rows)
     }

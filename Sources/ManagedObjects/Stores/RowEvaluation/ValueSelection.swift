@@ -63,10 +63,16 @@ struct ValueSelection {
 
     private func sort(_ groups: [ValueGroup]) throws -> [ValueGroup] {
         guard !query.query.sortDescriptors.isEmpty else { return groups }
-        let order = try RowOrder<ValueGroup>(query.query.sortDescriptors) { group, key in
-            if let position = group.columns.firstIndex(where: { $0.name == key }) { return group.values[position] }
-            return try RowSelection.explaining(key) {
-                try ExpressionEvaluator(.keyPath(key)).value(for: group.rows.first)
+        let order = RowOrder<ValueGroup>(query.query.sortDescriptors) { key, isForClosure in
+            { group in
+                guard let key else { return SortValue(group, isForClosure: isForClosure) }
+                if let position = group.columns.firstIndex(where: { $0.name == key }) {
+                    return SortValue(group.values[position], isForClosure: isForClosure)
+                }
+                let value = try RowSelection.explaining(key) {
+                    try ExpressionEvaluator(.keyPath(key)).value(for: group.rows.first)
+                }
+                return SortValue(value, isForClosure: isForClosure)
             }
         }
         return try order.sort(groups)
