@@ -3,9 +3,10 @@ import Foundation
 
 /// The migration of a store that is added to a coordinator and was written with another version of its model.
 ///
-/// The source model is the one in the program's bundles whose version hashes the store has, or else the model that the store
-/// contains: an addition to Core Data. A mapping model in the bundles takes precedence over an inferred one. The new store is made beside its place, which it takes when it is complete; UUID,
-/// the program's keys of the metadata and, if tables are not merged, primary keys stay.
+/// The source model is the one in the program's bundles whose version hashes the store has, or else the model that the
+/// store contains: an addition to Core Data. A mapping model in the bundles takes precedence over an inferred one. The new
+/// store is made beside its place, which it takes when it is complete; UUID, the program's keys of the metadata and, if
+/// tables are not merged, primary keys stay.
 struct StoreMigration {
     let coordinator: NSPersistentStoreCoordinator
     let storeClass: NSPersistentStore.Type
