@@ -7,7 +7,7 @@ internal enum ModelBundles {
     ///
     /// - Parameter everyVersion: Whether all versions of a `.momd` are returned, or the current one only.
     static func models(in bundles: [Bundle]?, everyVersion: Bool) -> [NSManagedObjectModel] {
-        urls(in: bundles ?? [.main]).flatMap { url -> [NSManagedObjectModel] in
+        urls(in: bundles ?? [.main], extensions: ["momd", "mom"]).flatMap { url -> [NSManagedObjectModel] in
             guard let file = try? ModelFile.read(at: url) else { return [] }
             let values = everyVersion ? file.versions.map(\.model) : [file.model]
             return values.compactMap { try? NSManagedObjectModel(value: $0) }
@@ -31,8 +31,8 @@ internal enum ModelBundles {
             file.versions.map { ($0.name, VersionHash($0.model).checksum) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The URLs of all `.momd` and `.mom` at the top level of the bundles, sorted by path.
-    private static func urls(in bundles: [Bundle]) -> [URL] {
+    /// The URLs of all files with one of the extensions at the top level of the bundles, sorted by path.
+    static func urls(in bundles: [Bundle], extensions: Set<String>) -> [URL] {
         var folders: [URL] = []
         for bundle in bundles {
             guard let folder = bundle.resourceURL else { continue }
@@ -42,7 +42,7 @@ internal enum ModelBundles {
         }
         var met: Set<String> = []
         return folders.flatMap(contents)
-            .filter { ["momd", "mom"].contains($0.pathExtension) && met.insert($0.standardizedFileURL.path).inserted }
+            .filter { extensions.contains($0.pathExtension) && met.insert($0.standardizedFileURL.path).inserted }
     }
 
     private static func contents(of folder: URL) -> [URL] {

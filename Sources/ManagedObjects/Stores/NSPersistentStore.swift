@@ -154,9 +154,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// Called when a coordinator is about to remove the store. Close files here.
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
-    /// The class that migrates stores of this class.
-    @available(*, unavailable, message: "Migration is not part of this version.")
-    open class func migrationManagerClass() -> AnyClass { NSObject.self }
+    /// The class that migrates stores of this class: `NSMigrationManager`.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
     /// Removes the store from its coordinator.
     final func detach() { state.withLock { $0.coordinator = nil } }

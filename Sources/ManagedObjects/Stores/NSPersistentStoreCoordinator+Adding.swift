@@ -11,8 +11,9 @@ extension NSPersistentStoreCoordinator {
     ///   - storeURL: The location of the store; may be nil for a store in memory.
     ///   - options: See `NSReadOnlyPersistentStoreOption` and the other option keys.
     /// - Throws: Code 134000 for a type without a class, 134010 if the store's metadata have another type, 134100 if
-    ///   the store was written with another model, 134130 if it would have to be migrated, and the store's error if it
-    ///   cannot be opened.
+    ///   the store was written with another version of the model and is not to be migrated, 134130 and 134140 if the
+    ///   model of the store or a mapping model is missing, the error of the migration, and the store's error if it cannot
+    ///   be opened.
     @discardableResult
     public func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -21,23 +22,41 @@ extension NSPersistentStoreCoordinator {
         let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: storeURL)
         let url = try location(of: storeURL, type: storeType)
         try requireConfiguration(configuration, url: url)
-        let store = storeClass.init(
-            persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
+        func made() throws -> NSPersistentStore {
+            let store = storeClass.init(
+                persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
+            do {
+                try store.loadMetadata()
+                // Metadata that the class set while loading are those of the store.
+                store.didSaveMetadata()
+                try requireType(storeType, of: store)
+                return store
+            } catch {
+                close(store)
+                throw error
+            }
+        }
+        var store = try made()
+        if let migration = StoreMigration(of: store, in: self) {
+            close(store)
+            try migration.run()
+            store = try made()
+        }
         do {
-            try store.loadMetadata()
-            // Metadata that the class set while loading are those of the store.
-            store.didSaveMetadata()
-            try requireType(storeType, of: store)
             try requireFittingModel(store)
             try assignNumber(to: store)
             try store.loadContent()
             try enter(store)
         } catch {
-            store.willRemove(from: self)
-            store.detach()
+            close(store)
             throw error
         }
         return store
+    }
+
+    private final func close(_ store: NSPersistentStore) {
+        store.willRemove(from: self)
+        store.detach()
     }
 
     /// Adds a store, and creates it if it does not exist. See
@@ -125,26 +144,25 @@ extension NSPersistentStoreCoordinator {
 
     /// Rejects a store that was written with another version of the model.
     private final func requireFittingModel(_ store: NSPersistentStore) throws {
-        guard !store.flag(forOption: NSIgnorePersistentStoreVersioningOption), let metadata = store.metadata,
-            metadata[NSStoreModelVersionHashesKey] != nil,
-            !managedObjectModel.isConfiguration(
-                withName: store.configurationIfAny, compatibleWithStoreMetadata: metadata)
-        else { return }
-        if store.flag(forOption: NSMigratePersistentStoresAutomaticallyOption) {
-            throw CocoaError(
-                .migrationMissingSourceModel,
-                "The store was written with another version of the model and would have to be migrated, which this "
-                    + "version cannot.",
-                url: store.url, userInfo: ["metadata": metadata, "reason": "Can't find model for source store"])
-        }
+        guard !isFitting(store), let metadata = store.metadata else { return }
         throw CocoaError(
             .persistentStoreIncompatibleVersionHash,
-            "The store was written with another version of the model. Open it with the model that it was written with.",
+            "The store was written with another version of the model. Add it with the option "
+                + "NSMigratePersistentStoresAutomaticallyOption, or open it with the model that it was written with.",
             url: store.url,
             userInfo: [
                 "metadata": metadata,
                 "reason": "The model used to open the store is incompatible with the one used to create the store",
             ])
+    }
+
+    /// Whether a store was written with the coordinator's version of the model, or versions are not to be compared.
+    final func isFitting(_ store: NSPersistentStore) -> Bool {
+        guard !store.flag(forOption: NSIgnorePersistentStoreVersioningOption), let metadata = store.metadata,
+            metadata[NSStoreModelVersionHashesKey] != nil
+        else { return true }
+        return managedObjectModel.isConfiguration(
+            withName: store.configurationIfAny, compatibleWithStoreMetadata: metadata)
     }
 
     /// Assigns a number that no other store has or had, because object keys contain it.

@@ -43,14 +43,14 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
 
-    /// Whether a store of another model version is migrated. Migration is not part of this version: such a store is
-    /// rejected with code 134130 if this is true, and 134100 if it is false.
+    /// Whether a store of another model version is migrated when it is added; true unless set. Otherwise adding it throws
+    /// code 134100.
     open var shouldMigrateStoreAutomatically: Bool {
         get { flag(NSMigratePersistentStoresAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
     }
 
-    /// Whether a migration may infer the mapping between two model versions.
+    /// Whether a migration may infer the mapping model if the bundles have none; true unless set.
     open var shouldInferMappingModelAutomatically: Bool {
         get { flag(NSInferMappingModelAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }

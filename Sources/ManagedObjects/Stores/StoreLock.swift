@@ -26,6 +26,14 @@ struct StoreLock {
         }
     }
 
+    /// Copies the database to a file that does not exist. The file is read by this connection: opening and closing it
+    /// otherwise would end the lock.
+    func copy(to path: String) throws {
+        let copy = try StoreFiles.open(path)
+        try queue.backup(to: copy)
+        try copy.close()
+    }
+
     /// Overwrites the file's header if the file has no name any more.
     func invalidate() {
         var status = stat()

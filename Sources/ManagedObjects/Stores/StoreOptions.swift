@@ -13,11 +13,12 @@ public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOpt
 /// Whether to open the store although its version hashes differ from the model's: a Boolean.
 public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
 
-/// Whether to migrate a store of another model version: a Boolean. Migration is not part of this version: such a store
-/// is rejected with code 134130.
+/// Whether to migrate a store of another model version when it is added: a Boolean. A mapping model of the two versions
+/// is searched in the program's bundles; see also ``NSInferMappingModelAutomaticallyOption``.
 public let NSMigratePersistentStoresAutomaticallyOption: String = "NSMigratePersistentStoresAutomaticallyOption"
 
-/// Whether a migration may infer the mapping between two model versions: a Boolean.
+/// Whether a migration may infer the mapping model if the bundles have none: a Boolean. See
+/// ``NSMappingModel/inferredMappingModel(forSourceModel:destinationModel:)``.
 public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
 
 /// Whether the store keeps a history of its changes: a Boolean.

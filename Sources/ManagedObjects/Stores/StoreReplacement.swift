@@ -49,6 +49,8 @@ package final class StoreReplacement {
     private let folder: PartialFolder
     private let new: StoreFiles
     private let old: StoreFiles
+    /// The lock that ``copyLocked()`` has taken.
+    private var held: StoreLock?
 
     /// The location at which the new store must be created.
     package var url: URL { new.url }
@@ -67,15 +69,47 @@ package final class StoreReplacement {
         old = StoreFiles(url: folder.place)
     }
 
+    deinit { held?.release() }
+
+    /// Locks the store at the place, until ``commit(replacing:)`` or until this object is released, and copies it, so that
+    /// the new store can be made from a state that nobody changes meanwhile. Returns the location of the copy.
+    ///
+    /// - Throws: Code 134070 if the store is in use, and what the system refuses.
+    func copyLocked() throws -> URL {
+        try Self.translated(place) {
+            guard let lock = try lockOld(.store) else {
+                throw CocoaError(.fileReadNoSuchFile, "There is no store to copy.", url: place)
+            }
+            held = lock
+            let copy = StoreFiles(url: copyFolder.appendingPathComponent(place.lastPathComponent))
+            try FileManager.default.createDirectory(at: copyFolder, withIntermediateDirectories: true)
+            try lock.copy(to: copy.path)
+            for path in old.largeValues.sorted() {
+                let target = copy.supportDirectory.appendingPathComponent(path)
+                try FileManager.default.createDirectory(
+                    at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+                let source = old.supportDirectory.appendingPathComponent(path).path
+                if try !FileSystem.addName(target.path, to: source) {
+                    try FileManager.default.copyItem(atPath: source, toPath: target.path)
+                }
+            }
+            return copy.url
+        }
+    }
+
+    private var copyFolder: URL { folder.url.appendingPathComponent("source", isDirectory: true) }
+
     /// Moves the new store to the destination. All connections to it must be closed.
     ///
     /// - Throws: Code 516 if there is a file that must not be replaced; 134070 if the existing store is in use or not a
     ///   store, or if a connection to the new store is open; and file system errors. The destination is then unchanged.
     package func commit(replacing occupant: Occupant) throws {
         try Self.translated(place) {
+            try? FileManager.default.removeItem(at: copyFolder)
             try merge()
             try take(.merged)
-            let lock = try lockOld(occupant)
+            let lock = try held ?? lockOld(occupant)
+            held = nil
             defer { lock?.release() }
             try take(.locked)
             let added = try addValues()

@@ -149,6 +149,7 @@ import Testing
             return error?.errorCode
         }
         #expect(code([:]) == 134100)
-        #expect(code([NSMigratePersistentStoresAutomaticallyOption: true]) == 134130)
+        // The store contains its model, and no mapping model is allowed to be inferred.
+        #expect(code([NSMigratePersistentStoresAutomaticallyOption: true]) == 134140)
     }
 }

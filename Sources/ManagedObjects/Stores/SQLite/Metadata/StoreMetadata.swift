@@ -117,4 +117,12 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     private static func isFrameworkKey(_ key: String) -> Bool {
         key.hasPrefix("NSStore") || key.hasPrefix("_NS") || key == "NSPersistenceFrameworkVersion"
     }
+
+    /// Whether a program has added a key: it is kept when a new file takes the place of a store.
+    static func isProgramKey(_ key: String) -> Bool {
+        !isFrameworkKey(key) && ![followersKey, migrationKey, "NSPersistenceMaximumFrameworkVersion"].contains(key)
+    }
+
+    /// The key of the name of the class that has migrated the store in place.
+    static let migrationKey = "migrationManagerClass"
 }

@@ -1,0 +1,72 @@
+import Foundation
+import ModelFiles
+import PredicateLanguage
+
+/// Reads compiled mapping models, and finds them in bundles.
+enum MappingModelFiles {
+    /// - Throws: `CocoaError.fileReadCorruptFile` or `.fileReadNoSuchFile`, with the reason in its description.
+    static func entityMappings(at url: URL) throws -> [NSEntityMapping] {
+        do {
+            return try MappingArchive.read(at: url).map(mapping)
+        } catch let error as ModelError {
+            throw CocoaError(
+                error.code == .unreadableFile ? .fileReadNoSuchFile : .fileReadCorruptFile, error.description, url: url,
+                userInfo: [NSUnderlyingErrorKey: error])
+        }
+    }
+
+    /// The mappings of the first file whose version hashes are those of the entities of two models; nil if there is none.
+    static func entityMappings(
+        in bundles: [Bundle]?, from source: [String: Data], to destination: [String: Data]
+    ) -> [NSEntityMapping]? {
+        for url in ModelBundles.urls(in: bundles ?? [.main], extensions: ["cdm"]) {
+            guard let mappings = try? entityMappings(at: url), !mappings.isEmpty else { continue }
+            if mappings.allSatisfy({ fits($0, from: source, to: destination) }) { return mappings }
+        }
+        return nil
+    }
+
+    private static func fits(
+        _ mapping: NSEntityMapping, from source: [String: Data], to destination: [String: Data]
+    ) -> Bool {
+        func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
+            guard let name else { return true }
+            return hashes[name] != nil && hashes[name] == hash
+        }
+        return fits(mapping.sourceEntityName, mapping.sourceEntityVersionHash, source)
+            && fits(mapping.destinationEntityName, mapping.destinationEntityVersionHash, destination)
+    }
+
+    // MARK: - From plain values
+
+    private static func mapping(_ value: MappingArchive.Entity) -> NSEntityMapping {
+        let mapping = NSEntityMapping()
+        mapping.name = value.name
+        mapping.mappingType = NSEntityMappingType(rawValue: value.type) ?? .undefinedEntityMappingType
+        mapping.sourceEntityName = value.sourceName
+        mapping.sourceEntityVersionHash = value.sourceHash
+        mapping.destinationEntityName = value.destinationName
+        mapping.destinationEntityVersionHash = value.destinationHash
+        mapping.entityMigrationPolicyClassName = value.policyClassName
+        mapping.attributeMappings = value.attributes.map(propertyMapping)
+        mapping.relationshipMappings = value.relationships.map(propertyMapping)
+        mapping.userInfo = value.userInfo.isEmpty ? nil : PlainUserInfo.dictionary(value.userInfo)
+        switch value.source {
+        case .fetch(let request, let context, let countOnly):
+            mapping.sourceExpression = NSFetchRequestExpression.expression(
+                forFetch: NSExpression.expression(stating: request), context: NSExpression.expression(stating: context),
+                countOnly: countOnly)
+        case .expression(let node): mapping.sourceExpression = NSExpression.expression(stating: node)
+        case nil: break
+        }
+        return mapping
+    }
+
+    private static func propertyMapping(_ value: MappingArchive.Property) -> NSPropertyMapping {
+        let mapping = NSPropertyMapping()
+        mapping.name = value.name
+        mapping.valueExpression = value.value.map(NSExpression.expression)
+        mapping.userInfo = value.userInfo.isEmpty ? nil : PlainUserInfo.dictionary(value.userInfo)
+        return mapping
+    }
+}

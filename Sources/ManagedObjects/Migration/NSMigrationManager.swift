@@ -1,0 +1,182 @@
+import Foundation
+import Synchronization
+
+/// Migrates a store to another version of its model, by the objects of two contexts.
+///
+/// Three stages, each for all mappings in order: the destination instances are created with their attributes; their
+/// relationships are set; they are validated and saved. The models of the contexts are copies in which every class is
+/// `NSManagedObject`: no class of the program is instantiated. Memory: all destination instances, until they are saved.
+///
+/// A manager belongs to the thread that calls `migrateStore`; ``cancelMigrationWithError(_:)`` and ``migrationProgress``
+/// may be called from any thread.
+open class NSMigrationManager: NSObject {
+    /// The models as they were given.
+    final let originalModels: (source: NSManagedObjectModel, destination: NSManagedObjectModel)
+
+    final var associations = MigrationAssociations()
+    final var currentMapping: NSEntityMapping?
+    final var currentMappingModel: NSMappingModel?
+    /// The configuration of the destination model whose entities the destination store has; nil is all.
+    final var destinationConfiguration: String?
+    /// The UUID of a destination store that is made; nil is a new one.
+    final var destinationIdentifier: String?
+    /// Whether the destination instances are validated when they are saved.
+    final var validatesDestination = true
+    /// The root entities of the destination model whose rows keep the primary keys of the source.
+    final var rootsKeepingKeys: Set<String> = []
+    /// The store that receives the destination instances, while a migration runs.
+    final var destinationStore: NSPersistentStore?
+    private let shared = Mutex(SharedState())
+
+    private struct SharedState {
+        var progress: Float = 0
+        var cancellation: (any Error)?
+    }
+
+    /// Creates a manager. Nothing is checked before a store is migrated. The models can be changed no more.
+    ///
+    /// Cost: a copy of each model.
+    public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
+        sourceModel.freeze()
+        destinationModel.freeze()
+        originalModels = (sourceModel, destinationModel)
+        stacks = (MigrationStack(sourceModel), MigrationStack(destinationModel))
+        super.init()
+    }
+
+    final let stacks: (source: MigrationStack, destination: MigrationStack)
+
+    // MARK: - Models
+
+    /// The model of the source store.
+    open var sourceModel: NSManagedObjectModel { originalModels.source }
+
+    /// The model of the destination store.
+    open var destinationModel: NSManagedObjectModel { originalModels.destination }
+
+    /// The mapping model of the current migration; without mappings when none has begun.
+    open var mappingModel: NSMappingModel { currentMappingModel ?? NSMappingModel() }
+
+    /// The source entity of a mapping, in the model of the source context; nil if the mapping has none.
+    open func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
+        mEntity.sourceEntityName.flatMap { stacks.source.model.entitiesByName[$0] }
+    }
+
+    /// The destination entity of a mapping, in the model of the destination context; nil if the mapping has none.
+    open func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
+        mEntity.destinationEntityName.flatMap { stacks.destination.model.entitiesByName[$0] }
+    }
+
+    // MARK: - State
+
+    /// The context that the source instances are fetched in.
+    open var sourceContext: NSManagedObjectContext { stacks.source.context }
+
+    /// The context that the destination instances are inserted in.
+    open var destinationContext: NSManagedObjectContext { stacks.destination.context }
+
+    /// The mapping that is processed: in each of the three stages, every mapping in turn. An empty mapping while no
+    /// migration runs.
+    open var currentEntityMapping: NSEntityMapping { currentMapping ?? NSEntityMapping() }
+
+    /// The part of the migration that is done, from 0 to 1; 0 again after it.
+    open var migrationProgress: Float { shared.withLock { $0.progress } }
+
+    /// Values that policies share.
+    open var userInfo: [AnyHashable: Any]?
+
+    /// Without effect: a manager always works through objects. A store that migrates itself does so when it is added to a
+    /// coordinator.
+    open var usesStoreSpecificMigrationManager: Bool = true
+
+    /// Makes the current call of `migrateStore` throw the error, before the next instance. Without effect while no migration
+    /// runs.
+    open func cancelMigrationWithError(_ error: any Error) { shared.withLock { $0.cancellation = error } }
+
+    /// Removes all associations. The contexts keep their objects.
+    open func reset() { associations.removeAll() }
+
+    final func setProgress(_ progress: Float) { shared.withLock { $0.progress = progress } }
+
+    /// - Throws: The error of ``cancelMigrationWithError(_:)``.
+    final func checkCancellation() throws {
+        if let error = shared.withLock({ $0.cancellation }) { throw error }
+    }
+
+    private func begin() { shared.withLock { $0 = SharedState() } }
+
+    // MARK: - Migration
+
+    /// Migrates a store. The source is opened for reading only and is not changed. A destination that exists receives the
+    /// migrated objects besides its own; one that does not exist is made, with the source's own keys of the metadata, and
+    /// removed if the migration fails.
+    ///
+    /// - Throws: Code 134140 if there is no mapping model or it does not fit the models, 134150 and 134160 if the source
+    ///   or the destination cannot be opened, 134111 if migrated rows break a uniqueness constraint, the error of
+    ///   ``cancelMigrationWithError(_:)``, what policies throw, and validation errors of the save.
+    open func migrateStore(
+        from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
+        with mappings: NSMappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,
+        destinationOptions dOptions: [AnyHashable: Any]? = nil
+    ) throws {
+        guard let mappings else {
+            throw CocoaError(
+                .migrationMissingMappingModel, "There is no mapping model for the migration.", url: sourceURL,
+                userInfo: ["sourceModel": sourceModel, "destinationModel": destinationModel])
+        }
+        begin()
+        currentMappingModel = mappings
+        let run = MigrationRun(
+            manager: self, source: (sourceURL, sStoreType, sOptions), destination: (dURL, dStoreType, dOptions))
+        defer {
+            currentMapping = nil
+            setProgress(0)
+        }
+        try run.run(mappings)
+    }
+
+    /// Migrates a store. See
+    /// ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``.
+    public func migrateStore(
+        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+        options sourceOptions: [AnyHashable: Any]? = nil,
+        mapping: NSMappingModel, to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
+        options destinationOptions: [AnyHashable: Any]? = nil
+    ) throws {
+        try migrateStore(
+            from: sourceURL, sourceType: sourceType.rawValue, options: sourceOptions, with: mapping,
+            toDestinationURL: destinationURL, destinationType: destinationType.rawValue,
+            destinationOptions: destinationOptions)
+    }
+
+    // MARK: - Associations
+
+    /// Notes that a destination instance was created for a source instance. Default policies do this by themselves.
+    open func associate(
+        sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
+        for entityMapping: NSEntityMapping
+    ) {
+        associations.add(sourceInstance, destinationInstance, mapping: entityMapping.name)
+    }
+
+    /// The destination instances that a mapping has created for source instances, in their order; nil means all of the
+    /// mapping.
+    open func destinationInstances(
+        forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
+    ) -> [NSManagedObject] {
+        guard let sourceInstances else { return associations.destinations(mapping: mappingName) }
+        return sourceInstances.flatMap { associations.destinations(of: $0.objectID, mapping: mappingName) }
+    }
+
+    /// The source instances that a mapping has created destination instances for, in their order; nil means all of the
+    /// mapping.
+    open func sourceInstances(
+        forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
+    ) -> [NSManagedObject] {
+        let sources =
+            destinationInstances.map { instances in
+                instances.flatMap { associations.sources(of: $0, mapping: mappingName) }
+            } ?? associations.sources(mapping: mappingName)
+        return sources.map { sourceContext.object(with: $0) }
+    }
+}

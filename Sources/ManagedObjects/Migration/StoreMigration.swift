@@ -1,0 +1,134 @@
+import AtomicFiles
+import Foundation
+
+/// The migration of a store that is added to a coordinator and was written with another version of its model.
+///
+/// The source model is the one in the program's bundles whose version hashes the store has, or else the model that the
+/// store contains: an addition to Core Data. A mapping model in the bundles takes precedence over an inferred one. The new
+/// store is made beside its place, which it takes when it is complete; UUID, the program's keys of the metadata and, if
+/// tables are not merged, primary keys stay.
+struct StoreMigration {
+    let coordinator: NSPersistentStoreCoordinator
+    let storeClass: NSPersistentStore.Type
+    let type: String
+    let url: URL
+    let configuration: String?
+    let options: [AnyHashable: Any]
+    let metadata: [String: Any]
+    let isReadOnly: Bool
+
+    /// Nil if the store fits the coordinator's model or is not to be migrated.
+    init?(of store: NSPersistentStore, in coordinator: NSPersistentStoreCoordinator) {
+        guard store.flag(forOption: NSMigratePersistentStoresAutomaticallyOption), !coordinator.isFitting(store),
+            let url = store.url, let metadata = store.metadata
+        else { return nil }
+        self.coordinator = coordinator
+        storeClass = Swift.type(of: store)
+        type = store.type
+        self.url = url
+        configuration = store.configurationIfAny
+        options = store.options ?? [:]
+        self.metadata = metadata
+        isReadOnly = store.isReadOnly
+    }
+
+    /// Migrates the store. Afterwards it has the coordinator's model.
+    ///
+    /// - Throws: Code 134130 if no source model is found, 134140 if no mapping model is found and none can be inferred,
+    ///   134100 if the store is to be opened for reading only, and what the migration throws. The store is then as it was.
+    func run() throws {
+        guard !isReadOnly else {
+            throw CocoaError(
+                .persistentStoreIncompatibleVersionHash,
+                "The store was written with another version of the model and cannot be migrated, because it is opened for "
+                    + "reading only.",
+                url: url, userInfo: ["metadata": metadata, "reason": "The store is read-only."])
+        }
+        let sourceModel = try sourceModel()
+        let mapping = try mappingModel(from: sourceModel)
+        try migrateByObjects(from: sourceModel, mapping)
+    }
+
+    // MARK: - Models
+
+    private func sourceModel() throws -> NSManagedObjectModel {
+        if let found = NSManagedObjectModel.mergedModel(from: Self.bundles, forStoreMetadata: metadata) { return found }
+        if storeClass is SQLiteStore.Type, let own = try? SQLiteStore.cachedModel(at: url),
+            let found = NSManagedObjectModel(byMerging: [own], forStoreMetadata: metadata)
+        {
+            return found
+        }
+        throw CocoaError(
+            .migrationMissingSourceModel,
+            "The store was written with another version of the model, which is neither in the program's bundles nor in the "
+                + "store. Add that version to the program.",
+            url: url, userInfo: ["metadata": metadata, "reason": "Can't find model for source store"])
+    }
+
+    private static var bundles: [Bundle] { [.main] + (Bundle.allBundles + Bundle.allFrameworks).filter { $0 != .main } }
+
+    private func mappingModel(from sourceModel: NSManagedObjectModel) throws -> NSMappingModel {
+        let model = coordinator.managedObjectModel
+        if let found = NSMappingModel(from: Self.bundles, forSourceModel: sourceModel, destinationModel: model) {
+            return found
+        }
+        var userInfo: [String: Any] = ["sourceModel": sourceModel, "destinationModel": model]
+        guard NSPersistentStore.flag(NSInferMappingModelAutomaticallyOption, in: options) else {
+            userInfo["reason"] = "Can't find mapping model for migration"
+            throw CocoaError(
+                .migrationMissingMappingModel,
+                "Persistent store migration failed: the program's bundles have no mapping model of the two versions of the "
+                    + "model. Where it can be inferred, add the store with NSInferMappingModelAutomaticallyOption.",
+                url: url, userInfo: userInfo)
+        }
+        do {
+            return try NSMappingModel.inferredMappingModel(
+                from: sourceModel, to: model, configuration: configuration)
+        } catch {
+            userInfo["reason"] = error.localizedDescription
+            userInfo[NSUnderlyingErrorKey] = error
+            throw CocoaError(
+                .migrationMissingMappingModel,
+                "Persistent store migration failed: the program's bundles have no mapping model of the two versions of the "
+                    + "model. \(error.localizedDescription)",
+                url: url, userInfo: userInfo)
+        }
+    }
+
+    // MARK: - By objects
+
+    private func migrateByObjects(from sourceModel: NSManagedObjectModel, _ mapping: NSMappingModel) throws {
+        let manager = NSMigrationManager(
+            sourceModel: sourceModel, destinationModel: coordinator.managedObjectModel)
+        manager.destinationConfiguration = configuration
+        manager.destinationIdentifier = metadata[NSStoreUUIDKey] as? String
+        // Apple's in-place migration does not validate objects either.
+        manager.validatesDestination = !mapping.isInferred
+        if storeClass is SQLiteStore.Type {
+            let replacement = try StoreReplacement(at: url)
+            let copy = try replacement.copyLocked()
+            try migrate(manager, from: copy, to: replacement.url, mapping)
+            return try replacement.commit(replacing: .store)
+        }
+        guard storeClass is NSAtomicStore.Type, url.isFileURL else {
+            throw CocoaError(
+                .migration, "Stores of the class \(storeClass) cannot be migrated when they are added.", url: url)
+        }
+        let folder = try PartialFolder(for: url)
+        try migrate(manager, from: url, to: folder.item, mapping)
+        try folder.commit()
+    }
+
+    private func migrate(
+        _ manager: NSMigrationManager, from source: URL, to destination: URL, _ mapping: NSMappingModel
+    )
+        throws
+    {
+        var options = options
+        // The history of the new store begins when it is added.
+        for key in [NSMigratePersistentStoresAutomaticallyOption, NSPersistentHistoryTrackingKey] { options[key] = nil }
+        try manager.migrateStore(
+            from: source, sourceType: type, options: options, with: mapping, toDestinationURL: destination,
+            destinationType: type, destinationOptions: options)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import KeyedArchives
+import PredicateLanguage
+
+/// Reads compiled mapping models (`.cdm`): archives of `NSMappingModel`. No class of the archive is instantiated.
+public enum MappingArchive {
+    /// How the objects of a source entity become objects of a destination entity.
+    public struct Entity: Sendable {
+        public var name: String?
+        /// The number of an `NSEntityMappingType`.
+        public var type: UInt
+        public var sourceName: String?
+        public var sourceHash: Data?
+        public var destinationName: String?
+        public var destinationHash: Data?
+        /// The source instances; nil for all objects of the source entity.
+        public var source: Source?
+        public var policyClassName: String?
+        public var attributes: [Property]
+        public var relationships: [Property]
+        public var userInfo: [String: PropertyListValue]
+    }
+
+    /// How the value of a property of the destination entity is computed.
+    public struct Property: Sendable {
+        public var name: String?
+        /// The value; nil leaves the property as it is.
+        public var value: ExpressionNode?
+        public var userInfo: [String: PropertyListValue]
+    }
+
+    /// An expression for the source instances.
+    public enum Source: Sendable {
+        /// A fetch, in a context, of a request: `FETCH(request, context, countOnly)`.
+        case fetch(request: ExpressionNode, context: ExpressionNode, countOnly: Bool)
+        case expression(ExpressionNode)
+    }
+
+    /// Reads the entity mappings of a file, in order.
+    ///
+    /// - Throws: ``ModelError`` if the file cannot be read or is no compiled mapping model.
+    public static func read(at url: URL) throws -> [Entity] {
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            throw ModelError(.unreadableFile, "The file cannot be read.", file: url.path)
+        }
+        return try ModelArchive.reportingErrors(in: url.path) { try read(data) }
+    }
+
+    /// Reads the entity mappings of an archive, in order.
+    ///
+    /// - Throws: ``ModelError``, or an error of the archive.
+    public static func read(_ data: Data) throws -> [Entity] {
+        guard let root = try KeyedArchive(data: data).root, root.isKind(of: "NSMappingModel") else {
+            throw ModelError(.unknownFormat, "The archive contains no mapping model.")
+        }
+        return try (root.object("NSEntityMappings")?.members ?? []).compactMap { $0 }.map(entity)
+    }
+
+    private static func entity(_ object: ArchivedObject) throws -> Entity {
+        let policy = try object.string("NSEntityMigrationPolicyClassName")
+        return Entity(
+            name: try object.string("NSMappingName"),
+            type: try object.integer("NSMappingType").flatMap(UInt.init(exactly:)) ?? 0,
+            sourceName: try object.string("NSSourceEntityName"),
+            sourceHash: try data(object, "NSSourceEntityVersionHash"),
+            destinationName: try object.string("NSDestinationEntityName"),
+            destinationHash: try data(object, "NSDestinationEntityVersionHash"),
+            source: try object.object("NSSourceExpression").map(source),
+            policyClassName: policy?.isEmpty == true ? nil : policy,
+            attributes: try properties(object, "NSAttributeMappings"),
+            relationships: try properties(object, "NSRelationshipMappings"), userInfo: try userInfo(object))
+    }
+
+    private static func properties(_ object: ArchivedObject, _ field: String) throws -> [Property] {
+        try (object.object(field)?.members ?? []).compactMap { $0 }.map { property in
+            Property(
+                name: try property.string("NSDestinationPropertyName"),
+                value: try property.object("NSValueExpression").map { try PredicateArchiveReader().expression($0) },
+                userInfo: try userInfo(property))
+        }
+    }
+
+    private static func source(_ object: ArchivedObject) throws -> Source {
+        let reader = PredicateArchiveReader()
+        guard object.isKind(of: "NSFetchRequestExpression"), let request = try object.object("NSFRExpression"),
+            let context = try object.object("NSMOCExpression")
+        else { return .expression(try reader.expression(object)) }
+        return .fetch(
+            request: try reader.expression(request), context: try reader.expression(context),
+            countOnly: try object.flag("NSCountOnlyFlag"))
+    }
+
+    private static func data(_ object: ArchivedObject, _ field: String) throws -> Data? {
+        guard let value = try object.object(field) else { return nil }
+        return value.value.data ?? value.value["NS.data"]?.data
+    }
+
+    private static func userInfo(_ object: ArchivedObject) throws -> [String: PropertyListValue] {
+        guard let userInfo = try object.object("NSUserInfo") else { return [:] }
+        return PropertyListValue(try ReadableValue(userInfo)).dictionary?.contents ?? [:]
+    }
+}
