@@ -2,8 +2,9 @@
     import SwiftSyntax
     import SwiftSyntaxMacros
 
-    /// `@Managed`: adds `@ManagedValue` to the properties of a class, and registers the names of their key paths.
-    struct ManagedMacro: MemberAttributeMacro, MemberMacro {
+    /// `@Managed`: adds `@ManagedValue` to the properties of a class, registers the names of their key paths, and makes the class
+    /// `Observable`.
+    struct ManagedMacro: MemberAttributeMacro, MemberMacro, ExtensionMacro {
         static func expansion(
             of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
             providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
@@ -37,6 +38,23 @@
                 }
                 #endif
                 """
+            ]
+        }
+
+        /// The conformance to `Observable` on Apple's platforms. Elsewhere `NSManagedObject` conforms already, so the compiler
+        /// does not request it.
+        static func expansion(
+            of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+            providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+            in context: some MacroExpansionContext
+        ) throws -> [ExtensionDeclSyntax] {
+            guard !protocols.isEmpty, declaration.is(ClassDeclSyntax.self) else { return [] }
+            return [
+                try ExtensionDeclSyntax(
+                    """
+                    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+                    extension \(type.trimmed): Observation.Observable {}
+                    """)
             ]
         }
     }

@@ -16,6 +16,7 @@
                 """
                 get {
                     #if canImport(Darwin)
+                    _noteManagedReading()
                     willAccessValue(forKey: "\(raw: key)")
                     defer { didAccessValue(forKey: "\(raw: key)") }
                     return \(raw: variable.primitiveValue)

@@ -2,6 +2,8 @@
 // package.
 
 #if Macros
+    @_exported import Observation  // because the expansion of the macro names its protocol
+
     /// Implements the properties of a hand-written class as those of its entity.
     ///
     /// ```swift
@@ -18,7 +20,12 @@
     /// Apple's platforms it is `@NSManaged`, so that the same source compiles everywhere. Outside Apple's platforms it
     /// is as fast as a generated class, and the class's key paths are registered, for `NSSortDescriptor(keyPath:)`;
     /// those of inherited properties under the class that declares them.
+    ///
+    /// The class is `Observable`: in a context with `isObservable` set, `withObservationTracking` and everything based on it
+    /// observes the properties that were read. On Apple's platforms this needs macOS 14, iOS 17, tvOS 17 or watchOS 10, and
+    /// each change of an object notifies the observers of all its properties.
     @attached(memberAttribute)
+    @attached(extension, conformances: Observable)
     @attached(member, names: named(registerKeyPaths))
     public macro Managed() = #externalMacro(module: "ManagedMacroExpansion", type: "ManagedMacro")
 

@@ -1,4 +1,5 @@
 #if Macros
+    import SwiftSyntaxMacroExpansion
     import SwiftSyntaxMacros
     import SwiftSyntaxMacrosTestSupport
     import XCTest
@@ -23,6 +24,7 @@
                         var title: String? {
                             get {
                                 #if canImport(Darwin)
+                                _noteManagedReading()
                                 willAccessValue(forKey: "title")
                                 defer {
                                     didAccessValue(forKey: "title")
@@ -87,6 +89,33 @@
                     }
                     """#,
                 macros: ["Managed": ManagedMacro.self])
+        }
+
+        /// On Apple's platforms the compiler requests the conformance; elsewhere the superclass has it.
+        func testConformance() {
+            let source = """
+                @Managed
+                class Note: NSManagedObject {
+                }
+                """
+            assertMacroExpansion(
+                source,
+                expandedSource: """
+                    class Note: NSManagedObject {
+                    }
+
+                    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+                    extension Note: Observation.Observable {
+                    }
+                    """,
+                macroSpecs: ["Managed": MacroSpec(type: ManagedMacro.self, conformances: ["Observable"])])
+            assertMacroExpansion(
+                source,
+                expandedSource: """
+                    class Note: NSManagedObject {
+                    }
+                    """,
+                macroSpecs: ["Managed": MacroSpec(type: ManagedMacro.self)])
         }
 
         func testMisuse() {

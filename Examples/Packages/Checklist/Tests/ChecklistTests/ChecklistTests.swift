@@ -1,4 +1,5 @@
 import CoreData
+import Observation
 import XCTest
 
 @testable import Checklist
@@ -46,6 +47,19 @@ final class ChecklistTests: XCTestCase {
         XCTAssertEqual(found.steps?.array.compactMap { ($0 as? Chore)?.title }, ["Pack", "Drive"])
         XCTAssertFalse(found.isComplete)
         XCTAssertFalse(found.isExpanded)
+    }
+
+    func testPropertiesAreObserved() {
+        let move = chore("Move")
+        context.isObservable = true
+        let changed = expectation(description: "The title has changed.")
+        withObservationTracking {
+            _ = move.title
+        } onChange: {
+            changed.fulfill()
+        }
+        move.title = "Move out"
+        wait(for: [changed], timeout: 1)
     }
 
     func testASubclassHasItsOwn() throws {

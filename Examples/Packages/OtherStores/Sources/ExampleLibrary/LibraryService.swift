@@ -1,34 +1,41 @@
 import FlyingFox
 import Foundation
 
-/// The service for `ServiceStore`. Keeps a list of its requests.
-actor LibraryService {
+/// The service that `ServiceStore` sends its requests to: a few dozen objects in memory. It keeps a list of the requests.
+public actor LibraryService {
     private struct Row {
         var version = 1
         var values: [String: Any]
     }
 
     private var rows: [String: [String: Row]] = ["Book": [:], "Author": [:]]
-    private(set) var requests: [String] = []
+    private var requests: [String] = []
 
-    func add(_ entity: String, _ reference: String, _ json: String) throws {
+    /// A service without objects.
+    public init() {}
+
+    /// Adds an object, with its values as JSON.
+    public func add(_ entity: String, _ reference: String, _ json: String) throws {
         let values = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
         rows[entity]?[reference] = Row(values: values ?? [:])
     }
 
     /// Changes a value as another client would.
-    func change(_ entity: String, _ reference: String, _ key: String, _ value: String) {
+    public func change(_ entity: String, _ reference: String, _ key: String, _ value: String) {
         rows[entity]?[reference]?.values[key] = value
         rows[entity]?[reference]?.version += 1
     }
 
-    func value(_ entity: String, _ reference: String, _ key: String) -> String? {
+    /// A value of an object, as text.
+    public func value(_ entity: String, _ reference: String, _ key: String) -> String? {
         rows[entity]?[reference]?.values[key].map { "\($0)" }
     }
 
-    func references(_ entity: String) -> [String] { rows[entity]?.keys.sorted() ?? [] }
+    /// The references of an entity's objects, sorted.
+    public func references(_ entity: String) -> [String] { rows[entity]?.keys.sorted() ?? [] }
 
-    func takeRequests() -> [String] {
+    /// The requests since the last call.
+    public func takeRequests() -> [String] {
         defer { requests = [] }
         return requests
     }
