@@ -261,7 +261,10 @@
 
         /// The states of the store's objects that match a condition.
         private func states(of url: URL, _ condition: String) throws -> Set<String> {
-            try DatabaseQueue(path: url.path).read { database in
+            // The connections of the job may still be closing.
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(10)
+            return try DatabaseQueue(path: url.path, configuration: configuration).read { database in
                 Set(
                     try String.fetchAll(
                         database,

@@ -89,7 +89,12 @@ extension ImportPerformer {
         guard options.keepsSidesApart, relationship.inverse?.isToMany == false else {
             return object.setValue(target, forKey: relationship.name)
         }
-        // An announced change would update the inverse. The object is new, so its values are saved in any case.
+        // A value that is set while its change is announced updates the inverse, so the change of an object that is not
+        // new, and would not be saved otherwise, is announced before.
+        if !object.isInserted {
+            object.willChangeValue(forKey: relationship.name)
+            object.didChangeValue(forKey: relationship.name)
+        }
         object.setPrimitiveValue(target, forKey: relationship.name)
     }
 

@@ -57,25 +57,32 @@ struct HistoryPurgeCommand: ParsableCommand {
     }
 
     func run() throws {
-        var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true as NSNumber]
-        // Opened read-only first, because opening for writing could start a history in a store without one.
-        let open = try OpenStore(path: store, model: source)
-        guard open.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil else {
-            throw CommandError("\(store) keeps no history of its changes.")
-        }
+        let (url, model) = try trackedStore()
         guard force || Confirmation.isGiven("Delete history of \(store)?") else {
             throw CommandError("Nothing was deleted. Use --force to delete without confirmation.")
         }
-        try open.coordinator.remove(open.store)
-        let writing = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
+        var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true as NSNumber]
+        let writing = try OpenStore(url: url, model: model, isReadOnly: false, options: options)
         let count = try Work.run("Deleting", noun: nil) { _ in try purge(writing) }
         try writing.close()
         if vacuum {
             options[NSSQLiteManualVacuumOption] = true as NSNumber
-            _ = try OpenStore(url: open.url, model: open.model, isReadOnly: false, options: options)
+            _ = try OpenStore(url: url, model: model, isReadOnly: false, options: options)
         }
         if json { return try JSONOutput.report(["deletedChanges": count]) }
         try StandardOutput.report("\(Quantity.count(count, "change")) deleted from the history.\n")
+    }
+
+    /// The location and the model of the store, which is opened for reading only: opening it for writing would start a
+    /// history in a store without one. It is closed before it is opened for writing, because SQLite removes the log with
+    /// the last connection if that may write.
+    private func trackedStore() throws -> (url: URL, model: NSManagedObjectModel) {
+        let open = try OpenStore(path: store, model: source)
+        guard open.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil else {
+            throw CommandError("\(store) keeps no history of its changes.")
+        }
+        try open.close()
+        return (open.url, open.model)
     }
 
     private func purge(_ open: OpenStore) throws -> Int {

@@ -42,7 +42,7 @@ import Testing
         let few = try fetches(1)
         #expect(try fetches(400) == few)
         #expect(few.map { readingRows($0).count } == [2, 1, 1], "\(few)")
-        #expect(few.allSatisfy { $0.count <= 12 }, "\(few)")
+        #expect(few.allSatisfy { $0.count <= 16 }, "\(few)")
     }
 
     @Test func `a save with a history takes some statements more, and one for each sixteen changes`() throws {
@@ -69,7 +69,7 @@ import Testing
         }
         let one = try step(1)
         #expect(try step(100) == one)
-        #expect(readingRows(one).count == 2 && one.count <= 12, "\(one)")
+        #expect(readingRows(one).count == 2 && one.count <= 16, "\(one)")
     }
 
     @Test func `a purge takes the same statements however much it deletes`() throws {

@@ -1,4 +1,5 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    @_spi(Stores) import ManagedObjects
 
     /// A map of keys to rows: 16 bytes for each key, in 256 hash tables that grow separately, so that growing copies
     /// only one of them. A table is filled to four fifths: 16 to 26 bytes for each key. Keys are compared by 72 bits of
@@ -10,7 +11,11 @@
 
             /// A row, by its primary key and its entity's index in the model. `isRecord` is true if a record of the
             /// document matches it.
-            init(key: Int64, entity: Int, isRecord: Bool) {
+            ///
+            /// - Throws: `RowRefusal` for a key or an entity that does not fit into the bits for it: only stores whose
+            ///   keys another program has assigned have such keys.
+            init(key: Int64, entity: Int, isRecord: Bool) throws {
+                guard key > 0, key <= Owner.keyMask, entity <= Owner.entityMask else { throw RowRefusal() }
                 bits = UInt64(bitPattern: key) & Owner.keyMask | UInt64(entity) << 48 | (isRecord ? Owner.record : 0)
             }
 
@@ -20,12 +25,13 @@
             fileprivate init(bits: UInt64) { self.bits = bits }
 
             private static let keyMask: UInt64 = 1 << 48 - 1
+            private static let entityMask = 0x3FFF
             private static let record: UInt64 = 1 << 63
             private static let waiting: UInt64 = 1 << 62
 
             /// The row's primary key; nil while the record is being looked up.
             var key: Int64? { isWaiting ? nil : Int64(bits & Owner.keyMask) }
-            var entity: Int { Int(bits >> 48 & 0x3FFF) }
+            var entity: Int { Int(bits >> 48) & Owner.entityMask }
             var isRecord: Bool { bits & Owner.record != 0 }
             var isWaiting: Bool { bits & Owner.waiting != 0 }
             /// The index of the record that is being looked up.

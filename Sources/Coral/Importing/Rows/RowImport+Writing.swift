@@ -92,7 +92,7 @@
             for (row, digest) in zip(rows, digests) {
                 if batch.keys[row] == 0 { batch.keys[row] = batch.entity.table.makeKey() }
                 guard let digest else { continue }
-                identities.set(
+                try identities.set(
                     digest,
                     IdentityMap.Owner(key: batch.keys[row], entity: batch.entity.table.index, isRecord: true))
             }

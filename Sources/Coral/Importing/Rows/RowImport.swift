@@ -237,7 +237,7 @@
                     if known.key != found.key { key.ambiguous.insert(digest) }
                     continue
                 }
-                identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
+                try identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
             }
             key.isLoaded = true
         }
@@ -265,7 +265,7 @@
                     if known.key != found.key { throw RowRefusal() }
                     continue
                 }
-                identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
+                try identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
             }
             wanted.removeAll()
         }

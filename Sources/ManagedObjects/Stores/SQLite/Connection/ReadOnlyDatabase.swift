@@ -105,7 +105,7 @@ final class ReadOnlyDatabase: Sendable {
             do {
                 if file.isShared, let shared = try openShared(file, configuration, prepare) { return shared }
                 return try openAlone(file, configuration, prepare)
-            } catch let error as DatabaseError where attempt < 25 && Self.isPassing(error) {
+            } catch let error as DatabaseError where attempt < 25 && Self.isPassing(error, file) {
                 // Another process has opened or closed the store, so the way of reading must be determined again.
                 usleep(20_000)
             }
@@ -113,8 +113,9 @@ final class ReadOnlyDatabase: Sendable {
         throw DatabaseError(resultCode: .SQLITE_BUSY)
     }
 
-    private static func isPassing(_ error: DatabaseError) -> Bool {
+    private static func isPassing(_ error: DatabaseError, _ file: SQLiteFile) -> Bool {
         [.SQLITE_BUSY_SNAPSHOT, .SQLITE_CANTOPEN].contains(error.extendedResultCode)
+            || error.resultCode == .SQLITE_BUSY && file.isShared
     }
 
     /// Opens the database together with other processes; nil if the shared memory cannot be used, for example on a full
@@ -147,6 +148,7 @@ final class ReadOnlyDatabase: Sendable {
         var alone = configuration
         alone.readonly = true
         let isLogged = Flag()
+        alone.busyMode = waiting(for: file, isLogged, as: configuration.busyMode)
         alone.prepareDatabase { database in
             // Must precede the first read, at which SQLite would otherwise open the shared memory. SQLite reads a log beside
             // a database with a rollback journal too.
@@ -167,6 +169,20 @@ final class ReadOnlyDatabase: Sendable {
                 throw DatabaseError(resultCode: .SQLITE_BUSY_SNAPSHOT, message: "another process has the store open")
             }
             return Opened(database: recovered, access: .recovered, stamps: stamps)
+        }
+    }
+
+    /// How long to wait for a database that is read alone and that another process has locked or changes: no longer if
+    /// that process has created shared memory, so that the database must be opened with it, and two seconds at most for
+    /// a log that changes all the time.
+    private static func waiting(
+        for file: SQLiteFile, _ isLogged: Flag, as mode: Database.BusyMode
+    ) -> Database.BusyMode {
+        guard case .timeout(let limit) = mode else { return mode }
+        return .callback { tries in
+            guard !file.isShared, Double(tries) * 0.01 < (isLogged.isSet ? min(limit, 2) : limit) else { return false }
+            usleep(10_000)
+            return true
         }
     }
 
