@@ -41,7 +41,9 @@ public struct StoreCheck {
 
     /// All problems of a store in one state. Throws as `problems(progress:)` does.
     ///
-    /// - Parameter snapshot: A snapshot of the store at `url`, opened with `keepingStoredArchives()` of the model.
+    /// - Parameters:
+    ///   - snapshot: A snapshot of the store at `url`, opened with `keepingStoredArchives()` of the model.
+    ///   - progress: Reports the work, and can cancel it.
     public func problems(of snapshot: StoreSnapshot, progress: Progress? = nil) throws -> [StoreProblem] {
         let context = try snapshot.makeContext()
         var problems: [StoreProblem] = []

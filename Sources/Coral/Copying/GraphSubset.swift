@@ -51,7 +51,11 @@ public struct GraphSubset: Sendable {
     /// Throws as `GraphCopier.copy(_:into:store:progress:)` and `StoreCreation.makeStore(at:model:replacing:_:)` do. On
     /// an error `url` is unchanged. Cost: that of a copy in batches; memory holds one batch, and IDs.
     ///
-    /// - Parameter occupant: What may be replaced; by default an existing file is an error.
+    /// - Parameters:
+    ///   - objects: The objects to copy, all of one context.
+    ///   - url: The location of the new store.
+    ///   - occupant: What may be replaced; by default an existing file is an error.
+    ///   - progress: Reports the work, and can cancel it.
     /// - Returns: The copied objects, and the omissions that no rule requires.
     @discardableResult
     public func write(
