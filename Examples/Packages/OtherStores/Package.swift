@@ -4,23 +4,16 @@ import PackageDescription
 let package = Package(
     name: "OtherStores",
     platforms: [.macOS(.v13), .iOS(.v16)],
-    products: [.library(name: "JSONStores", targets: ["JSONStores"])],
+    products: [.library(name: "OtherStores", targets: ["OtherStores"])],
     dependencies: [
         .package(name: "coral", path: "../../.."),
-        // The server that `ServiceStore` is shown and tested with.
+        // The server for the tests of `ServiceStore`.
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.26.0"),
     ],
     targets: [
-        // The two stores.
-        .target(name: "JSONStores", dependencies: [.product(name: "CoreData", package: "coral")]),
-        // What they are shown and tested with: a model, documents, and a service.
-        .target(
-            name: "ExampleLibrary",
-            dependencies: [
-                .product(name: "CoreData", package: "coral"), .product(name: "FlyingFox", package: "FlyingFox"),
-            ]),
-        // The program whose output is in `expected.txt`.
-        .executableTarget(name: "OtherStores", dependencies: ["JSONStores", "ExampleLibrary"]),
-        .testTarget(name: "JSONStoresTests", dependencies: ["JSONStores", "ExampleLibrary"]),
+        .target(name: "OtherStores", dependencies: [.product(name: "CoreData", package: "coral")]),
+        .testTarget(
+            name: "OtherStoresTests",
+            dependencies: ["OtherStores", .product(name: "FlyingFox", package: "FlyingFox")]),
     ]
 )

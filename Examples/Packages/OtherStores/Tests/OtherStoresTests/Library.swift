@@ -1,9 +1,8 @@
 import CoreData
 
 /// Books and their authors.
-public enum Library {
-    /// A model of two entities, created in code.
-    public static func model() -> NSManagedObjectModel {
+enum Library {
+    static func model() -> NSManagedObjectModel {
         func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
             let attribute = NSAttributeDescription()
             attribute.name = name
@@ -44,13 +43,21 @@ public enum Library {
         return model
     }
 
-    /// A context over a store of a class that is registered for a type.
-    public static func context(_ storeClass: AnyClass, _ type: String, _ url: URL) throws -> NSManagedObjectContext {
+    static func context(_ storeClass: AnyClass, _ type: String, _ url: URL) throws -> NSManagedObjectContext {
         NSPersistentStoreCoordinator.registerStoreClass(storeClass, forStoreType: type)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url, options: nil)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
+    }
+}
+
+extension NSManagedObjectContext {
+    func titles(_ predicate: String? = nil) throws -> [String] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.predicate = predicate.map { NSPredicate(format: $0) }
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        return try fetch(request).compactMap { $0.value(forKey: "title") as? String }
     }
 }

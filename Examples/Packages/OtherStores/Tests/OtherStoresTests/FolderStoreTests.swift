@@ -1,11 +1,29 @@
 import CoreData
-import JSONStores
-import ExampleLibrary
+import OtherStores
 import Testing
 
 @Suite struct FolderStoreTests {
+    private func folder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Folder-\(UUID().uuidString)")
+        let files = [
+            "store.json": #"{"uuid": "0F2E7C0A-2A64-4C1D-9F5B-0C3B7E1D2A55"}"#,
+            "Author/lem.json": #"{"name": "Stanisław Lem", "books": ["solaris", "eden"]}"#,
+            "Book/solaris.json":
+                #"{"title": "Solaris", "pages": 204, "published": "1961-01-01T00:00:00Z", "author": "lem"}"#,
+            "Book/eden.json": #"{"title": "Eden", "pages": 260, "author": "lem"}"#,
+            "Book/none.json": #"{"title": "A Book of Nobody"}"#,
+        ]
+        for (name, text) in files {
+            let file = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        return folder
+    }
+
     @Test func documentsAreObjects() throws {
-        let context = try Library.context(FolderStore.self, FolderStore.storeType, LibraryFolder.make())
+        let context = try Library.context(FolderStore.self, FolderStore.storeType, folder())
         try context.performAndWait {
             #expect(try context.titles() == ["A Book of Nobody", "Eden", "Solaris"])
             #expect(try context.titles("pages > 250") == ["Eden"])
@@ -21,7 +39,7 @@ import Testing
     }
 
     @Test func nothingCanBeSaved() throws {
-        let context = try Library.context(FolderStore.self, FolderStore.storeType, LibraryFolder.make())
+        let context = try Library.context(FolderStore.self, FolderStore.storeType, folder())
         try context.performAndWait {
             try context.save()
             let book = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")).first

@@ -1,41 +1,34 @@
 import FlyingFox
 import Foundation
 
-/// The service that `ServiceStore` sends its requests to: a few dozen objects in memory. It keeps a list of the requests.
-public actor LibraryService {
+/// The service for `ServiceStore`. Keeps a list of its requests.
+actor LibraryService {
     private struct Row {
         var version = 1
         var values: [String: Any]
     }
 
     private var rows: [String: [String: Row]] = ["Book": [:], "Author": [:]]
-    private var requests: [String] = []
+    private(set) var requests: [String] = []
 
-    /// A service without objects.
-    public init() {}
-
-    /// Adds an object, with its values as JSON.
-    public func add(_ entity: String, _ reference: String, _ json: String) throws {
+    func add(_ entity: String, _ reference: String, _ json: String) throws {
         let values = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
         rows[entity]?[reference] = Row(values: values ?? [:])
     }
 
     /// Changes a value as another client would.
-    public func change(_ entity: String, _ reference: String, _ key: String, _ value: String) {
+    func change(_ entity: String, _ reference: String, _ key: String, _ value: String) {
         rows[entity]?[reference]?.values[key] = value
         rows[entity]?[reference]?.version += 1
     }
 
-    /// A value of an object, as text.
-    public func value(_ entity: String, _ reference: String, _ key: String) -> String? {
+    func value(_ entity: String, _ reference: String, _ key: String) -> String? {
         rows[entity]?[reference]?.values[key].map { "\($0)" }
     }
 
-    /// The references of an entity's objects, sorted.
-    public func references(_ entity: String) -> [String] { rows[entity]?.keys.sorted() ?? [] }
+    func references(_ entity: String) -> [String] { rows[entity]?.keys.sorted() ?? [] }
 
-    /// The requests since the last call.
-    public func takeRequests() -> [String] {
+    func takeRequests() -> [String] {
         defer { requests = [] }
         return requests
     }

@@ -1,6 +1,6 @@
 import CoreData
-import JSONStores
-import ExampleLibrary
+import FlyingFox
+import OtherStores
 import Testing
 
 /// The store with a real server, on the loopback interface.
@@ -15,11 +15,20 @@ import Testing
             try await service.add(
                 "Book", "b\(number)", #"{"title": "Book \#(number)", "pages": \#(number % 2), "author": "lem"}"#)
         }
-        try await LibraryServer.run(service) { url in
-            let context = try Library.context(ServiceStore.self, ServiceStore.storeType, url)
-            #expect(await service.takeRequests() == ["GET /store"])
-            try await body(service, context)
+        let server = HTTPServer(
+            address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled,
+            handler: ClosureHTTPHandler { try await service.answer($0) })
+        let running = Task { try await server.run() }
+        defer { running.cancel() }
+        try await server.waitUntilListening()
+        guard case .ip4(_, let port)? = await server.listeningAddress else {
+            Issue.record("The server does not listen.")
+            return
         }
+        let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
+        let context = try Library.context(ServiceStore.self, ServiceStore.storeType, url)
+        #expect(await service.takeRequests() == ["GET /store"])
+        try await body(service, context)
     }
 
     @Test func fetchesAreRequests() async throws {
