@@ -6,9 +6,9 @@ extension GraphComparison {
     /// and joined to the next one.
     ///
     /// If the stores keep old values (`HistoryOldValuesOption`, off Apple's platforms), the delta contains them and can be
-    /// reverted (`inverse`). It does not contain them if an update or a deletion concerns what is not kept: the order of
-    /// members, a to-many relationship without an inverse, a composite attribute, or an attribute that allows external
-    /// storage; nor if one of the transactions was written without the option.
+    /// reverted (`inverse`). It does not contain them if one of the transactions was written without the option, or if an
+    /// update or a deletion concerns a property without old values: the order of members, a to-many relationship without an
+    /// inverse, a composite attribute, or an attribute that allows external storage.
     ///
     /// Records of inserted objects are complete. Without old values, those of updated objects contain the properties that
     /// were set, possibly to their old values, and those of deleted objects contain the values that the history preserves
@@ -50,10 +50,11 @@ extension GraphComparison {
         return (delta, fold.token)
     }
 
-    /// Pins a context to the state after the last transaction of the history, which is read on while others commit.
+    /// Pins a context to the state after the last transaction of the history. If other connections commit in the meantime,
+    /// their transactions are read too, and the context is pinned again.
     ///
-    /// Where that does not succeed, the pinned state may be later: what has changed since then is part of the next delta, too,
-    /// and this one has no old values.
+    /// If this does not succeed after some attempts, the pinned state may be later than the history: changes after the
+    /// history are then also part of the next delta, and this delta has no old values.
     private static func pin(
         _ context: NSManagedObjectContext, _ fold: inout HistoryFold, _ pages: HistoryPages, _ progress: Progress?
     ) throws {

@@ -125,8 +125,8 @@ struct HistoryDelta {
 
     // MARK: - Changes with old values
 
-    /// The changes between the old and the present records of all objects that the history names; nil where two objects have
-    /// had one name, one after the other, so that their changes cannot be told apart by it.
+    /// The changes between the old and the present records of all objects in the history; nil if two objects had the same
+    /// name at different times, because a delta identifies changes by name.
     private func reversibleChanges(_ records: [NSManagedObjectID: GraphRecord]) throws -> [RecordChange]? {
         let old = try HistoryOldRecords(fold, session, names, present: records).records
         var changes: [RecordSubject: RecordChange] = [:]

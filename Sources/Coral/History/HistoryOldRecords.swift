@@ -1,8 +1,8 @@
 import CoreData
 import GraphDocuments
 
-/// The records that updated and deleted objects had before a part of a history, from their present records and from what the
-/// history has replaced.
+/// The records of updated and deleted objects before a range of transactions, computed from their present records and the
+/// old values of the transactions.
 struct HistoryOldRecords {
     /// Canonical records, by the IDs of the objects.
     private(set) var records: [NSManagedObjectID: GraphRecord] = [:]

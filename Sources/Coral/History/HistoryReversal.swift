@@ -1,21 +1,22 @@
 import CoreData
 import GraphDocuments
 
-/// What objects were before a part of a history, from the old values that a store keeps beside it.
+/// The values of objects before a range of transactions, from the old values that a store keeps beside its history.
 ///
-/// It is complete unless a transaction has no old values, or an update or a deletion concerns what they do not contain: the
-/// order of members, to-many relationships without an inverse, composite attributes, and values that may be in external files.
+/// It is complete unless a transaction has no old values, or an update or a deletion concerns a property without old values:
+/// the order of members, to-many relationships without an inverse, composite attributes, and values that may be in external
+/// files.
 struct HistoryReversal {
-    /// Whether everything is known that the changes have replaced.
+    /// Whether the old value of every changed property is known.
     private(set) var isComplete = true
     /// The first old values of objects, by the names of attributes and to-one relationships; NSNull for none.
     private var values: [NSManagedObjectID: [String: Any]] = [:]
-    /// Of many-to-many relationships, the objects that were or were not members before the first change that concerns them.
+    /// For many-to-many relationships: whether an object was a member before the first change of its membership.
     private var members: [NSManagedObjectID: [String: [NSManagedObjectID: Bool]]] = [:]
 
     /// Adds a change.
     ///
-    /// - Parameter fate: What the changes before have done to the object.
+    /// - Parameter fate: The combined effect of the previous changes on the object.
     mutating func add(_ change: NSPersistentHistoryChange, after fate: HistoryFold.Fate?) throws {
         guard isComplete else { return }
         switch (fate, change.changeType) {
@@ -26,7 +27,7 @@ struct HistoryReversal {
         }
     }
 
-    /// False where something is not known.
+    /// Returns false if an old value is not known.
     private mutating func addOldValues(of change: NSPersistentHistoryChange) throws -> Bool {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             return false
@@ -72,12 +73,12 @@ struct HistoryReversal {
         return !relationship.isOrdered && !inverse.isOrdered
     }
 
-    /// Makes it incomplete.
+    /// Marks the values as incomplete.
     mutating func invalidate() { isComplete = false }
 
     // MARK: - Old records
 
-    /// What an attribute had before; nil where no change has set it.
+    /// The old value of an attribute; nil if no change has set it.
     func value(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> GraphValue? {
         guard let value = values[id]?[attribute.name] else { return nil }
         if attribute.attributeType == .transformableAttributeType {
@@ -86,13 +87,13 @@ struct HistoryReversal {
         return GraphValue(value, declaredAs: GraphSchema.Attribute(attribute))
     }
 
-    /// What a to-one relationship led to before; nil where no change has set it.
+    /// The old destination of a to-one relationship; nil if no change has set it.
     func target(of relationship: String, _ id: NSManagedObjectID) -> NSManagedObjectID?? {
         guard let value = values[id]?[relationship] else { return nil }
         return .some(value as? NSManagedObjectID)
     }
 
-    /// Which objects were members of a many-to-many relationship before, and which were not, of those that changes concern.
+    /// For each object that changes have added or removed: whether it was a member of the relationship before.
     func members(of relationship: String, _ id: NSManagedObjectID) -> [NSManagedObjectID: Bool] {
         members[id]?[relationship] ?? [:]
     }

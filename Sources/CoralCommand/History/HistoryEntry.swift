@@ -11,12 +11,12 @@ struct HistoryEntry: Encodable {
         var properties: [String]?
         /// The preserved values of a deleted object, as text.
         var tombstone: [String: String]?
-        /// What the change has done to each property; nil where the store does not keep it.
+        /// The old and new values of each changed property; nil if the store does not keep them.
         var values: [String: Values]?
     }
 
-    /// The old and the new value of a property, as text, without a value for none; of a many-to-many relationship the objects
-    /// that it has lost and got.
+    /// The old and the new value of a property as text, nil for no value; for a many-to-many relationship the removed and
+    /// added objects.
     struct Values: Encodable {
         var old: String?
         var new: String?
@@ -138,7 +138,7 @@ extension HistoryEntry.Change {
 }
 
 extension HistoryEntry.Values {
-    /// What is said of a property: `title: "a" -> "b"`, `tags: - Tag/p1, + Tag/p2`.
+    /// The text for a changed property: `title: "a" -> "b"`, `tags: - Tag/p1, + Tag/p2`.
     func details(of name: String) -> String {
         if let removed, let added {
             return "\(name): \((removed.map { "- \($0)" } + added.map { "+ \($0)" }).joined(separator: ", "))"

@@ -1,8 +1,8 @@
-/// What a transaction has done to one property of an object: an addition to Core Data's API. See
+/// The change of one property of an object by a transaction: an addition to Core Data's API. See
 /// ``NSPersistentHistoryChange/propertyChanges()``.
 public enum HistoryPropertyChange {
     /// The values of an attribute, or the IDs of a to-one relationship, before and after; nil for none.
     case value(old: Any?, new: Any?)
-    /// The members that a many-to-many relationship has lost and got, sorted.
+    /// The removed and added members of a many-to-many relationship, sorted.
     case members(removed: [NSManagedObjectID], added: [NSManagedObjectID])
 }

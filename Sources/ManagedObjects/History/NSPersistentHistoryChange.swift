@@ -51,15 +51,15 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
         return values
     }
 
-    /// What the change has done to the properties of the object, by their names: of an update, those that have got other
-    /// values; of a deletion, all. Nil where the store has not kept it (see ``HistoryOldValuesOption``), and for insertions.
+    /// The old and new values of the object's properties, by name: for an update, of the properties that have changed; for
+    /// a deletion, of all. Nil if the store has not kept them (see ``HistoryOldValuesOption``), and for insertions.
     ///
-    /// To-many relationships whose inverse is a to-one are not among them: the inverse is, in the changes of the members.
-    /// Neither are the order of members and values that may be in external files, nor composite attributes, whose elements are,
-    /// under names such as `address.street`. An addition to Core Data's API. Cost: a statement, and one or two for each
-    /// many-to-many relationship of the entity.
+    /// Not included are to-many relationships whose inverse is a to-one (the changes of their members contain the inverse),
+    /// the order of members, and values that may be in external files. Composite attributes are represented by their
+    /// elements, under names such as `address.street`. An addition to Core Data's API. Cost: a statement, and one or two
+    /// for each many-to-many relationship of the entity.
     ///
-    /// - Throws: An error of the store where it cannot be read.
+    /// - Throws: An error of the store if it cannot be read.
     public final func propertyChanges() throws -> [String: HistoryPropertyChange]? {
         guard let coordinator = origin.coordinator.coordinator,
             let store = coordinator.store(number: origin.storeNumber) as? any HistoryStore,

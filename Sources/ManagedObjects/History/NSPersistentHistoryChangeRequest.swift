@@ -15,7 +15,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 
     final let bound: Bound
-    /// Whether the request deletes what is before its bound; otherwise it fetches what is after it.
+    /// Whether the request deletes the transactions before its bound; otherwise it fetches those after it.
     final let isDeletion: Bool
 
     /// The kind of result. The default is ``NSPersistentHistoryResultType/transactionsAndChanges`` for a fetch and the

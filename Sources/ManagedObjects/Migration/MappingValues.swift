@@ -12,7 +12,7 @@ struct MappingValues {
     let source: NSManagedObject?
     let destination: NSManagedObject?
 
-    /// Sets the property of a mapping; one without an expression stays as it is.
+    /// Sets the property of a mapping; a property without an expression keeps its value.
     func set(_ property: NSPropertyMapping) throws {
         guard let expression = property.valueExpression, let name = property.name, let destination else { return }
         do {
@@ -36,8 +36,8 @@ struct MappingValues {
 
     // MARK: - Stored values
 
-    /// Copies what cannot be read, or need not be decoded: archives of transformable attributes and references to missing
-    /// files. False if the expression is not a key of the source, or the value has to be read.
+    /// Copies stored values that cannot be read or need not be decoded: references to missing files, and archives of
+    /// transformable attributes. Returns false if the expression is not a key of the source, or the value must be read.
     private func copyStoredValue(
         of node: ExpressionNode, to name: String, at place: EntityLayout.Place
     ) throws -> Bool {

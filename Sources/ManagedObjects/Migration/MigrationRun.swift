@@ -8,7 +8,7 @@ struct MigrationRun {
     let source: Place
     let destination: Place
 
-    /// A mapping with its policy, which lives through all stages.
+    /// A mapping with its policy, which is used in all stages.
     private struct Step {
         let mapping: NSEntityMapping
         let policy: NSEntityMigrationPolicy
@@ -38,7 +38,7 @@ struct MigrationRun {
             if isNew {
                 try? manager.stacks.destination.coordinator.destroyPersistentStore(
                     at: destination.url, ofType: destination.type, options: destination.options)
-                // Destroying an SQLite store leaves an empty file, to which another attempt would append.
+                // Destroying an SQLite store leaves an empty file, which another attempt would take for an existing destination.
                 try? FileManager.default.removeItem(at: destination.url)
             }
             throw error
@@ -76,7 +76,7 @@ struct MigrationRun {
         }
     }
 
-    /// The program's own keys. What the destination says of its own file stays.
+    /// Copies the program's own keys of the metadata; keys that describe the file itself are not copied.
     private func copyMetadata(from origin: NSPersistentStore, to store: NSPersistentStore) {
         var metadata: [String: Any] = store.metadata
         metadata.merge((origin.metadata ?? [:]).filter { StoreMetadata.isProgramKey($0.key) }) { here, _ in here }
@@ -87,8 +87,8 @@ struct MigrationRun {
         store.metadata = metadata
     }
 
-    /// Lets rows keep their primary keys, and objects their URIs, if the objects of each table of the new store come from
-    /// one table of the old one.
+    /// Preserves the primary keys of rows, and with them the URIs of objects, for each table of the new store whose objects
+    /// come from one table of the old store.
     private func keepKeys(of origin: NSPersistentStore, in store: NSPersistentStore, _ model: NSMappingModel) throws {
         guard origin.type == NSSQLiteStoreType, store.type == NSSQLiteStoreType else { return }
         var origins: [String: Set<String>] = [:]
@@ -104,7 +104,7 @@ struct MigrationRun {
                 let rows = store as? any RowStore, let sourceRows = origin as? any RowStore
             else { continue }
             let keys = try sourceRows.keys(matching: RowQuery(entity: from), generation: nil).map(\.number)
-            // Keys that the store gives to other new rows are larger.
+            // New rows without a source get larger keys.
             if let last = keys.max(), last > 0 { _ = try rows.reserveKeys(entity: to, count: Int(last)) }
             manager.rootsKeepingKeys.insert(root)
         }

@@ -18,7 +18,7 @@ open class NSMigrationManager: NSObject {
     final var currentMappingModel: NSMappingModel?
     /// The configuration of the destination model whose entities the destination store has; nil is all.
     final var destinationConfiguration: String?
-    /// The UUID of a destination store that is made; nil is a new one.
+    /// The UUID of a destination store that is created; nil is a new one.
     final var destinationIdentifier: String?
     /// Whether the destination instances are validated when they are saved.
     final var validatesDestination = true
@@ -33,7 +33,7 @@ open class NSMigrationManager: NSObject {
         var cancellation: (any Error)?
     }
 
-    /// Creates a manager. Nothing is checked before a store is migrated. The models can be changed no more.
+    /// Creates a manager. Checks take place when a store is migrated. The models can no longer be changed.
     ///
     /// Cost: a copy of each model.
     public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
@@ -108,12 +108,12 @@ open class NSMigrationManager: NSObject {
     // MARK: - Migration
 
     /// Migrates a store. The source is opened for reading only and is not changed. A destination that exists receives the
-    /// migrated objects besides its own; one that does not exist is made, with the source's own keys of the metadata, and
-    /// removed if the migration fails.
+    /// migrated objects in addition to its own; one that does not exist is created, with the program's own metadata of the
+    /// source, and removed if the migration fails.
     ///
     /// - Throws: Code 134140 if there is no mapping model or it does not fit the models, 134150 and 134160 if the source
     ///   or the destination cannot be opened, 134111 if migrated rows break a uniqueness constraint, the error of
-    ///   ``cancelMigrationWithError(_:)``, what policies throw, and validation errors of the save.
+    ///   ``cancelMigrationWithError(_:)``, errors of policies, and validation errors of the save.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
         with mappings: NSMappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,
@@ -151,7 +151,7 @@ open class NSMigrationManager: NSObject {
 
     // MARK: - Associations
 
-    /// Notes that a destination instance was created for a source instance. Default policies do this by themselves.
+    /// Records that a destination instance was created for a source instance. Default policies call it.
     open func associate(
         sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
         for entityMapping: NSEntityMapping

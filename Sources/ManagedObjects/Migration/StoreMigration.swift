@@ -5,8 +5,8 @@ import Foundation
 ///
 /// The source model is the one in the program's bundles whose version hashes the store has, or else the model that the
 /// store contains: an addition to Core Data. A mapping model in the bundles takes precedence over an inferred one. The new
-/// store is made beside its place, which it takes when it is complete; UUID, the program's keys of the metadata and, if
-/// tables are not merged, primary keys stay.
+/// store is created beside the old one and replaces it when it is complete. It keeps the UUID, the program's own metadata
+/// and, if tables are not merged, the primary keys.
 struct StoreMigration {
     let coordinator: NSPersistentStoreCoordinator
     let storeClass: NSPersistentStore.Type
@@ -35,7 +35,7 @@ struct StoreMigration {
     /// Migrates the store. Afterwards it has the coordinator's model.
     ///
     /// - Throws: Code 134130 if no source model is found, 134140 if no mapping model is found and none can be inferred,
-    ///   134100 if the store is to be opened for reading only, and what the migration throws. The store is then as it was.
+    ///   134100 if the store is to be opened for reading only, and errors of the migration. The store is then unchanged.
     func run() throws {
         guard !isReadOnly else {
             throw CocoaError(
@@ -78,7 +78,7 @@ struct StoreMigration {
             throw CocoaError(
                 .migrationMissingMappingModel,
                 "Persistent store migration failed: the program's bundles have no mapping model of the two versions of the "
-                    + "model. Where it can be inferred, add the store with NSInferMappingModelAutomaticallyOption.",
+                    + "model. To infer one, add the store with NSInferMappingModelAutomaticallyOption.",
                 url: url, userInfo: userInfo)
         }
         do {

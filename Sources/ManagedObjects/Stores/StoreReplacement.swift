@@ -71,10 +71,11 @@ package final class StoreReplacement {
 
     deinit { held?.release() }
 
-    /// Locks the store at the place, until ``commit(replacing:)`` or until this object is released, and copies it, so that
-    /// the new store can be made from a state that nobody changes meanwhile. Returns the location of the copy.
+    /// Locks the store at the destination and copies it. The lock is held until ``commit(replacing:)`` or until this
+    /// object is released, so that no other connection changes the store while the new one is created from the copy.
     ///
-    /// - Throws: Code 134070 if the store is in use, and what the system refuses.
+    /// - Returns: The location of the copy.
+    /// - Throws: Code 134070 if the store is in use, and errors of the file system.
     func copyLocked() throws -> URL {
         try Self.translated(place) {
             guard let lock = try lockOld(.store) else {

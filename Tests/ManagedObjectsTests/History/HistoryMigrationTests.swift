@@ -96,7 +96,7 @@ import Testing
             ])
     }
 
-    @Test func `numbers, masks and tombstones become those of the new version, and what is gone goes`() throws {
+    @Test func `numbers, masks and tombstones are rewritten, and changes of removed entities are deleted`() throws {
         let changes = try migrated()
         #expect(
             changes.map { $0.changedObjectID.uriRepresentation().lastPathComponent } == ["p1", "p1", "p1", "p1", "p1"])

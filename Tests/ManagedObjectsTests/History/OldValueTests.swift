@@ -41,7 +41,7 @@ import Testing
         return "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
     }
 
-    @Test func `saves and batch requests keep what was there before, and what came`() throws {
+    @Test func `saves and batch requests keep old and new values`() throws {
         let stack = try stack(try StoreFolder())
         let context = stack.context()
         let note = context.insert("Note", ["title": "a"])
@@ -60,7 +60,7 @@ import Testing
             texts[..<4] == [
                 ["unknown"], ["title: a -> b"], ["rank: nil -> 2.5", "title: b -> nil"], ["title: nil -> c"],
             ])
-        // A deletion tells all properties that are kept in the row.
+        // A deletion contains all properties that are columns of the row.
         #expect(texts[4].contains("title: c -> nil") && texts[4].contains("count: nil -> nil"))
         #expect(texts[4].count == 12, "\(texts[4])")
     }
@@ -83,7 +83,7 @@ import Testing
             ])
     }
 
-    @Test func `members of many-to-many relationships come and go on both sides`() throws {
+    @Test func `changes of many-to-many relationships are kept for both sides`() throws {
         let stack = try stack()
         let context = stack.context()
         let item = context.insert("SpecialItem")
@@ -97,14 +97,14 @@ import Testing
         #expect(
             Set(try texts(stack)[before...].flatMap { $0 })
                 == ["tags: - Tag/p1 + Tag/p2", "items: - SpecialItem/p1", "items: + SpecialItem/p1"])
-        // Of a row that is gone the entity is known, too.
+        // The entity of a deleted member is known too.
         context.delete(item)
         try context.save()
         let last = try texts(stack).suffix(2).flatMap { $0 }.filter { $0.contains("s: ") }
         #expect(Set(last).isSuperset(of: ["items: - SpecialItem/p1", "tags: - Tag/p2"]), "\(last)")
     }
 
-    @Test func `a batch deletion keeps what it cuts off`() throws {
+    @Test func `a batch deletion keeps the references that it clears`() throws {
         let stack = try stack()
         let context = stack.context()
         let note = context.insert("Note")
@@ -115,7 +115,7 @@ import Testing
         #expect(try texts(stack).flatMap { $0 }.contains("cover: Item/p1 -> nil"))
     }
 
-    @Test func `unique values that two objects exchange are told without what is between`() throws {
+    @Test func `two objects that exchange unique values have one change each, without temporary values`() throws {
         let model = NotesModel.make()
         model.entitiesByName["Note"]?.uniquenessConstraints = [["title"]]
         let stack = try stack(model: model)
@@ -155,7 +155,7 @@ import Testing
             }
         }
         #expect(counts == [0, 0])
-        // Opened with the option once more it goes on.
+        // Opened with the option again, the store keeps old values again.
         let again = try stack(folder)
         let last = again.context()
         try last.all("Note", sortedBy: "title").last?.setValue("d", forKey: "title")
@@ -163,7 +163,7 @@ import Testing
         #expect(try self.texts(again) == [["unknown"], ["title: c -> d"]])
     }
 
-    @Test func `a transaction that fails leaves nothing for the next`() throws {
+    @Test func `old values of a transaction that fails are not kept`() throws {
         let stack = try stack(try StoreFolder())
         let context = stack.context()
         let note = context.insert("Note", ["title": "a"])

@@ -182,7 +182,7 @@ struct WritingTests {
         plan.updates = [try exchange("Writer", 1, "B"), try exchange("Poet", 2, "A")]
         _ = try open.store.write(plan)
         #expect(try open.sql("SELECT ZCODE FROM ZWRITER ORDER BY Z_PK") == ["B", "A"])
-        // A row is deleted, and another takes its value in the same save.
+        // A row is deleted, and another row gets its unique value in the same save.
         plan = SavePlan()
         plan.inserts = [
             SavePlan.Group(

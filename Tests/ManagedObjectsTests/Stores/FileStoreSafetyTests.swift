@@ -3,8 +3,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The files of XML stores and archives: what is at their place, and how they are replaced.
-@Suite("Stores in one file keep their file safe")
+/// How the files of XML stores and archives are replaced, also if there is a link, a pipe or a folder in their place.
+@Suite("Stores in one file replace it atomically")
 struct FileStoreSafetyTests {
     static let types = [NSXMLStoreType, NSPersistentStore.StoreType.archive.rawValue]
 

@@ -58,7 +58,7 @@ enum LibraryModels {
     }
 }
 
-/// A folder with a store of the old library, which is removed in the end.
+/// A folder with a store of the old model version. It is removed on deinitialisation.
 final class OldLibrary {
     let folder: URL
     let old = LibraryModels.old()
@@ -66,7 +66,7 @@ final class OldLibrary {
     var source: URL { folder.appendingPathComponent("Library.sqlite") }
     var destination: URL { folder.appendingPathComponent("New.sqlite") }
 
-    /// Two books of one author, one of them a novel that somebody reads; a book without anything.
+    /// Inserts two books of one author, one of them a novel with a reader, and a book without values or relationships.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("Library-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -120,7 +120,8 @@ extension RowOrder<NSManagedObject> {
 }
 
 extension NSManagedObject {
-    /// The value of a slot for comparisons, without a box; nil where only key-value coding returns what is compared.
+    /// The value of a slot for comparisons, without boxing it as `Any`; nil if the value is only available by key-value
+    /// coding.
     fileprivate final func comparableValue(_ slot: Int) -> PredicateValue? {
         let kind = layout.kinds[slot]
         return switch slotValue(slot) {

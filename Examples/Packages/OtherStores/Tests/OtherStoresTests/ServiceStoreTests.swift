@@ -78,21 +78,30 @@ import Testing
         }
     }
 
+    /// Reads a book, so that its context has a version of it.
+    private func readBook(in context: NSManagedObjectContext) async throws -> NSManagedObjectID {
+        try await context.perform {
+            let book = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")).first)
+            _ = book.value(forKey: "title")
+            return book.objectID
+        }
+    }
+
+    private func requireConflict(of id: NSManagedObjectID, in context: NSManagedObjectContext) async {
+        let error = await #expect(throws: CocoaError.self) {
+            try await context.perform {
+                context.object(with: id).setValue("Ours", forKey: "title")
+                try context.save()
+            }
+        }
+        #expect(error?.errorCode == 133020)
+    }
+
     @Test func anObjectThatAnotherClientHasChangedIsAConflict() async throws {
         try await withService { service, context in
-            let id = try await context.perform {
-                let book = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")).first)
-                _ = book.value(forKey: "title")
-                return book.objectID
-            }
+            let id = try await readBook(in: context)
             await service.change("Book", "b0", "title", "Theirs")
-            let error = await #expect(throws: CocoaError.self) {
-                try await context.perform {
-                    context.object(with: id).setValue("Ours", forKey: "title")
-                    try context.save()
-                }
-            }
-            #expect(error?.errorCode == 133020)
+            await requireConflict(of: id, in: context)
             #expect(await service.value("Book", "b0", "title") == "Theirs")
         }
     }
@@ -100,11 +109,7 @@ import Testing
     /// A change is based on the version that its own context has read, even if another context has read a newer one.
     @Test func `a change is based on the version that its context has read`() async throws {
         try await withService { service, context in
-            let id = try await context.perform {
-                let book = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")).first)
-                _ = book.value(forKey: "title")
-                return book.objectID
-            }
+            let id = try await readBook(in: context)
             await service.change("Book", "b0", "title", "Theirs")
             let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             other.persistentStoreCoordinator = context.persistentStoreCoordinator
@@ -112,13 +117,7 @@ import Testing
             #if !canImport(Darwin)
                 #expect(read == "Theirs")
             #endif
-            let error = await #expect(throws: CocoaError.self) {
-                try await context.perform {
-                    context.object(with: id).setValue("Ours", forKey: "title")
-                    try context.save()
-                }
-            }
-            #expect(error?.errorCode == 133020)
+            await requireConflict(of: id, in: context)
             #expect(await service.value("Book", "b0", "title") == "Theirs")
         }
     }

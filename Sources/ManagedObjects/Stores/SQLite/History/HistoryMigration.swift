@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 
 /// Rewrites the history of a store that has been migrated to another version of its model: numbers of entities, masks of updated
-/// properties, tombstones, and primary keys where objects have got others.
+/// properties, tombstones, and primary keys that have changed.
 ///
-/// Properties that the new version does not have are left out of masks and tombstones, and changes of objects whose entity it
-/// does not have are deleted. A mask that is not one of the old version is removed, so that
-/// ``NSPersistentHistoryChange/updatedProperties`` is nil. Old values (see ``HistoryOldValuesOption``) are deleted: they are
-/// those of columns that may be gone.
+/// Properties that the new version does not have are omitted from masks and tombstones, and changes of objects whose entity
+/// it does not have are deleted. A mask that does not fit the old version is removed, so that
+/// ``NSPersistentHistoryChange/updatedProperties`` is nil. Old values (see ``HistoryOldValuesOption``) are deleted, because
+/// their columns may no longer exist.
 struct HistoryMigration {
     private let source: SQLSchema
     private let destination: SQLSchema
@@ -27,13 +27,13 @@ struct HistoryMigration {
         self.propertyNames = propertyNames
     }
 
-    /// Rewrites the history that is in a database; does nothing where there is none. Call it once, in the transaction that
-    /// migrates the rows, or after the tables have been copied to the new store.
+    /// Rewrites the history in a database; does nothing if there is none. Call it once, in the transaction that migrates the
+    /// rows, or after the tables have been copied to the new store.
     ///
     /// Cost: some statements, and one for each entity with tombstones. With `newKey`, one lookup for each changed object.
     ///
-    /// - Parameter newKey: Gives the primary key that an object of an entity of the old version has in the new store; nil where
-    ///   the object is not there: it gets a key that no object has. Without the function objects have kept their keys.
+    /// - Parameter newKey: Returns the primary key in the new store of an object of an old entity; nil if the object does not
+    ///   exist, in which case the history refers to a key that no object has. Pass nil if all objects have kept their keys.
     func rewrite(in database: Database, newKey: ((NSEntityDescription, Int64) throws -> Int64?)? = nil) throws {
         guard let tables = try HistoryTables(in: database) else { return }
         let entities = source.entities.compactMap { entity in
@@ -60,7 +60,7 @@ struct HistoryMigration {
 
     private func newName(of property: String, in entity: SQLEntity) -> String {
         var described: NSEntityDescription? = entity.entity
-        // A renaming may be told of the entity that declares the property.
+        // The renaming may be listed under the entity that declares the property.
         while let current = described {
             if let name = propertyNames[current.name ?? ""]?[property] { return name }
             described = current.superentity
@@ -153,7 +153,7 @@ struct HistoryMigration {
 }
 
 extension ChangeBitmap {
-    /// The mask of the properties of some names, as far as the entity has them.
+    /// The mask of the properties with these names; names that the entity does not have are ignored.
     fileprivate func data(_ names: Set<String>, _ entity: SQLEntity) -> Data {
         let layout = entity.entity.layout
         let slots = layout.slots.indices.filter { index in

@@ -1,8 +1,8 @@
 import GRDB
 
-/// What a transaction has changed in one row, as far as a store keeps it beside the history.
+/// The old and new values of one row in one transaction, from the tables of old values.
 struct HistoryOldValues {
-    /// The slots that have changed, with their old and new values; of a deleted row all that had a value.
+    /// The changed slots with their old and new values; for a deleted row, all slots that had a value.
     private(set) var values: [(slot: EntityLayout.Slot, old: Value, new: Value)] = []
     /// The removed and added members of many-to-many relationships that have changed.
     private(set) var members: [(relationship: NSRelationshipDescription, removed: [ObjectKey], added: [ObjectKey])] = []
@@ -10,7 +10,7 @@ struct HistoryOldValues {
     private let schema: SQLSchema
     private let store: UInt16
 
-    /// Nil where the old values of the transaction were not kept. Cost: a statement, and one or two for each many-to-many
+    /// Nil if the old values of the transaction were not kept. Cost: a statement, and one or two for each many-to-many
     /// relationship of the entity.
     init?(
         of change: HistoryChangeRow, _ entity: SQLEntity, transaction: Int64, schema: SQLSchema, store: UInt16,

@@ -12,13 +12,13 @@ enum OldValueStatements {
     static let pairs = "CORALOLDPAIR"
     private static let valueNotes = "CORALOLDVALUENOTE"
     private static let pairNotes = "CORALOLDPAIRNOTE"
-    /// The column whose record tells that a row was deleted, and of which entity it was.
+    /// The column whose record marks a deleted row and contains its entity.
     private static let entityColumn = "Z_ENT"
 
     // MARK: - Tables
 
-    /// Creates the tables of the store. A row of the first without an entity tells that the old values of a transaction are
-    /// there.
+    /// Creates the tables of the store. For each transaction with old values, the first table has a row without an
+    /// entity.
     static let creation = [
         "CREATE TABLE IF NOT EXISTS \(values) (TRANSACTIONID INTEGER, ENTITY INTEGER, ENTITYPK INTEGER, "
             + "COLUMNNAME VARCHAR, OLDVALUE, NEWVALUE)",
@@ -50,7 +50,7 @@ enum OldValueStatements {
         for entity in schema.entities where entity.table == table.name {
             for case let column? in entity.columns where !column.hasStorageByte && known.insert(column.name).inserted {
                 let names = [column.name, column.companion].compactMap { $0 }
-                // A reference and the entity that it leads to are recorded together.
+                // A reference and the column with the entity of its destination are recorded together.
                 let condition = names.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
                 updates += names.map { note($0, new: "NEW.\($0)", where: condition) }
                 deletions += names.map { note($0, new: "NULL", where: "OLD.\($0) IS NOT NULL") }
@@ -94,8 +94,8 @@ enum OldValueStatements {
             + "JOIN \(valueNotes) AS f ON f.rowid = first JOIN \(valueNotes) AS l ON l.rowid = last ORDER BY first",
     ]
 
-    /// Stores the records of one table of pairs: those that the transaction has added or removed in the end. Parameter: the
-    /// number of the transaction.
+    /// Stores the records of one table of pairs, without pairs that the transaction has both added and removed. Parameter:
+    /// the number of the transaction.
     static func keepPairs(_ table: SQLJoinTable, _ schema: SQLSchema) -> String? {
         guard let source = table.owner.entityIfAny.flatMap(schema.entity),
             let destination = table.owner.destinationEntity.flatMap(schema.entity)
@@ -108,7 +108,7 @@ enum OldValueStatements {
             + "WHERE f.ISADDED = l.ISADDED ORDER BY first"
     }
 
-    /// The number of the entity of a row that is there, or that the transaction has deleted.
+    /// The number of the entity of a row that exists, or that the transaction has deleted.
     private static func entity(_ key: String, _ entity: SQLEntity) -> String {
         guard entity.sharesTable else { return "\(entity.number)" }
         let numbers = entity.hierarchyNumbers.map(String.init).joined(separator: ", ")
@@ -121,8 +121,7 @@ enum OldValueStatements {
 
     // MARK: - Reading and deleting
 
-    /// Columns: name of the column, old value, new value; without a name in the row that tells that old values are there.
-    /// Parameters: the numbers of the transaction and of the entity, and the key.
+    /// Columns: name of the column, old value, new value; the row that marks the transaction has no name. Parameters: the numbers of the transaction and of the entity, and the key.
     static let readValues =
         "SELECT COLUMNNAME, OLDVALUE, NEWVALUE FROM \(values) WHERE TRANSACTIONID = ?1 AND ENTITY IS NULL "
         + "UNION ALL SELECT COLUMNNAME, OLDVALUE, NEWVALUE FROM \(values) "

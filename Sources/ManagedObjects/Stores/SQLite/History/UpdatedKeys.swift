@@ -9,9 +9,9 @@ struct UpdatedKeys {
         rows.append((key, mask))
     }
 
-    /// Sorts the rows by key and combines those with the same one, unless that is not needed.
+    /// Sorts the rows by key and combines rows with the same key. Does nothing if the keys are ascending.
     ///
-    /// - Parameter union: Gives the index of the union of two masks.
+    /// - Parameter union: Returns the index of the union of two masks.
     mutating func combine(union: (Int32, Int32) -> Int32) {
         guard !isAscending else { return }
         rows.sort { $0.key < $1.key }
