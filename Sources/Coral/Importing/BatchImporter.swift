@@ -215,6 +215,7 @@ private final class BatchRun {
         result.errors += changes.errors.kept.prefix(max(0, limit - result.errors.count))
         if !importer.options.skipsInvalid, var error = changes.errors.kept.first {
             error.others = Array(changes.errors.kept.dropFirst())
+            error.otherCount = changes.errors.count - 1
             throw error
         }
     }

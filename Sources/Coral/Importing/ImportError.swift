@@ -18,8 +18,10 @@ public struct ImportError: Error, Sendable, Hashable {
     public var object: String?
     /// For an object that is invalid by the model, the error code in `NSCocoaErrorDomain`.
     public var ruleCode: Int?
-    /// The other errors, if several stopped an import; this error is the first.
+    /// The other errors, if several stopped an import; this error is the first. At most `ImportOptions.entryLimit`.
     public var others: [ImportError] = []
+    /// The number of other errors that were found before the import stopped, also of those that are not kept.
+    public var otherCount = 0
 
     /// An error of a kind, with a sentence and its subject.
     public init(
@@ -70,10 +72,10 @@ extension ImportError: CustomStringConvertible {
         // Without a position in the document, the object identifies the subject.
         let subject = place.map { "\($0)" } ?? record?.text ?? object.map(ImportSubject.shortName)
         let text = subject.map { "\(message) (\($0))" } ?? message
-        switch others.count {
+        switch max(otherCount, others.count) {
         case 0: return text
-        case 1: return "\(text) There is one more error."
-        default: return "\(text) There are \(others.count) more errors."
+        case 1: return "\(text) One more error was found."
+        case let count: return "\(text) \(count) more errors were found."
         }
     }
 }

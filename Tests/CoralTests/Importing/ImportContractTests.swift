@@ -135,6 +135,17 @@ struct ImportContractTests {
         #expect(order.value(forKey: "total") as? NSDecimalNumber == 7)
     }
 
+    @Test func `an import that stops says how many errors were found, though it keeps only the first`() throws {
+        let shop = try Shop()
+        let records = (1...9).map { #"{"number": \#($0), "total": "x"}"# }.joined(separator: ", ")
+        let error = try #require(throws: ImportError.self) {
+            try shop.take(#"{"Order": [\#(records)]}"#) { $0.entryLimit = 3 }
+        }
+        #expect(error.others.count == 2)
+        #expect(error.otherCount == 8)
+        #expect("\(error)".hasSuffix(" 8 more errors were found."))
+    }
+
     @Test func `records that are not newer change nothing`() throws {
         let shop = try Shop()
         try shop.take(#"{"Order": [{"number": 1, "total": 1, "changed": "2024-01-02T00:00:00Z"}]}"#)

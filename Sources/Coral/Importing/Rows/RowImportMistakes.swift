@@ -47,6 +47,7 @@
                 }
                 var error = found[0]
                 error.others = Array(found.dropFirst().prefix(max(importer.options.entryLimit - 1, 0)))
+                error.otherCount = max(found.count, mistakes.count) - 1
                 return error
             }
         }
