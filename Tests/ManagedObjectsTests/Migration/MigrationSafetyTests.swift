@@ -145,6 +145,18 @@ final class FolderMoments: Sendable {
         }
     }
 
+    @Test func aCancelledTaskLeavesTheStoreAsItWas() async throws {
+        let folder = try StoreFolder()
+        try fill(folder.url, count: 200)
+        let url = folder.url
+        let task = Task {
+            try expectUnchanged(url, code: NSMigrationCancelledError) {
+                try migration(url) { _ in withUnsafeCurrentTask { $0?.cancel() } }.run()
+            }
+        }
+        try await task.value
+    }
+
     @Test func anErrorOfTheCallerLeavesTheStoreAsItWas() throws {
         let folder = try StoreFolder()
         try fill(folder.url)

@@ -28,9 +28,9 @@ struct InPlaceMigration {
         let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: false))
         do {
             try withUnsafeCurrentTask { task in
+                let interruption = Interruption { task?.isCancelled == true || isCancelled?() == true }
                 try connection.write { database in
-                    try Interruption { task?.isCancelled == true || isCancelled?() == true }
-                        .run(on: database) { try migrate(database) }
+                    try interruption.run(on: database) { try migrate(database, interruption) }
                 }
             }
             try connection.close()
@@ -41,7 +41,7 @@ struct InPlaceMigration {
 
     // MARK: - Steps
 
-    private func migrate(_ database: Database) throws {
+    private func migrate(_ database: Database, _ interruption: Interruption) throws {
         for model in models { model.freeze() }
         guard let destination = models.last else { return }
         let metadata = try StoreMetadata(in: database, url: url)
@@ -53,7 +53,9 @@ struct InPlaceMigration {
                 "Another process has migrated the store to another version of the model.", url: url,
                 userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
         }
-        for (before, after) in zip(models, models.dropFirst()) { try migrate(database, from: before, to: after) }
+        for (before, after) in zip(models, models.dropFirst()) {
+            try migrate(database, from: before, to: after, interruption)
+        }
     }
 
     private func isFitting(_ model: NSManagedObjectModel, _ metadata: StoreMetadata) -> Bool {
@@ -64,7 +66,8 @@ struct InPlaceMigration {
     }
 
     private func migrate(
-        _ database: Database, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+        _ database: Database, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+        _ interruption: Interruption
     ) throws {
         var metadata = try StoreMetadata(in: database, url: url)
         let catalog = try SQLCatalog(in: database)
@@ -79,8 +82,8 @@ struct InPlaceMigration {
             schema, catalog, types: try columnTypes(database, catalog), defersCleanUp: defersCleanUp)
         let lastKeys = try lastKeys(of: schema, catalog, database)
         addExternalValues(to: database)
-        for statement in plan.statements { try execute(statement, database) }
-        for statement in plan.constraints { try create(statement, database) }
+        for statement in plan.statements { try execute(statement, database, interruption) }
+        for statement in plan.constraints { try create(statement, database, interruption) }
         try writeNumbers(schema, lastKeys, database)
         try HistoryMigration(from: old, to: new, inferred.entities).rewrite(in: database)
         try recordMigration(metadata, new, database)
@@ -93,8 +96,9 @@ struct InPlaceMigration {
         try CachedModel.write(destination, to: database)
     }
 
-    private func execute(_ statement: String, _ database: Database) throws {
+    private func execute(_ statement: String, _ database: Database, _ interruption: Interruption) throws {
         try willExecute?(statement)
+        try interruption.check()
         try database.execute(sql: statement)
     }
 
@@ -124,9 +128,9 @@ struct InPlaceMigration {
             })
     }
 
-    private func create(_ index: String, _ database: Database) throws {
+    private func create(_ index: String, _ database: Database, _ interruption: Interruption) throws {
         do {
-            try execute(index, database)
+            try execute(index, database, interruption)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             throw CocoaError(
                 CocoaError.Code(rawValue: NSMigrationConstraintViolationError),
@@ -213,6 +217,11 @@ private struct Interruption {
 
     /// The number of steps of SQLite's virtual machine between two tests: about a millisecond.
     private static let stride: Int32 = 100_000
+
+    /// - Throws: `SQLITE_INTERRUPT` if the condition is true.
+    func check() throws {
+        if condition.isTrue() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+    }
 
     /// - Throws: The closure's error; `SQLITE_INTERRUPT` if the condition is true.
     func run(on database: Database, _ body: () throws -> Void) throws {
