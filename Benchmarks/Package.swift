@@ -33,6 +33,12 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        // The cost of a migration in place, compared with the same statements by hand.
+        .executableTarget(
+            name: "migration",
+            dependencies: [
+                .product(name: "CoreData", package: "coral"), .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         // A single access to a property, by a generated accessor and by key.
         .executableTarget(
             name: "property-access",

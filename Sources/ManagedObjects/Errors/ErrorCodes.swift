@@ -148,10 +148,10 @@ public var NSExternalRecordImportError: Int { 134200 }
 /// A history token is older than the history that the store still has.
 public var NSPersistentHistoryTokenExpiredError: Int { 134301 }
 
-/// A model that a staged migration refers to is not found.
+/// A model that a staged migration refers to is not found, or a version is in none of its stages.
 public var NSManagedObjectModelReferenceNotFoundError: Int { 134504 }
 
-/// A store was migrated in stages by a newer version of the framework.
+/// A store does not contain the checksum of its model, which a staged migration needs.
 public var NSStagedMigrationFrameworkVersionMismatchError: Int { 134505 }
 
 /// A staged migration cannot migrate back to an older model.

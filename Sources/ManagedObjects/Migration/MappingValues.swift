@@ -173,7 +173,7 @@ struct MappingValues {
     }
 
     private static func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] {
-        objects.sorted { ($0.key.entity, $0.key.number) < ($1.key.entity, $1.key.number) }
+        objects.sorted { ($0.layout.rootIndex, $0.key.number) < ($1.layout.rootIndex, $1.key.number) }
     }
 }
 

@@ -32,6 +32,12 @@ struct MigrationRun {
             }
             try runStages(steps)
             try save()
+            if isNew, manager.keepsHistory, let source = origin as? SQLiteStore, let destination = store as? SQLiteStore
+            {
+                try MigratedHistory(
+                    manager: manager, mappings: model.entityMappings ?? [], source: source, destination: destination
+                ).copy()
+            }
             manager.stacks.destination.close()
         } catch {
             manager.stacks.destination.close()

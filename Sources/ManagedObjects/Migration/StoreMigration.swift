@@ -4,14 +4,15 @@ import Foundation
 /// The migration of a store that is added to a coordinator and was written with another version of its model.
 ///
 /// The source model is the one in the program's bundles whose version hashes the store has, or else the model that the
-/// store contains: an addition to Core Data. A mapping model in the bundles takes precedence over an inferred one. The new
-/// store is created beside the old one and replaces it when it is complete. It keeps the UUID, the program's own metadata
-/// and, if tables are not merged, the primary keys.
+/// store contains: an addition to Core Data. A mapping model in the bundles takes precedence over an inferred one. With an
+/// inferred mapping, an SQLite store is migrated in place by SQL. Otherwise the new store is created beside the old one and
+/// replaces it when it is complete. The store keeps its UUID, the program's own metadata and, if tables are not merged, the
+/// primary keys.
 struct StoreMigration {
     let coordinator: NSPersistentStoreCoordinator
     let storeClass: NSPersistentStore.Type
     let type: String
-    let url: URL
+    var url: URL
     let configuration: String?
     let options: [AnyHashable: Any]
     let metadata: [String: Any]
@@ -44,14 +45,44 @@ struct StoreMigration {
                     + "reading only.",
                 url: url, userInfo: ["metadata": metadata, "reason": "The store is read-only."])
         }
-        let sourceModel = try sourceModel()
-        let mapping = try mappingModel(from: sourceModel)
-        try migrateByObjects(from: sourceModel, mapping)
+        if let manager = options[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager {
+            return try StagedMigration(manager: manager, migration: self).run()
+        }
+        try migrate(to: coordinator.managedObjectModel)
+    }
+
+    /// The migration of another file, which is a copy of the store.
+    func at(_ url: URL) -> StoreMigration {
+        var other = self
+        other.url = url
+        return other
+    }
+
+    /// Migrates the store from its present version to another.
+    ///
+    /// - Parameter models: The versions between, to which the store is migrated in turn; each step is inferred, and all steps
+    ///   are one transaction. SQLite only.
+    func migrate(to model: NSManagedObjectModel, through models: [NSManagedObjectModel] = []) throws {
+        // A stage may have migrated the store since it was opened.
+        let metadata =
+            storeClass is SQLiteStore.Type ? try storeClass.metadataForPersistentStore(with: url) : self.metadata
+        let sourceModel = try sourceModel(metadata)
+        var steps = [sourceModel] + models + [model]
+        if !models.isEmpty, storeClass is SQLiteStore.Type {
+            for (before, after) in zip(steps, steps.dropFirst()) { _ = try inferredMapping(from: before, to: after) }
+        } else {
+            let mapping = try mappingModel(from: sourceModel, to: model)
+            guard mapping.isInferred, storeClass is SQLiteStore.Type else {
+                return try migrateByObjects(from: sourceModel, to: model, mapping)
+            }
+            steps = [sourceModel, model]
+        }
+        try InPlaceMigration(url: url, configuration: configuration, options: options, models: steps).run()
     }
 
     // MARK: - Models
 
-    private func sourceModel() throws -> NSManagedObjectModel {
+    private func sourceModel(_ metadata: [String: Any]) throws -> NSManagedObjectModel {
         if let found = NSManagedObjectModel.mergedModel(from: Self.bundles, forStoreMetadata: metadata) { return found }
         if storeClass is SQLiteStore.Type, let own = try? SQLiteStore.cachedModel(at: url),
             let found = NSManagedObjectModel(byMerging: [own], forStoreMetadata: metadata)
@@ -67,11 +98,18 @@ struct StoreMigration {
 
     private static var bundles: [Bundle] { [.main] + (Bundle.allBundles + Bundle.allFrameworks).filter { $0 != .main } }
 
-    private func mappingModel(from sourceModel: NSManagedObjectModel) throws -> NSMappingModel {
-        let model = coordinator.managedObjectModel
+    private func mappingModel(
+        from sourceModel: NSManagedObjectModel, to model: NSManagedObjectModel
+    ) throws -> NSMappingModel {
         if let found = NSMappingModel(from: Self.bundles, forSourceModel: sourceModel, destinationModel: model) {
             return found
         }
+        return try inferredMapping(from: sourceModel, to: model)
+    }
+
+    private func inferredMapping(
+        from sourceModel: NSManagedObjectModel, to model: NSManagedObjectModel
+    ) throws -> NSMappingModel {
         var userInfo: [String: Any] = ["sourceModel": sourceModel, "destinationModel": model]
         guard NSPersistentStore.flag(NSInferMappingModelAutomaticallyOption, in: options) else {
             userInfo["reason"] = "Can't find mapping model for migration"
@@ -97,9 +135,11 @@ struct StoreMigration {
 
     // MARK: - By objects
 
-    private func migrateByObjects(from sourceModel: NSManagedObjectModel, _ mapping: NSMappingModel) throws {
-        let manager = NSMigrationManager(
-            sourceModel: sourceModel, destinationModel: coordinator.managedObjectModel)
+    private func migrateByObjects(
+        from sourceModel: NSManagedObjectModel, to model: NSManagedObjectModel, _ mapping: NSMappingModel
+    ) throws {
+        let manager = NSMigrationManager(sourceModel: sourceModel, destinationModel: model)
+        manager.keepsHistory = true
         manager.destinationConfiguration = configuration
         manager.destinationIdentifier = metadata[NSStoreUUIDKey] as? String
         // Apple's in-place migration does not validate objects either.
@@ -125,7 +165,7 @@ struct StoreMigration {
         throws
     {
         var options = options
-        // The history of the new store begins when it is added.
+        // The history is copied at the end; the objects that the manager inserts are no changes of the program.
         for key in [NSMigratePersistentStoresAutomaticallyOption, NSPersistentHistoryTrackingKey] { options[key] = nil }
         try manager.migrateStore(
             from: source, sourceType: type, options: options, with: mapping, toDestinationURL: destination,

@@ -3,6 +3,12 @@ import ModelFiles
 
 /// Finds models in bundles.
 internal enum ModelBundles {
+    /// All versions of a model file; empty if it cannot be read.
+    static func versions(at url: URL) -> [NSManagedObjectModel] {
+        guard let file = try? ModelFile.read(at: url) else { return [] }
+        return file.versions.compactMap { try? NSManagedObjectModel(value: $0.model) }
+    }
+
     /// The models of bundles; nil means the main bundle. Files that cannot be read are skipped.
     ///
     /// - Parameter everyVersion: Whether all versions of a `.momd` are returned, or the current one only.

@@ -76,6 +76,9 @@ public let NSStoreUUIDKey: String = "NSStoreUUID"
 /// The key of the version hashes of the model's entities in a store's metadata: a dictionary from names to data.
 public let NSStoreModelVersionHashesKey: String = "NSStoreModelVersionHashes"
 
+/// The key of the checksum of the model in a store's metadata: ``NSManagedObjectModel/versionChecksum``.
+public let NSPersistentStoreModelVersionChecksumKey: String = "NSStoreModelVersionChecksumKey"
+
 /// The key of the model's version identifiers in a store's metadata.
 public let NSStoreModelVersionIdentifiersKey: String = "NSStoreModelVersionIdentifiers"
 

@@ -77,13 +77,22 @@ package final class StoreReplacement {
     /// - Returns: The location of the copy.
     /// - Throws: Code 134070 if the store is in use, and errors of the file system.
     func copyLocked() throws -> URL {
+        let copy = StoreFiles(url: copyFolder.appendingPathComponent(place.lastPathComponent))
+        try copyLocked(to: copy)
+        return copy.url
+    }
+
+    /// Locks the store as ``copyLocked()`` does, and copies it to ``url``, where it becomes the new store.
+    func makeCopy() throws { try copyLocked(to: new) }
+
+    private func copyLocked(to copy: StoreFiles) throws {
         try Self.translated(place) {
             guard let lock = try lockOld(.store) else {
                 throw CocoaError(.fileReadNoSuchFile, "There is no store to copy.", url: place)
             }
             held = lock
-            let copy = StoreFiles(url: copyFolder.appendingPathComponent(place.lastPathComponent))
-            try FileManager.default.createDirectory(at: copyFolder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: copy.url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try lock.copy(to: copy.path)
             for path in old.largeValues.sorted() {
                 let target = copy.supportDirectory.appendingPathComponent(path)
@@ -94,7 +103,6 @@ package final class StoreReplacement {
                     try FileManager.default.copyItem(atPath: source, toPath: target.path)
                 }
             }
-            return copy.url
         }
     }
 

@@ -41,6 +41,17 @@ public struct InferredMapping: Sendable, Equatable {
         /// The relationships that both entities have, including inherited ones, sorted by name.
         public var relationships: [Property]
 
+        /// A mapping of one entity.
+        public init(
+            kind: Kind, sourceName: String?, destinationName: String?, attributes: [Property], relationships: [Property]
+        ) {
+            self.kind = kind
+            self.sourceName = sourceName
+            self.destinationName = destinationName
+            self.attributes = attributes
+            self.relationships = relationships
+        }
+
         /// The name that Apple's framework gives the entity mapping.
         public var name: String {
             switch kind {

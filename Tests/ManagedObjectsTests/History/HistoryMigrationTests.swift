@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ModelFiles
 import Testing
 
 @testable import ManagedObjects
@@ -19,6 +20,8 @@ import Testing
         for name in ["name", "fullName", "zip", "born"] {
             person.attributesByName[name]?.preservesValueInHistoryOnDeletion = true
         }
+        person.renamingIdentifier = "Person"
+        (person.attributesByName["name"] ?? person.attributesByName["fullName"])?.renamingIdentifier = "name"
         let pet = NotesModel.entity("Pet", [NotesModel.attribute("name", .stringAttributeType)])
         let other = NotesModel.entity(
             isFirst ? "Thing" : "Animal", [NotesModel.attribute("name", .stringAttributeType)])
@@ -70,8 +73,9 @@ import Testing
             try database.execute(sql: "DETACH old")
         }
         let migration = HistoryMigration(
-            from: source, to: try store.content().schema, entityNames: ["Person": "Human"],
-            propertyNames: ["Person": ["name": "fullName"]])
+            from: source, to: try store.content().schema,
+            InferredMapping(from: Self.model(version: 1).modelValue(), to: Self.model(version: 2).modelValue()).entities
+        )
         try store.content().connection.write { try migration.rewrite(in: $0, newKey: newKey) }
         defer { withExtendedLifetime(second.coordinator) {} }
         let changes = try history(second)
@@ -100,6 +104,41 @@ import Testing
         let changes = try migrated()
         #expect(
             changes.map { $0.changedObjectID.uriRepresentation().lastPathComponent } == ["p1", "p1", "p1", "p1", "p1"])
+    }
+
+    @Test func `a migration by objects keeps the history`() throws {
+        let (folder, new) = (try StoreFolder(), try StoreFolder())
+        let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+        var numbers: [Int64] = []
+        do {
+            let stack = try TestStack(model: Self.model(version: 1), url: folder.url, options: tracking)
+            let context = stack.context()
+            let gone = context.insert("Person", ["name": "Ada", "zip": "1"])
+            let person = context.insert("Person", ["name": "Bob"])
+            try context.save()
+            person.setValue("Eve", forKey: "name")
+            context.delete(gone)
+            try context.save()
+            numbers = try history(stack).compactMap { $0.transaction?.transactionNumber }
+        }
+        let manager = NSMigrationManager(
+            sourceModel: Self.model(version: 1), destinationModel: Self.model(version: 2))
+        manager.keepsHistory = true
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: manager.sourceModel, destinationModel: manager.destinationModel)
+        try manager.migrateStore(from: folder.url, type: .sqlite, mapping: mapping, to: new.url, type: .sqlite)
+        let stack = try TestStack(model: Self.model(version: 2), url: new.url, options: tracking)
+        let changes = try history(stack)
+        let texts = changes.map { change in
+            "\(change.changeType) \(change.changedObjectID.uriRepresentation().pathComponents.suffix(2).joined(separator: " "))"
+                + " \((change.updatedProperties ?? []).map(\.name)) \(change.tombstone?["fullName"] ?? "")"
+        }
+        #expect(
+            texts == [
+                "insert Human p1 [] ", "insert Human p2 [] ", #"update Human p2 ["fullName"] "#,
+                "delete Human p1 [] Ada",
+            ])
+        #expect(changes.compactMap { $0.transaction?.transactionNumber } == numbers)
     }
 
     @Test func `objects with other keys keep their history`() throws {

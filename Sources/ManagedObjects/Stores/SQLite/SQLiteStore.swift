@@ -102,6 +102,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             }
             try maintain(connection)
             try prepareDerivations(schema, catalog, connection)
+            if !SQLiteFile.isMemory(url) { try refuseWritingAfterMigration(connection, model) }
         }
         let commits = StoreCommits(url: url, connection: connection)
         let content = Content(
@@ -117,6 +118,24 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     /// transactions, which contains texts instead of keys of texts.
     private func areMasksReliable(_ catalog: SQLCatalog) -> Bool {
         catalog.columns["ATRANSACTION"]?.contains("ZAUTHORTS") ?? true
+    }
+
+    /// Makes write transactions fail after another process has migrated the store: they would write entity numbers of the
+    /// old model.
+    private func refuseWritingAfterMigration(_ connection: SQLiteConnection, _ model: NSManagedObjectModel) throws {
+        let (configuration, url) = (configurationIfAny, url)
+        try connection.checkBeforeWriting { database in
+            let metadata = try StoreMetadata(in: database, url: url).published
+            guard !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) else { return }
+            throw CocoaError(
+                .persistentStoreIncompatibleVersionHash,
+                "The store has been migrated to another version of the model since it was opened. Open it with that version.",
+                url: url,
+                userInfo: [
+                    "metadata": metadata,
+                    "reason": "The model used to open the store is incompatible with the one used to create the store",
+                ])
+        }
     }
 
     /// Posts notifications of remote changes, if the option is set and the store is a file.

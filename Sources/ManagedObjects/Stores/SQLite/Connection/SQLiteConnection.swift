@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import GRDBSQLite
+import Synchronization
 
 /// The open connections to one store.
 final class SQLiteConnection: Sendable {
@@ -192,9 +194,12 @@ final class SQLiteConnection: Sendable {
             derivedValues.removeAll()
             var result: Result?
             try database.inTransaction(.immediate) {
+                try checkChanges(database)
                 result = try body(database)
                 return .commit
             }
+            // What this connection has written needs no check.
+            checked.withLock { $0.version = Self.dataVersion(of: database) }
             guard let result else { throw CancellationError() }
             return result
         }
@@ -203,6 +208,40 @@ final class SQLiteConnection: Sendable {
     /// A number that changes when a connection other than the writing one has committed a transaction.
     func dataVersion() throws -> Int64? {
         try reader().writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
+    }
+
+    // MARK: - Checks before writing
+
+    private struct Checked {
+        var check: (@Sendable (Database) throws -> Void)?
+        var version: UInt32?
+    }
+
+    /// The check of ``checkBeforeWriting(_:)``, and the version of the database that last passed it.
+    private let checked = Mutex(Checked())
+
+    /// Sets a check with which every write transaction begins if another connection has written since the last one. It is
+    /// also made immediately. Cost in other transactions: no statement.
+    func checkBeforeWriting(_ check: @escaping @Sendable (Database) throws -> Void) throws {
+        try writer().writeWithoutTransaction { database in
+            try check(database)
+            checked.withLock { $0 = Checked(check: check, version: Self.dataVersion(of: database)) }
+        }
+    }
+
+    private func checkChanges(_ database: Database) throws {
+        let (check, version) = checked.withLock { ($0.check, $0.version) }
+        guard let check else { return }
+        let current = Self.dataVersion(of: database)
+        guard current == nil || current != version else { return }
+        try check(database)
+    }
+
+    /// A number that changes with every transaction of any connection.
+    private static func dataVersion(of database: Database) -> UInt32? {
+        var version: UInt32 = 0
+        let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+        return code == SQLITE_OK ? version : nil
     }
 
     /// Runs statements that SQLite does not allow in a transaction.

@@ -11,6 +11,9 @@ struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen mo
     /// The property of each bit. Companions and positions have the to-one relationship that they belong to.
     private var properties: [NSPropertyDescription?] = []
 
+    /// The names of the properties, in the order of their bits.
+    var propertyNames: [String?] { properties.map { $0?.name } }
+
     private var byteCount: Int { (properties.count + 7) / 8 }
 
     init(_ entity: SQLEntity) {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ModelFiles
 
 /// Rewrites the history of a store that has been migrated to another version of its model: numbers of entities, masks of updated
 /// properties, tombstones, and primary keys that have changed.
@@ -11,20 +12,26 @@ import GRDB
 struct HistoryMigration {
     private let source: SQLSchema
     private let destination: SQLSchema
-    private let entityNames: [String: String]
-    private let propertyNames: [String: [String: String]]
+    /// The new names of entities by the old ones, and those of properties by the old ones, by the old names of entities.
+    private var entityNames: [String: String] = [:]
+    private var propertyNames: [String: [String: String]] = [:]
 
-    /// - Parameters:
-    ///   - entityNames: The new names of renamed entities, by the old ones.
-    ///   - propertyNames: The new names of renamed properties, by the old ones, by the old names of entities.
-    init(
-        from source: SQLSchema, to destination: SQLSchema, entityNames: [String: String] = [:],
-        propertyNames: [String: [String: String]] = [:]
-    ) {
+    /// - Parameter mappings: Which entities and properties correspond. Of several mappings with one source, the first
+    ///   counts.
+    init(from source: SQLSchema, to destination: SQLSchema, _ mappings: [InferredMapping.Entity]) {
         self.source = source
         self.destination = destination
-        self.entityNames = entityNames
-        self.propertyNames = propertyNames
+        for mapping in mappings {
+            guard let before = mapping.sourceName, let after = mapping.destinationName, entityNames[before] == nil
+            else {
+                continue
+            }
+            entityNames[before] = after
+            propertyNames[before] = Dictionary(
+                (mapping.attributes + mapping.relationships).compactMap { property in
+                    property.sourceName.map { ($0, property.name) }
+                }, uniquingKeysWith: { first, _ in first })
+        }
     }
 
     /// Rewrites the history in a database; does nothing if there is none. Call it once, in the transaction that migrates the
@@ -45,7 +52,9 @@ struct HistoryMigration {
         try rewriteTombstones(entities, tables, in: database)
         if let newKey { try rewriteKeys(entities, newKey, in: database) }
         let cases = entities.map { "WHEN \($0.old.number) THEN \($0.new.number)" }.joined(separator: " ")
-        if !entities.isEmpty { try database.execute(sql: "UPDATE ACHANGE SET ZENTITY = CASE ZENTITY \(cases) END") }
+        if entities.contains(where: { $0.old.number != $0.new.number }) {
+            try database.execute(sql: "UPDATE ACHANGE SET ZENTITY = CASE ZENTITY \(cases) END")
+        }
         for table in [OldValueStatements.values, OldValueStatements.pairs] where try database.tableExists(table) {
             try database.execute(sql: "DELETE FROM \(table)")
         }
@@ -54,42 +63,47 @@ struct HistoryMigration {
     private typealias Entities = [(old: SQLEntity, new: SQLEntity)]
 
     private func counterpart(of entity: SQLEntity) -> SQLEntity? {
-        let name = entity.entity.name ?? ""
-        return destination.model.entitiesByName[entityNames[name] ?? name].flatMap(destination.entity)
+        entityNames[entity.entity.name ?? ""].flatMap { destination.model.entitiesByName[$0] }
+            .flatMap(destination.entity)
     }
 
-    private func newName(of property: String, in entity: SQLEntity) -> String {
-        var described: NSEntityDescription? = entity.entity
-        // The renaming may be listed under the entity that declares the property.
-        while let current = described {
-            if let name = propertyNames[current.name ?? ""]?[property] { return name }
-            described = current.superentity
-        }
-        return property
+    /// The new name of a property; for an element of a composite attribute, its new path.
+    private func newName(of property: String, in entity: SQLEntity) -> String? {
+        let top = String(property.prefix { $0 != "." })
+        return propertyNames[entity.entity.name ?? ""]?[top].map { $0 + property.dropFirst(top.count) }
     }
 
     // MARK: - Masks
 
     private func rewriteMasks(_ entities: Entities, in database: Database) throws {
         let isPadded = try !HistoryStatements.columns(of: "ATRANSACTION", in: database).contains("ZAUTHORTS")
+        var bitmaps: [Int64: (read: ChangeBitmap, written: ChangeBitmap, pair: (old: SQLEntity, new: SQLEntity))] = [:]
+        for pair in entities {
+            let (read, written) = (ChangeBitmap(pair.old), ChangeBitmap(pair.new))
+            let names = read.propertyNames.map { $0.flatMap { newName(of: $0, in: pair.old) } }
+            if names != written.propertyNames { bitmaps[pair.old.number] = (read, written, pair) }
+        }
+        guard !bitmaps.isEmpty else { return }
+        let numbers = bitmaps.keys.sorted().map(String.init).joined(separator: ", ")
         try database.execute(
             sql: "CREATE TEMP TABLE CORALMASK (ENTITY INTEGER, OLD BLOB, NEW BLOB, PRIMARY KEY (ENTITY, OLD))")
-        for (old, new) in entities {
-            let (read, written) = (ChangeBitmap(old), ChangeBitmap(new))
-            let masks = try Data.fetchAll(
-                database, sql: "SELECT DISTINCT ZCOLUMNS FROM ACHANGE WHERE ZENTITY = ? AND ZCOLUMNS IS NOT NULL",
-                arguments: [old.number])
-            for mask in masks {
-                guard let properties = read.properties(in: mask, isPadded: isPadded) else { continue }
-                let names = Set(properties.map { newName(of: $0.name, in: old) })
-                try database.execute(
-                    sql: "INSERT INTO CORALMASK VALUES (?, ?, ?)",
-                    arguments: [old.number, mask, written.data(names, new)])
-            }
+        try database.execute(
+            sql: "INSERT INTO temp.CORALMASK (ENTITY, OLD) SELECT DISTINCT ZENTITY, ZCOLUMNS FROM ACHANGE "
+                + "WHERE ZCOLUMNS NOT NULL AND ZENTITY IN (\(numbers))")
+        let masks = try Row.fetchAll(database, sql: "SELECT ENTITY, OLD FROM temp.CORALMASK")
+        for mask in masks {
+            guard let data = mask[1] as Data?, let (read, written, pair) = bitmaps[mask[0]],
+                let properties = read.properties(in: data, isPadded: isPadded)
+            else { continue }
+            let names = Set(properties.compactMap { newName(of: $0.name, in: pair.old) })
+            try database.execute(
+                sql: "UPDATE temp.CORALMASK SET NEW = ? WHERE ENTITY = ? AND OLD = ?",
+                arguments: [written.data(names, pair.new), pair.old.number, data])
         }
         try database.execute(
-            sql: "UPDATE ACHANGE SET ZCOLUMNS = (SELECT NEW FROM CORALMASK WHERE ENTITY = ZENTITY AND OLD = ZCOLUMNS) "
-                + "WHERE ZCOLUMNS IS NOT NULL")
+            sql:
+                "UPDATE ACHANGE SET ZCOLUMNS = (SELECT NEW FROM temp.CORALMASK WHERE ENTITY = ZENTITY AND OLD = ZCOLUMNS) "
+                + "WHERE ZCOLUMNS NOT NULL AND ZENTITY IN (\(numbers))")
         try database.execute(sql: "DROP TABLE temp.CORALMASK")
     }
 

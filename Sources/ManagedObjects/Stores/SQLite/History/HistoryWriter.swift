@@ -161,6 +161,11 @@ struct HistoryWriter {
         for text in OldValueStatements.deleteNotes { try SQLStatement(text, in: database).run() }
     }
 
+    /// Writes a transaction without changes, if history is wanted or has been begun.
+    func writeEmptyTransaction() throws {
+        if try tables.isWanted || isBegun() { _ = try insertTransaction() }
+    }
+
     private func isBegun() throws -> Bool {
         let statement = try SQLStatement(HistoryStatements.oldestTransaction, in: database)
         defer { statement.finish() }

@@ -20,6 +20,8 @@ enum CachedModel {
 
     static func write(_ model: NSManagedObjectModel, to database: Database) throws {
         let content = try ModelCache.write(model.modelValue())
+        // Stores of old versions of Core Data lack the table.
+        try database.execute(sql: "CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
         try database.execute(sql: "DELETE FROM Z_MODELCACHE")
         try database.execute(sql: "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", arguments: [content])
     }

@@ -120,7 +120,11 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
 
     /// Whether a program has added a key: it is kept when a new file takes the place of a store.
     static func isProgramKey(_ key: String) -> Bool {
-        !isFrameworkKey(key) && ![followersKey, migrationKey, "NSPersistenceMaximumFrameworkVersion"].contains(key)
+        let own = [
+            followersKey, migrationKey, "NSPersistenceMaximumFrameworkVersion",
+            NSPersistentStoreDeferredLightweightMigrationOptionKey,
+        ]
+        return !isFrameworkKey(key) && !own.contains(key)
     }
 
     /// The key of the name of the class that has migrated the store in place.

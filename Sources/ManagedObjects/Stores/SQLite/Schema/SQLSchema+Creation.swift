@@ -10,15 +10,15 @@ extension SQLSchema {
 
     /// Entity tables, each followed by the join tables that its entities own.
     private var tableStatements: [String] {
-        tables.flatMap { table in
-            let columns = table.columns.map { ", \($0.name) \($0.declaration.rawValue)" }.joined()
-            let statement =
-                "CREATE TABLE \(table.name) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"
-            return [statement] + joinTables(of: table).map(Self.statement)
-        }
+        tables.flatMap { table in [Self.statement(table)] + joinTables(of: table).map(Self.statement) }
     }
 
-    private static func statement(_ table: SQLJoinTable) -> String {
+    static func statement(_ table: SQLTable) -> String {
+        let columns = table.columns.map { ", \($0.name) \($0.declaration.rawValue)" }.joined()
+        return "CREATE TABLE \(table.name) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"
+    }
+
+    static func statement(_ table: SQLJoinTable) -> String {
         let columns = table.columns.map { "\($0) INTEGER" }.joined(separator: ", ")
         return "CREATE TABLE \(table.name) ( \(columns), "
             + "PRIMARY KEY (\(table.sourceColumn), \(table.destinationColumn)) )"

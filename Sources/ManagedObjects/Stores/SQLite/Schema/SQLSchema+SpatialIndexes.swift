@@ -35,7 +35,7 @@ extension SQLSchema {
         return columns.count == index.elements.count ? columns : nil
     }
 
-    private static func spatialTable(of index: String, in entity: NSEntityDescription) -> String {
+    static func spatialTable(of index: String, in entity: NSEntityDescription) -> String {
         "Z_RT_\(entity.name ?? "")_\(index)"
     }
 

@@ -1,0 +1,240 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import ModelFiles
+
+/// The migration of an SQLite store in one transaction by SQL alone: Core Data's lightweight migration.
+///
+/// Cost: a pass over each table whose rows change, and one for each index that is created. Memory does not depend on the
+/// number of rows.
+struct InPlaceMigration {
+    let url: URL
+    let configuration: String?
+    let options: [AnyHashable: Any]
+    /// The model that the store was written with, and those that it is migrated to, in order. Each step must be one that can
+    /// be inferred.
+    let models: [NSManagedObjectModel]
+    /// Called before each statement. An error ends the migration.
+    var willExecute: ((_ statement: String) throws -> Void)?
+    /// Asked repeatedly while a statement runs. A task that is cancelled ends the migration too.
+    var isCancelled: (() -> Bool)?
+
+    /// Migrates the store. Other connections may have it open: with the old model they can no longer write.
+    ///
+    /// - Throws: Code 134111 if rows break a uniqueness constraint, 134120 if the migration is cancelled, 134100 if another
+    ///   process has migrated the store to another version, 134090 if the store is locked, and 134110 for other errors of
+    ///   SQLite, such as a full disk. The store is then unchanged.
+    func run() throws {
+        let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: false))
+        do {
+            try withUnsafeCurrentTask { task in
+                let interruption = Interruption { task?.isCancelled == true || isCancelled?() == true }
+                try connection.write { database in
+                    try interruption.run(on: database) { try migrate(database, interruption) }
+                }
+            }
+            try connection.close()
+        } catch let error as DatabaseError {
+            throw translated(error)
+        }
+    }
+
+    // MARK: - Steps
+
+    private func migrate(_ database: Database, _ interruption: Interruption) throws {
+        for model in models { model.freeze() }
+        guard let destination = models.last else { return }
+        let metadata = try StoreMetadata(in: database, url: url)
+        // Another process may have migrated the store meanwhile.
+        if isFitting(destination, metadata) { return }
+        guard let first = models.first, isFitting(first, metadata) else {
+            throw CocoaError(
+                .persistentStoreIncompatibleVersionHash,
+                "Another process has migrated the store to another version of the model.", url: url,
+                userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
+        }
+        for (before, after) in zip(models, models.dropFirst()) {
+            try migrate(database, from: before, to: after, interruption)
+        }
+    }
+
+    private func isFitting(_ model: NSManagedObjectModel, _ metadata: StoreMetadata) -> Bool {
+        let known = metadata.content[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let hashes = model.entityVersionHashesByName
+        guard model === models.last else { return known.allSatisfy { hashes[$0.key] == $0.value } }
+        return model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata.published)
+    }
+
+    private func migrate(
+        _ database: Database, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+        _ interruption: Interruption
+    ) throws {
+        var metadata = try StoreMetadata(in: database, url: url)
+        let catalog = try SQLCatalog(in: database)
+        let old = SQLSchemaBuilder.schema(of: source, catalog: catalog)
+        let new = SQLSchemaBuilder.schema(of: destination, configuration: configuration)
+        try catalog.requireTables(of: old, url: url)
+        try new.requireUsableNames()
+        let inferred = InferredMapping(from: source.modelValue(), to: destination.modelValue())
+        let schema = try MigratedSchema(from: old, catalog, to: new, inferred.entities)
+        let defersCleanUp = NSPersistentStore.flag(NSPersistentStoreDeferredLightweightMigrationOptionKey, in: options)
+        let plan = InPlacePlan(
+            schema, catalog, types: try columnTypes(database, catalog), defersCleanUp: defersCleanUp)
+        let lastKeys = try lastKeys(of: schema, catalog, database)
+        addExternalValues(to: database)
+        for statement in plan.statements { try execute(statement, database, interruption) }
+        for statement in plan.constraints { try create(statement, database, interruption) }
+        try writeNumbers(schema, lastKeys, database)
+        try HistoryMigration(from: old, to: new, inferred.entities).rewrite(in: database)
+        try recordMigration(metadata, new, database)
+        metadata.content.merge(StoreMetadata.version(of: destination, configuration: configuration)) { $1 }
+        metadata.content["NSPersistenceFrameworkVersion"] = StoreMetadata.frameworkVersion
+        let isLeft = try !DeferredCleanUp.statements(SQLCatalog(in: database)).isEmpty
+        metadata.content[NSPersistentStoreDeferredLightweightMigrationOptionKey] = isLeft ? true : nil
+        metadata.content[StoreMetadata.migrationKey] = "NSSQLiteInPlaceMigrationManager"
+        try metadata.write(to: database)
+        try CachedModel.write(destination, to: database)
+    }
+
+    private func execute(_ statement: String, _ database: Database, _ interruption: Interruption) throws {
+        try willExecute?(statement)
+        try interruption.check()
+        try database.execute(sql: statement)
+    }
+
+    private func columnTypes(
+        _ database: Database, _ catalog: SQLCatalog
+    ) throws -> [String: [(name: String, type: String)]] {
+        var types: [String: [(name: String, type: String)]] = [:]
+        for table in catalog.columns.keys where table.hasPrefix("Z") {
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table])
+            types[table] = rows.map { ($0[0] as String, $0[1] as String) }
+        }
+        return types
+    }
+
+    /// Adds the function that returns the data of columns that may name a file.
+    private func addExternalValues(to database: Database) {
+        let files = ExternalData(directory: SQLiteFile(url).externalDataDirectory)
+        database.add(
+            function: DatabaseFunction(MigratedSchema.externalValueFunction, argumentCount: 1) { arguments in
+                guard case .blob(let column) = arguments[0].storage, let marker = column.first else {
+                    return arguments[0]
+                }
+                if marker == ExternalData.Marker.inline { return column.dropFirst() }
+                guard let name = column.withUnsafeBytes(ExternalData.name) else { return nil }
+                return files.data(named: name)
+            })
+    }
+
+    private func create(_ index: String, _ database: Database, _ interruption: Interruption) throws {
+        do {
+            try execute(index, database, interruption)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            throw CocoaError(
+                CocoaError.Code(rawValue: NSMigrationConstraintViolationError),
+                "Rows of the store break a uniqueness constraint of the new model: \(error.message ?? "").", url: url,
+                userInfo: ["reason": error.message ?? "", NSSQLiteErrorDomain: Int(error.extendedResultCode.rawValue)])
+        }
+    }
+
+    // MARK: - Z_PRIMARYKEY
+
+    /// The last keys of the new tables, by their names.
+    private func lastKeys(
+        of schema: MigratedSchema, _ catalog: SQLCatalog, _ database: Database
+    ) throws -> [String: Int64] {
+        var last: [String: Int64] = [:]
+        for pair in schema.pairs where catalog.hasTable(pair.old.table) {
+            guard last[pair.new.table] == nil, let root = schema.old.entity(pair.old.entity.rootEntity) else {
+                continue
+            }
+            last[pair.new.table] = try PrimaryKeys.last(root.number, table: root.table, in: database)
+        }
+        return last
+    }
+
+    private func writeNumbers(_ schema: MigratedSchema, _ lastKeys: [String: Int64], _ database: Database) throws {
+        // The rows of a history's own entities, and of CloudKit's, stay.
+        try database.execute(sql: "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT < 16000")
+        for entity in schema.new.entities {
+            let superentity = entity.entity.superentity.flatMap { schema.new.entity($0)?.number } ?? 0
+            let last = entity.entity.superentity == nil ? lastKeys[entity.table] ?? 0 : 0
+            try database.execute(
+                sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, ?)",
+                arguments: [entity.number, entity.entity.name, superentity, last])
+        }
+    }
+
+    // MARK: - History
+
+    /// Adds a transaction without changes to a history.
+    private func recordMigration(_ metadata: StoreMetadata, _ schema: SQLSchema, _ database: Database) throws {
+        guard var tables = try HistoryTables(in: database) else { return }
+        tables.isWanted = NSPersistentStore.flag(NSPersistentHistoryTrackingKey, in: options)
+        let digest = metadata.content["NSStoreModelVersionHashesDigest"] as? String ?? ""
+        try HistoryWriter(
+            tables, bitmaps: ChangeBitmaps(schema, areReliable: true), database: database,
+            author: "com.apple.coredata.schemamigrator: lightweight migration from model with digest { \(digest) }",
+            contextName: nil
+        ).writeEmptyTransaction()
+    }
+
+    // MARK: - Errors
+
+    private func translated(_ error: DatabaseError) -> any Error {
+        let translated = SQLiteError.translated(error, .saving, url: url)
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: return translated
+        case .SQLITE_INTERRUPT:
+            return CocoaError(
+                .migrationCancelled, "The migration was cancelled. The store is unchanged.", url: url,
+                userInfo: [NSUnderlyingErrorKey: translated])
+        default:
+            return CocoaError(
+                .migration,
+                "The store could not be migrated. SQLite reports: \(error.message ?? "\(error.resultCode)").",
+                url: url,
+                userInfo: [
+                    NSSQLiteErrorDomain: Int(error.extendedResultCode.rawValue), NSUnderlyingErrorKey: translated,
+                ])
+        }
+    }
+}
+
+/// Ends the statements of a connection when a condition becomes true.
+private struct Interruption {
+    private let condition: Condition
+
+    private final class Condition {
+        let isTrue: () -> Bool
+
+        init(_ isTrue: @escaping () -> Bool) { self.isTrue = isTrue }
+    }
+
+    init(_ isTrue: @escaping () -> Bool) { condition = Condition(isTrue) }
+
+    /// The number of steps of SQLite's virtual machine between two tests: about a millisecond.
+    private static let stride: Int32 = 100_000
+
+    /// - Throws: `SQLITE_INTERRUPT` if the condition is true.
+    func check() throws {
+        if condition.isTrue() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+    }
+
+    /// - Throws: The closure's error; `SQLITE_INTERRUPT` if the condition is true.
+    func run(on database: Database, _ body: () throws -> Void) throws {
+        // SQLite uses the pointer only until the handler is removed, which happens before this returns.
+        try withExtendedLifetime(condition) {
+            sqlite3_progress_handler(
+                database.sqliteConnection, Self.stride,
+                { context in
+                    guard let context else { return 0 }
+                    return Unmanaged<Condition>.fromOpaque(context).takeUnretainedValue().isTrue() ? 1 : 0
+                }, Unmanaged.passUnretained(condition).toOpaque())
+            defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+            try body()
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// The sources of the columns of a migrated table.
+
+extension MigratedSchema {
+    /// The SQL function that returns the data of a column with a storage byte, from the row or from a file.
+    static let externalValueFunction = "CORALEXTERNALVALUE"
+
+    /// The source of each slot's column.
+    func sources(of pair: Pair) throws -> [ColumnSource?] {
+        try pair.new.entity.layout.slots.indices.map { slot in
+            guard let column = pair.new.columns[slot] else { return nil }
+            let description = pair.new.entity.layout.slots[slot]
+            return switch description.kind {
+            case .toOne: link(description, .toOne, in: pair)
+            case .position: link(description, .position, in: pair)
+            default: try attribute(description, column, in: pair)
+            }
+        }
+    }
+
+    /// The source of the companion of each slot's column: the old companion with the new numbers.
+    func companions(of pair: Pair, _ sources: [ColumnSource?]) -> [ColumnSource?] {
+        sources.enumerated().map { slot, source in
+            guard let source, pair.new.columns[slot]?.companion != nil else { return nil }
+            let place = source.column.flatMap { name in pair.old.columns.firstIndex { $0?.name == name } }
+            guard let place, let former = pair.old.columns[place]?.companion,
+                let destination = pair.old.entity.layout.slots[place].destination
+            else { return .null }
+            let numbers = Set(old.entity(destination)?.hierarchyNumbers ?? [])
+            let renumbered = pairs.filter { numbers.contains($0.old.number) }
+            guard renumbered.contains(where: { $0.old.number != $0.new.number }) else { return .column(former) }
+            let cases = renumbered.map { " WHEN \($0.old.number) THEN \($0.new.number)" }.joined()
+            return .converted(former, before: "CASE ", after: cases + " END")
+        }
+    }
+
+    // MARK: - Attributes
+
+    private func attribute(
+        _ slot: EntityLayout.Slot, _ column: SQLColumn, in pair: Pair
+    ) throws -> ColumnSource {
+        guard let name = slot.name, let attribute = slot.attribute else { return .null }
+        // The elements of a composite attribute keep their names if it is renamed.
+        let top = String(name.prefix { $0 != "." })
+        let layout = pair.old.entity.layout
+        let place = pair.attributes[top].flatMap { layout.slot(named: $0 + name.dropFirst(top.count)) }
+        let source = place.flatMap { pair.old.columns[$0] }
+        let before = place.flatMap { layout.slots[$0].attribute }
+        if attribute is NSDerivedAttributeDescription {
+            return source.map { isDerivedAlike(before, attribute) ? .column($0.name) : .null } ?? .null
+        }
+        let initial = try slot.initial.literal(of: attribute, hasStorageByte: column.hasStorageByte)
+        let isComputed = before is NSDerivedAttributeDescription && before?.attributeType != attribute.attributeType
+        guard let source, !isComputed else { return .literal(initial) }
+        var result = ColumnSource.column(source.name)
+        if column.hasStorageByte, !source.hasStorageByte { result = result.wrapped("CAST(X'01' || ", " AS BLOB)") }
+        if source.hasStorageByte, !column.hasStorageByte {
+            result = result.wrapped("\(Self.externalValueFunction)(", ")")
+        }
+        let isRequired = !attribute.isOptional && initial != "NULL"
+        return isRequired ? result.wrapped("IFNULL(", ", \(initial))") : result
+    }
+
+    private func isDerivedAlike(_ before: NSAttributeDescription?, _ after: NSAttributeDescription) -> Bool {
+        guard let text = (after as? NSDerivedAttributeDescription)?.derivationExpression?.description else {
+            return false
+        }
+        return (before as? NSDerivedAttributeDescription)?.derivationExpression?.description == text
+    }
+
+    // MARK: - References
+
+    /// The old column of a reference or of its position; null if its links are copied later.
+    private func link(_ slot: EntityLayout.Slot, _ kind: EntityLayout.Slot.Kind, in pair: Pair) -> ColumnSource {
+        guard let relationship = slot.property as? NSRelationshipDescription, !isMoved(relationship) else {
+            return .null
+        }
+        // The owner of a to-many relationship without an inverse is in a column of its members.
+        let before =
+            relationship.isToMany ? origins(of: relationship).first : oldRelationship(relationship, in: pair)
+        let place = pair.old.entity.layout.slots.firstIndex { $0.kind == kind && $0.property === before }
+        return place.flatMap { pair.old.columns[$0] }.map { .column($0.name) } ?? .null
+    }
+}

@@ -1,0 +1,100 @@
+/// The statements for columns that depend on rows of other tables: references to removed rows, positions of relationships
+/// that have become ordered, and companions of references.
+struct ReferenceMigration {
+    private let schema: MigratedSchema
+
+    /// The column of a reference, in the entity that declares it.
+    private struct Reference {
+        let entity: SQLEntity
+        let relationship: NSRelationshipDescription
+        let slot: Int
+        let column: SQLColumn
+        let destination: SQLEntity
+        /// The slot and the column of the position.
+        let position: (slot: Int, column: String)?
+    }
+
+    private let references: [Reference]
+
+    init(_ schema: MigratedSchema) {
+        self.schema = schema
+        var references: [Reference] = []
+        for entity in schema.new.entities {
+            let slots = entity.entity.layout.slots
+            for slot in (entity.entity.superentity?.layout.slots.count ?? 0)..<slots.count
+            where slots[slot].kind == .toOne {
+                guard let column = entity.columns[slot],
+                    let relationship = slots[slot].property as? NSRelationshipDescription,
+                    let destination = slots[slot].destination.flatMap({ schema.new.entity($0) })
+                else { continue }
+                let place = entity.entity.layout.positionSlot(of: relationship)
+                references.append(
+                    Reference(
+                        entity: entity, relationship: relationship, slot: slot, column: column,
+                        destination: destination,
+                        position: place.flatMap { place in entity.columns[place].map { (place, $0.name) } }))
+            }
+        }
+        self.references = references
+    }
+
+    /// The position of each row among those with the same owner, in the order of a column.
+    static func position(in owner: String, by order: String) -> String {
+        "(row_number() OVER (PARTITION BY \(owner) ORDER BY \(order)) - 1) * \(OrderedPositions.step) "
+            + "+ \(OrderedPositions.position(ofMember: 0))"
+    }
+
+    /// Selects the primary keys of the objects of an entity.
+    static func keys(_ entity: SQLEntity) -> String {
+        "SELECT Z_PK FROM \(entity.table)"
+            + (entity.sharesTable ? " WHERE Z_ENT IN (\(TableMigration.list(entity.hierarchyNumbers)))" : "")
+    }
+
+    /// The pairs whose rows have values in the column of a reference, and the old slot of each.
+    private func filled(_ reference: Reference) -> [MigratedSchema.Pair] {
+        schema.pairs(below: reference.entity.entity).filter { $0.sources[reference.slot]?.column != nil }
+    }
+
+    /// Clears references to rows of removed entities.
+    func cleaning() -> [String] {
+        references.compactMap { reference in
+            let isLosing = filled(reference).contains { pair in
+                let name = pair.sources[reference.slot]?.column
+                let place = pair.old.columns.firstIndex { $0?.name == name }
+                let before = place.flatMap { pair.old.entity.layout.slots[$0].destination }
+                return before.map { schema.loses($0, reference.destination.entity) } ?? false
+            }
+            guard isLosing else { return nil }
+            let columns = [reference.column.name, reference.column.companion, reference.position?.column]
+            let cleared = columns.compactMap { $0 }.map { "\($0) = NULL" }.joined(separator: ", ")
+            return "UPDATE \(reference.entity.table) SET \(cleared) WHERE \(reference.column.name) NOT NULL "
+                + "AND \(reference.column.name) NOT IN (\(Self.keys(reference.destination)))"
+        }
+    }
+
+    /// Gives the members of relationships that have become ordered positions in the order of their keys.
+    func positions() -> [String] {
+        references.compactMap { reference in
+            guard let position = reference.position,
+                filled(reference).contains(where: { $0.sources[position.slot]?.column == nil })
+            else { return nil }
+            let (table, column) = (reference.entity.table, reference.column.name)
+            return "UPDATE \(table) SET \(position.column) = p.position FROM "
+                + "(SELECT Z_PK AS k, \(Self.position(in: column, by: "Z_PK")) AS position "
+                + "FROM \(table) WHERE \(column) NOT NULL) AS p WHERE p.k = \(table).Z_PK"
+        }
+    }
+
+    /// Writes the companions of references whose destination has subentities only now, or whose links have been copied.
+    func companions() -> [String] {
+        references.compactMap { reference in
+            guard let companion = reference.column.companion,
+                schema.isMoved(reference.relationship)
+                    || filled(reference).contains(where: { $0.companions[reference.slot]?.column == nil })
+            else { return nil }
+            let (table, column) = (reference.entity.table, reference.column.name)
+            return "UPDATE \(table) SET \(companion) = (SELECT d.Z_ENT FROM \(reference.destination.table) AS d "
+                + "WHERE d.Z_PK = \(table).\(column)) WHERE \(column) NOT NULL"
+        }
+    }
+}

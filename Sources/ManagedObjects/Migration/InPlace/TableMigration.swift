@@ -1,0 +1,151 @@
+/// The statements that make a table of the new schema of a table of the old one: by changes of its columns if these
+/// suffice, otherwise by copying its rows into a new table.
+struct TableMigration {
+    let schema: MigratedSchema
+    let table: SQLTable
+    let pairs: [MigratedSchema.Pair]
+    /// The old table, and whether other new tables get rows of it too.
+    let oldTable: String?
+    let isShared: Bool
+    /// The columns of the old table, with their declared types.
+    let oldColumns: [(name: String, type: String)]
+    /// Whether columns that the new table does not have stay, under other names.
+    let defersCleanUp: Bool
+    /// The sources of the new columns: for each column, by the old number of the entity.
+    private var sources: [String: [Int64: ColumnSource]] = [:]
+
+    init(
+        _ schema: MigratedSchema, _ table: SQLTable, oldTable: String?, isShared: Bool,
+        oldColumns: [(name: String, type: String)], defersCleanUp: Bool
+    ) {
+        self.schema = schema
+        self.table = table
+        self.oldTable = oldTable
+        self.isShared = isShared
+        self.defersCleanUp = defersCleanUp
+        self.oldColumns = oldColumns.filter { !["Z_PK", "Z_ENT", "Z_OPT"].contains($0.name) }
+        pairs = schema.pairs.filter { $0.new.entity.rootEntity === table.root }
+        for pair in pairs {
+            for (slot, column) in pair.new.columns.enumerated() {
+                guard let column, let source = pair.sources[slot] else { continue }
+                sources[column.name, default: [:]][pair.old.number] = source
+                guard let companion = column.companion, let source = pair.companions[slot] else { continue }
+                sources[companion, default: [:]][pair.old.number] = source
+            }
+        }
+    }
+
+    var name: String { table.name }
+
+    /// Whether the rows stay in their table.
+    var isInPlace: Bool { oldTable != nil && renames != nil }
+
+    /// Whether columns get other names, so that the statements of existing indexes no longer mean the same columns.
+    var renamesColumns: Bool { renames?.contains { $0.old != $0.new } ?? false }
+
+    /// The old name of each column that stays, if all old columns stay and nothing but names, additions and values
+    /// changes; nil otherwise.
+    private var renames: [(old: String, new: String)]? {
+        guard let oldTable, !isShared, !oldTable.isEmpty else { return nil }
+        var renames: [(old: String, new: String)] = []
+        var used: Set<String> = []
+        let types = Dictionary(oldColumns.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
+        for (column, declaration) in table.columns {
+            let columns = Set((sources[column] ?? [:]).values.map(\.column))
+            guard columns.count <= 1 else { return nil }
+            guard let old = columns.first ?? nil else { continue }
+            // Rows of other entities must not have a value in the column.
+            let others = pairs.filter { sources[column]?[$0.old.number] == nil }
+            guard types[old] == declaration.rawValue, used.insert(old).inserted,
+                !others.contains(where: { $0.old.columns.contains { $0?.name == old || $0?.companion == old } })
+            else { return nil }
+            renames.append((old, column))
+        }
+        return used.count == oldColumns.count || defersCleanUp ? renames : nil
+    }
+
+    // MARK: - Statements
+
+    /// The statements of a table that stays.
+    func alterations() -> [String] {
+        guard let renames else { return [] }
+        var statements = leaving(oldColumns.map(\.name).filter { old in !renames.contains { $0.old == old } })
+        statements += Self.renaming(renames, in: name)
+        let kept = Set(renames.map(\.new))
+        for (column, declaration) in table.columns where !kept.contains(column) {
+            statements.append("ALTER TABLE \(name) ADD COLUMN \(column) \(declaration.rawValue)")
+        }
+        if !schema.removedNumbers.isEmpty {
+            statements.append("DELETE FROM \(name) WHERE Z_ENT IN (\(Self.list(schema.removedNumbers)))")
+        }
+        return statements + updates()
+    }
+
+    /// Gives columns that are removed later other names.
+    private func leaving(_ columns: [String]) -> [String] {
+        var names = Set(oldColumns.map(\.name))
+        return columns.filter { !DeferredCleanUp.isLeft($0) }.map {
+            "ALTER TABLE \(name) RENAME COLUMN \($0) TO \(DeferredCleanUp.name(besides: &names))"
+        }
+    }
+
+    /// Renames columns by way of names that no column has, as two columns may exchange theirs.
+    static func renaming(_ renames: [(old: String, new: String)], in table: String) -> [String] {
+        let changed = renames.filter { $0.old != $0.new }
+        if changed.count == 1, let column = changed.first {
+            return ["ALTER TABLE \(table) RENAME COLUMN \(column.old) TO \(column.new)"]
+        }
+        return changed.enumerated().map { "ALTER TABLE \(table) RENAME COLUMN \($1.old) TO Z__\($0)" }
+            + changed.enumerated().map { "ALTER TABLE \(table) RENAME COLUMN Z__\($0) TO \($1.new)" }
+    }
+
+    /// One statement that sets the new values of all rows.
+    private func updates() -> [String] {
+        var assignments: [String] = []
+        var numbers: Set<Int64> = []
+        for (column, _) in table.columns {
+            let cases = (sources[column] ?? [:]).filter { source in
+                if case .column = source.value { false } else { source.value != .null }
+            }.sorted { $0.key < $1.key }.map { (number: $0.key, sql: $0.value.sql(of: column)) }
+            guard !cases.isEmpty else { continue }
+            numbers.formUnion(cases.map(\.number))
+            let isUniform = cases.count == pairs.count && Set(cases.map(\.sql)).count == 1
+            let value =
+                isUniform
+                ? cases[0].sql
+                : "CASE Z_ENT " + cases.map { "WHEN \($0.number) THEN \($0.sql)" }.joined(separator: " ")
+                    + " ELSE \(column) END"
+            assignments.append("\(column) = \(value)")
+        }
+        if let renumbering = schema.renumbering("Z_ENT", pairs) {
+            assignments.append("Z_ENT = \(renumbering)")
+            numbers.formUnion(pairs.filter { $0.old.number != $0.new.number }.map(\.old.number))
+        }
+        guard !assignments.isEmpty else { return [] }
+        let isAll = numbers.count == pairs.count
+        let condition = isAll ? "" : " WHERE Z_ENT IN (\(Self.list(numbers.sorted())))"
+        return ["UPDATE \(name) SET \(assignments.joined(separator: ", "))\(condition)"]
+    }
+
+    /// The statement that copies the rows of an old table, which has another name, into the new one.
+    func copy(from source: String) -> String {
+        var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var values = ["Z_PK", schema.renumbering("Z_ENT", pairs) ?? "Z_ENT", "Z_OPT"]
+        for (column, _) in table.columns {
+            let byNumber = (sources[column] ?? [:]).sorted { $0.key < $1.key }
+            guard byNumber.contains(where: { $0.value != .null }) else { continue }
+            columns.append(column)
+            if byNumber.count == pairs.count, Set(byNumber.map(\.value)).count == 1 {
+                values.append(byNumber[0].value.sql)
+            } else {
+                values.append(
+                    "CASE Z_ENT " + byNumber.map { "WHEN \($0.key) THEN \($0.value.sql)" }.joined(separator: " ")
+                        + " END")
+            }
+        }
+        return "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+            + "FROM \(source) WHERE Z_ENT IN (\(Self.list(pairs.map(\.old.number)))) ORDER BY Z_PK"
+    }
+
+    static func list(_ numbers: some Sequence<Int64>) -> String { numbers.map(String.init).joined(separator: ", ") }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import GRDB
+import ModelFiles
+
+/// Copies the history of an SQLite store that is migrated by objects to the new store, and rewrites it for the new model.
+struct MigratedHistory {
+    let manager: NSMigrationManager
+    let mappings: [NSEntityMapping]
+    let source: SQLiteStore
+    let destination: SQLiteStore
+
+    private static let tables = "'ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING'"
+
+    /// Does nothing if the source has no history. The destination must have none, and its objects must have been saved.
+    func copy() throws {
+        guard let url = source.url else { return }
+        let (before, content) = (try source.content().schema, try destination.content())
+        try content.connection.writeWithoutTransaction { database in
+            try database.execute(sql: "ATTACH ? AS coralsource", arguments: [url.path])
+            defer { try? database.execute(sql: "DETACH coralsource") }
+            try database.inTransaction(.immediate) {
+                try copyTables(database)
+                try HistoryMigration(from: before, to: content.schema, mappings.map(\.names))
+                    .rewrite(in: database, newKey: newKey)
+                return .commit
+            }
+        }
+    }
+
+    private func copyTables(_ database: Database) throws {
+        // Tables before indexes.
+        let objects = try Row.fetchAll(
+            database,
+            sql: "SELECT sql, name, type FROM coralsource.sqlite_master "
+                + "WHERE tbl_name IN (\(Self.tables)) AND sql NOT NULL ORDER BY type DESC")
+        for object in objects {
+            try database.execute(sql: object[0])
+            guard object[2] as String == "table" else { continue }
+            let name: String = object[1]
+            try database.execute(sql: "INSERT INTO main.\(name) SELECT * FROM coralsource.\(name)")
+        }
+        if !objects.isEmpty {
+            try database.execute(
+                sql: "INSERT INTO main.Z_PRIMARYKEY SELECT * FROM coralsource.Z_PRIMARYKEY "
+                    + "WHERE Z_ENT BETWEEN \(HistoryTables.Number.change) AND \(HistoryTables.Number.string)")
+        }
+    }
+
+    private func newKey(_ entity: NSEntityDescription, _ key: Int64) -> Int64? {
+        let name = mappings.first { $0.sourceEntityName == entity.name && $0.destinationEntityName != nil }?
+            .destinationEntityName
+        let root = name.flatMap { manager.stacks.destination.model.entitiesByName[$0] }?.rootEntity.name
+        if let root, manager.rootsKeepingKeys.contains(root) { return key }
+        let identifier = NSManagedObjectID(
+            key: ObjectKey(store: source.number, entity: UInt16(truncatingIfNeeded: entity.index), number: key),
+            entity: entity, storeIdentifier: source.identifier, coordinator: nil)
+        return manager.associations.destinations(of: identifier, mapping: nil).first?.objectID.primaryKey
+    }
+}
+
+extension NSEntityMapping {
+    /// The names of the entities, and those of the source properties that the expressions name.
+    fileprivate var names: InferredMapping.Entity {
+        func names(_ mappings: [NSPropertyMapping]?) -> [InferredMapping.Property] {
+            (mappings ?? []).map { mapping in
+                let text = mapping.valueExpression?.description ?? ""
+                return .init(
+                    name: mapping.name ?? "", sourceName: text.firstMatch(of: /\$source\.(\w+)/).map { String($0.1) })
+            }
+        }
+        return InferredMapping.Entity(
+            kind: .transform, sourceName: sourceEntityName, destinationName: destinationEntityName,
+            attributes: names(attributeMappings), relationships: names(relationshipMappings))
+    }
+}
