@@ -114,7 +114,7 @@ import Testing
         @Test(arguments: [
             ("Tests/BookmarksTests/Resources/Bookmarks_V1.sqlite", "Bookmarks/BookmarksModel", 10),
             ("Tests/BookmarksTests/Resources/Bookmarks_V2.sqlite", "Bookmarks/BookmarksModel", 10),
-            ("Tests/BookmarksTests/Resources/Bookmarks_V4.sqlite", "Bookmarks/BookmarksModel", 15),
+            ("Tests/BookmarksTests/Resources/Bookmarks_V4.sqlite", "Bookmarks/BookmarksModel", 10),
             ("Tests/DDGSyncTests/Resources/SyncMetadata_V3.sqlite", "DDGSync/SyncMetadata", 4),
         ])
         func `bookmarks reach the current version`(_ store: String, _ model: String, _ count: Int) throws {

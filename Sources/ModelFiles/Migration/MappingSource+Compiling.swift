@@ -67,7 +67,19 @@ private struct MappingCompilation {
         if entity.policyClassName != nil { return 1 }
         guard let source = entity.sourceName else { return 2 }
         guard let destination = entity.destinationName else { return 3 }
-        return hashes.old[source] == hashes.new[destination] ? 4 : 5
+        return hashes.old[source] == hashes.new[destination] || copiesAttributes(entity, source, destination) ? 4 : 5
+    }
+
+    /// Whether both entities have the same attributes, and none has an expression of its own. Xcode's compilation gives such a
+    /// mapping the type of a copy, although the version hashes differ.
+    private func copiesAttributes(_ entity: MappingSource.Entity, _ source: String, _ destination: String) -> Bool {
+        func types(_ attributes: [ModelAttribute]) -> [String: ModelAttributeType] {
+            Dictionary(
+                attributes.filter { !$0.isTransient }.map { ($0.name, $0.type) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        return types(old.attributes(of: source)) == types(new.attributes(of: destination))
+            && entity.attributes.allSatisfy { $0.expression == nil }
     }
 
     /// All objects of the source entity.
