@@ -2,7 +2,7 @@ import Foundation
 import PackagePlugin
 
 /// Compiles models as Xcode does: each `X.xcdatamodeld` in a target's folder becomes the resource `X.momd` and the
-/// entity classes `X+Classes.swift`.
+/// entity classes `X+Classes.swift`, and each mapping model `X.xcmappingmodel` the resource `X.cdm`.
 ///
 /// Does nothing in Xcode, which compiles models itself.
 @main
@@ -10,7 +10,9 @@ struct CoralModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) async throws -> [Command] {
         guard let target = target as? any SourceModuleTarget, !isRunByXcode(context) else { return [] }
         let compiler = try context.tool(named: "coral-modelc").url
-        return models(in: target).map { model in
+        let models = models(in: target)
+        return models.map { model in
+            if model.pathExtension == "xcmappingmodel" { return command(for: model, models, compiler, context) }
             let name = model.deletingPathExtension().lastPathComponent
             let isBundle = model.pathExtension == "xcdatamodeld"
             let output = context.pluginWorkDirectoryURL.appending(path: name)
@@ -28,7 +30,18 @@ struct CoralModelPlugin: BuildToolPlugin {
         }
     }
 
-    /// The models of a target, at any depth of its folder, sorted by path. Files that the manifest excludes are
+    /// Compiles a mapping model. It is compiled again when a model changes, because it contains version hashes.
+    private func command(for mapping: URL, _ models: [URL], _ compiler: URL, _ context: PluginContext) -> Command {
+        let name = mapping.deletingPathExtension().lastPathComponent
+        let output = context.pluginWorkDirectoryURL.appending(path: "\(name).mapping")
+        return .buildCommand(
+            displayName: "Compiling \(mapping.lastPathComponent)", executable: compiler,
+            arguments: [mapping.path(percentEncoded: false), "--output", output.path(percentEncoded: false)],
+            inputFiles: ([mapping] + models).flatMap(inputs).sorted { $0.path < $1.path },
+            outputFiles: [output.appending(path: name + ".cdm")])
+    }
+
+    /// The models and mapping models of a target, at any depth of its folder, sorted by path. Files that the manifest excludes are
     /// omitted.
     private func models(in target: any SourceModuleTarget) -> [URL] {
         var models: Set<URL> = []
@@ -37,7 +50,7 @@ struct CoralModelPlugin: BuildToolPlugin {
             var url = file
             var model: URL?
             while url.path.count > target.directoryURL.path.count {
-                if ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) { model = url }
+                if ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"].contains(url.pathExtension) { model = url }
                 url.deleteLastPathComponent()
             }
             if let model { models.insert(model.standardizedFileURL) }

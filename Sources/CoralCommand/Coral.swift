@@ -31,6 +31,7 @@ struct CoralCommand: ParsableCommand {
             ExportCommand.self,
             ImportCommand.self,
             CopyCommand.self,
+            MigrateCommand.self,
             DiffCommand.self,
             HistoryCommand.self,
             SubsetCommand.self,

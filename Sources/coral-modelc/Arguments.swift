@@ -4,7 +4,7 @@ import Foundation
 struct Arguments {
     static let usage = "usage: coral-modelc MODEL --output DIRECTORY [--module NAME]"
 
-    /// The model: an `.xcdatamodeld` or `.xcdatamodel`.
+    /// The model: an `.xcdatamodeld` or `.xcdatamodel`; or a mapping model, an `.xcmappingmodel`.
     let model: URL
     /// The directory for the compiled model and the classes.
     let output: URL

@@ -2,7 +2,8 @@ import Foundation
 import ModelCodeGeneration
 import ModelFiles
 
-/// The compiler that the build plugin runs: it compiles `X.xcdatamodeld` to `X.momd` and `X+Classes.swift`.
+/// The compiler that the build plugin runs: it compiles `X.xcdatamodeld` to `X.momd` and `X+Classes.swift`, and the mapping
+/// model `X.xcmappingmodel` to `X.cdm`.
 ///
 /// An error in the model is a line `file:line: error: sentence` on standard error, in the format of compilers, with
 /// exit code 1; invalid arguments have exit code 64.
@@ -31,6 +32,7 @@ struct ModelCompiler {
 
     private func run() throws {
         let source = arguments.model
+        if source.pathExtension.lowercased() == "xcmappingmodel" { return try compileMapping(source) }
         let file = try ModelFile.read(at: source)
         let name = source.deletingPathExtension().lastPathComponent
         let classes = try EntityClasses(
@@ -43,6 +45,14 @@ struct ModelCompiler {
         let swift = output.appendingPathComponent(name + "+Classes.swift")
         // Not written when it is unchanged, so that it is not compiled again.
         if (try? Data(contentsOf: swift)) != text { try text.write(to: swift, options: .atomic) }
+    }
+
+    private func compileMapping(_ source: URL) throws {
+        try FileManager.default.createDirectory(at: arguments.output, withIntermediateDirectories: true)
+        let name = source.deletingPathExtension().lastPathComponent
+        try ModelReplacement.write(
+            MappingSource(contentsOf: source).compiledData(), to: arguments.output.appendingPathComponent(name + ".cdm")
+        )
     }
 
     private static func complain(_ line: String) {

@@ -18,7 +18,8 @@ struct ObjectValues {
         }
     }
 
-    private func object(_ value: GraphValue, declaredAs attribute: GraphSchema.Attribute) throws -> Any? {
+    /// The object to set for a value of an attribute that is not transformable. Throws as `object(_:for:)` does.
+    func object(_ value: GraphValue, declaredAs attribute: GraphSchema.Attribute) throws -> Any? {
         switch value {
         case .null: return nil
         case .bool(let value): return NSNumber(value: value)

@@ -15,6 +15,16 @@ import CoreData
 
         init(at place: URL, model: NSManagedObjectModel) throws { replacement = try StoreReplacement(at: place) }
 
+        /// A copy of a store in ``workFolder``, without changes that others make.
+        ///
+        /// - Parameter isLocked: Whether the store is the one at ``place``, which is then locked until it is replaced.
+        func copy(of url: URL, isLocked: Bool) throws -> URL {
+            if isLocked { return try replacement.copyLocked() }
+            let copy = workFolder.appendingPathComponent(url.lastPathComponent)
+            try StepExecution.copy(url, to: copy, model: NSManagedObjectModel())
+            return copy
+        }
+
         func commit(replacing occupant: StoreCreation.Occupant) throws {
             try replacement.commit(
                 replacing: {
@@ -48,6 +58,13 @@ import CoreData
             }
         }
 
+        /// A copy of a store in ``workFolder``. Core Data cannot lock the store: it must not be in use.
+        func copy(of url: URL, isLocked: Bool) throws -> URL {
+            let copy = workFolder.appendingPathComponent(url.lastPathComponent)
+            try StepExecution.copy(url, to: copy, model: model)
+            return copy
+        }
+
         func commit(replacing occupant: StoreCreation.Occupant) throws {
             if occupant == .nothing, FileStatus(place.path) != nil {
                 throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: place.path])
@@ -68,3 +85,8 @@ import CoreData
         }
     }
 #endif
+
+extension StoreDraft {
+    /// A folder for files that are needed until the store is moved to its final location.
+    var workFolder: URL { url.deletingLastPathComponent().appendingPathComponent("source", isDirectory: true) }
+}

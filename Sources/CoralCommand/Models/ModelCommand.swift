@@ -13,6 +13,7 @@ struct ModelCommand: ParsableCommand {
               coral model show Notes.sqlite
               coral model check Notes.xcdatamodeld
               coral model diff Old.sqlite Notes.xcdatamodeld
+              coral model migrations Notes.xcdatamodeld
               coral model convert Notes.sqlite -o Notes.xcdatamodeld
               coral model diagram Notes.xcdatamodeld -o notes.svg
               coral model compile Notes.xcdatamodeld
@@ -23,6 +24,7 @@ struct ModelCommand: ParsableCommand {
             ModelShowCommand.self,
             ModelCheckCommand.self,
             ModelDiffCommand.self,
+            ModelMigrationsCommand.self,
             ModelConvertCommand.self,
             ModelDiagramCommand.self,
             ModelSchemaCommand.self,

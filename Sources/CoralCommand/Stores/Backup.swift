@@ -25,26 +25,35 @@ struct BackupOption: ParsableArguments {
     /// Makes a backup, runs work that changes a store, and reports the location of the backup. If the work fails,
     /// nothing has changed and the backup is removed.
     func protecting<Result>(_ open: OpenStore, _ body: () throws -> Result) throws -> Result {
+        try protecting(storeAt: open.url, model: open.model, body)
+    }
+
+    /// Works as `protecting(_:_:)` does, for a store that is not open.
+    func protecting<Result>(
+        storeAt url: URL, model: NSManagedObjectModel, _ body: () throws -> Result
+    ) throws -> Result {
         try StandardOutput.requireOpen()
         guard !noBackup else { return try body() }
-        let copy = Self.place(beside: open.url)
+        let copy = Self.place(beside: url)
         do {
-            try Work.run("Backing up", noun: nil) { try Self.copy(open, to: copy, progress: $0) }
+            try Work.run("Backing up", noun: nil) { try Self.copy(url, model, to: copy, progress: $0) }
             let result = try body()
             StandardError.write("Backup of the store: \(copy.path)\n")
             return result
         } catch {
-            StoreCreation.removeStore(at: copy, model: open.model)
+            StoreCreation.removeStore(at: copy, model: model)
             throw error
         }
     }
 
     /// The copy is a complete store, including the log's content and large values. It can be made while other processes
     /// write. Cost: proportional to the store's size.
-    private static func copy(_ open: OpenStore, to copy: URL, progress: Progress) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: open.model)
+    private static func copy(
+        _ url: URL, _ model: NSManagedObjectModel, to copy: URL, progress: Progress
+    ) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.replacePersistentStore(
-            at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
+            at: copy, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
             ofType: NSSQLiteStoreType)
         if progress.isCancelled { throw CocoaError(.userCancelled) }
     }

@@ -44,7 +44,8 @@ struct CheckCommand: ParsableCommand {
         let open: OpenStore
         do {
             // Opened so that a model of another store is rejected with its reason.
-            open = try OpenStore(url: url, model: model ?? ModelSource.ownModel(of: url.withoutLinks))
+            open = try OpenStore(
+                url: url, model: model ?? ModelSource.ownModel(of: url.withoutLinks), modelPath: source.model)
         } catch {
             // A store that cannot be opened cannot be copied.
             guard `repair` == nil, let damage = StoreProblem(damage: error) else { throw error }

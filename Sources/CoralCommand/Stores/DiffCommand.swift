@@ -98,7 +98,7 @@ struct DiffCommand: ParsableCommand {
         guard let since, old.isStore, let url = old.url else {
             throw CommandError("--since requires a store: a document has no history.")
         }
-        let open = try OpenStore(url: url, model: model)
+        let open = try OpenStore(url: url, model: model, modelPath: source.model)
         return try open.readingHistory {
             try Work.run("Comparing", noun: nil) { progress in
                 if let date = since.date {
@@ -135,6 +135,6 @@ struct DiffCommand: ParsableCommand {
 
     private func state(_ side: InputDocument, _ model: NSManagedObjectModel) throws -> GraphState {
         guard side.isStore, let url = side.url else { return .document(try side.source()) }
-        return .snapshot(try OpenStore(url: url, model: model).snapshot())
+        return .snapshot(try OpenStore(url: url, model: model, modelPath: source.model).snapshot())
     }
 }

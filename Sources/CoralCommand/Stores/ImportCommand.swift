@@ -98,7 +98,7 @@ struct ImportCommand: ParsableCommand {
             return try open.context.performAndWait { try show(try plan(document, into: open.context, importer)) }
         }
         if isNew { return try importIntoNewStore(at: store, document, model, importer) }
-        let open = try OpenStore(url: store, model: model, isReadOnly: dryRun)
+        let open = try OpenStore(url: store, model: model, isReadOnly: dryRun, modelPath: source.model)
         try open.context.performAndWait {
             let plan = try plan(document, into: open.context, importer)
             guard !dryRun else { return try show(plan) }
@@ -201,7 +201,7 @@ struct ImportCommand: ParsableCommand {
             try StandardOutput.requireOpen()
             return try report(try restore())
         }
-        try report(try backup.protecting(OpenStore(url: store, model: model), restore))
+        try report(try backup.protecting(OpenStore(url: store, model: model, modelPath: source.model), restore))
     }
 
     // MARK: - Output

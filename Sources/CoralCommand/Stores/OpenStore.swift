@@ -22,7 +22,8 @@ struct OpenStore {
     /// Throws `CommandError` and errors of Core Data's.
     init(path: String, model source: ModelSource, isReadOnly: Bool = true) throws {
         let url = try Self.file(at: path)
-        try self.init(url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly)
+        try self.init(
+            url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly, modelPath: source.model)
     }
 
     /// The location of a store's file. Throws `CommandError` if there is none, or if it is a device or a pipe.
@@ -50,9 +51,12 @@ struct OpenStore {
     /// Opens a store as `init(path:model:isReadOnly:)` does. For writing it is opened only if the change can be
     /// reported, because opening already writes to its file.
     ///
-    /// - Parameter options: Additional Core Data options.
+    /// - Parameters:
+    ///   - options: Additional Core Data options.
+    ///   - modelPath: The path of the model, if it was given, for the error of a store that does not fit.
     init(
-        url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, options additional: [AnyHashable: Any] = [:]
+        url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, options additional: [AnyHashable: Any] = [:],
+        modelPath: String? = nil
     ) throws {
         if !isReadOnly { try StandardOutput.requireOpen() }
         // The companion files are beside the file, not beside a link to it.
@@ -76,7 +80,7 @@ struct OpenStore {
             store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
-            throw CommandError(OpenStore.mismatch(of: model, with: metadata, at: url))
+            throw CommandError(OpenStore.mismatch(of: model, with: metadata, at: url, modelPath: modelPath))
         }
         held = isReadOnly ? try StoreSnapshot(of: coordinator) : nil
         if let held {
@@ -100,15 +104,22 @@ struct OpenStore {
         }
     #endif
 
-    /// The entities in which a model and a store differ, as a sentence.
+    /// The entities in which a model and a store differ, and the command that migrates the store, if the model is another
+    /// version of the store's: if they have an entity in common.
     private static func mismatch(
-        of model: NSManagedObjectModel, with metadata: [String: Any], at url: URL
+        of model: NSManagedObjectModel, with metadata: [String: Any], at url: URL, modelPath: String?
     ) -> String {
         let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
         let given = model.entityVersionHashesByName
         let different = Set(stored.keys).union(given.keys).filter { stored[$0] != given[$0] }.sorted()
         let names = different.prefix(5).joined(separator: ", ") + (different.count > 5 ? ", …" : "")
-        return "\(url.path) was written with another model, which differs in \(names)."
+        guard !Set(stored.keys).isDisjoint(with: given.keys) else {
+            return "\(url.path) was written with another model, which differs in \(names)."
+        }
+        let path = modelPath.map { ShellWord.quoted($0) } ?? "MODEL"
+        return
+            "\(url.path) was written with another version of the model, which differs in \(names). Migrate it first: "
+            + "coral migrate \(ShellWord.quoted(url.path)) --to \(path)"
     }
 
     /// The entity with a name.

@@ -2,7 +2,7 @@ import Foundation
 import ModelFiles
 import PredicateLanguage
 
-/// Reads compiled mapping models, and finds them in bundles.
+/// Reads mapping models, and finds compiled ones in bundles.
 enum MappingModelFiles {
     /// - Throws: `CocoaError.fileReadCorruptFile` or `.fileReadNoSuchFile`, with the reason in its description.
     static func entityMappings(at url: URL) throws -> [NSEntityMapping] {

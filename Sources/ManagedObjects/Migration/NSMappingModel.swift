@@ -21,7 +21,8 @@ open class NSMappingModel: NSObject {
     /// Creates a mapping model without mappings.
     public override init() {}
 
-    /// Reads a compiled mapping model (`.cdm`). Nil if there is none, or it cannot be read; ``mappingModel(contentsOf:)``
+    /// Reads a compiled mapping model (`.cdm`); as an addition to Core Data also a source (`.xcmappingmodel`), with its two
+    /// models in the project's folders or in the file itself. Nil if there is none, or it cannot be read; ``mappingModel(contentsOf:)``
     /// throws the reason.
     public convenience init?(contentsOf url: URL?) {
         guard let url, let read = try? MappingModelFiles.entityMappings(at: url) else { return nil }
@@ -29,7 +30,7 @@ open class NSMappingModel: NSObject {
         mappings = read
     }
 
-    /// Reads a compiled mapping model as ``init(contentsOf:)`` does: an addition to Core Data's API, which throws the
+    /// Reads a mapping model as ``init(contentsOf:)`` does: an addition to Core Data's API, which throws the
     /// reason of a failure.
     ///
     /// - Throws: `CocoaError.fileReadCorruptFile` or `.fileReadNoSuchFile`, with the reason in its description.

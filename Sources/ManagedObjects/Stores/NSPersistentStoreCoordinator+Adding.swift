@@ -147,8 +147,9 @@ extension NSPersistentStoreCoordinator {
         guard !isFitting(store), let metadata = store.metadata else { return }
         throw CocoaError(
             .persistentStoreIncompatibleVersionHash,
-            "The store was written with another version of the model. Add it with the option "
-                + "NSMigratePersistentStoresAutomaticallyOption, or open it with the model that it was written with.",
+            "The store was written with another version of the model. Migrate it by adding it with the options "
+                + "NSMigratePersistentStoresAutomaticallyOption and NSInferMappingModelAutomaticallyOption, or with the command "
+                + "`coral migrate \(store.url?.path ?? "STORE") --to MODEL`; or open it with the model that it was written with.",
             url: store.url,
             userInfo: [
                 "metadata": metadata,

@@ -2,7 +2,8 @@ import Foundation
 import KeyedArchives
 import PredicateLanguage
 
-/// Reads compiled mapping models (`.cdm`): archives of `NSMappingModel`. No class of the archive is instantiated.
+/// Reads and writes compiled mapping models (`.cdm`): archives of `NSMappingModel`. No class of the archive is
+/// instantiated.
 public enum MappingArchive {
     /// How the objects of a source entity become objects of a destination entity.
     public struct Entity: Sendable {
@@ -36,10 +37,14 @@ public enum MappingArchive {
         case expression(ExpressionNode)
     }
 
-    /// Reads the entity mappings of a file, in order.
+    /// Reads the entity mappings of a file, in order: of a compiled mapping model, or of a source (`.xcmappingmodel`) as it
+    /// is compiled.
     ///
-    /// - Throws: ``ModelError`` if the file cannot be read or is no compiled mapping model.
+    /// - Throws: ``ModelError`` if the file cannot be read or is no mapping model.
     public static func read(at url: URL) throws -> [Entity] {
+        if url.pathExtension.lowercased() == "xcmappingmodel" || url.lastPathComponent == "xcmapping.xml" {
+            return try MappingSource(contentsOf: url).compiled()
+        }
         let data: Data
         do {
             data = try Data(contentsOf: url)
@@ -57,6 +62,19 @@ public enum MappingArchive {
             throw ModelError(.unknownFormat, "The archive contains no mapping model.")
         }
         return try (root.object("NSEntityMappings")?.members ?? []).compactMap { $0 }.map(entity)
+    }
+
+    /// Whether the mappings were made for two versions: each has the version hashes of its entities.
+    public static func fits(
+        _ mappings: [Entity], from source: [String: Data], to destination: [String: Data]
+    ) -> Bool {
+        func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
+            name.map { hash != nil && hashes[$0] == hash } ?? true
+        }
+        return !mappings.isEmpty
+            && mappings.allSatisfy {
+                fits($0.sourceName, $0.sourceHash, source) && fits($0.destinationName, $0.destinationHash, destination)
+            }
     }
 
     private static func entity(_ object: ArchivedObject) throws -> Entity {

@@ -40,9 +40,11 @@ public struct ModelMatch: Sendable {
         pairs(old.map { ($0.name, $0.renamingIdentifier) }, new.map { ($0.name, $0.renamingIdentifier) })
     }
 
-    private typealias Part = (name: String, identifier: String?)
+    /// A name and a renaming identifier.
+    package typealias Part = (name: String, identifier: String?)
 
-    private static func pairs(_ old: [Part], _ new: [Part]) -> [Pair] {
+    /// Matches the parts of two lists.
+    package static func pairs(_ old: [Part], _ new: [Part]) -> [Pair] {
         var matched: [String: String] = [:]
         var free = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let oldByCanonicalName = Dictionary(

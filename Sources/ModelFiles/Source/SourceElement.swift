@@ -5,12 +5,14 @@ import KeyedArchives
     import FoundationXML  // because outside Apple's platforms XMLParser is in a module of its own
 #endif
 
-/// An element of a source model's XML, with its line.
+/// An element of the XML of a source model or mapping model, with its line.
 final class SourceElement {
     let name: String
     let attributes: [String: String]
     let line: Int
     var children: [SourceElement] = []
+    /// The text between the tags.
+    fileprivate(set) var text = ""
 
     init(name: String, attributes: [String: String], line: Int) {
         self.name = name
@@ -24,9 +26,9 @@ final class SourceElement {
     }
 }
 
-/// Parses XML to a tree of elements. Text between tags is ignored.
+/// Parses XML to a tree of elements.
 final class SourceElementReader: NSObject, XMLParserDelegate {
-    /// The maximum depth. Source models nest five levels deep.
+    /// The maximum depth. Source models nest five levels deep, property lists in mapping models eight.
     private static let depthLimit = 32
 
     private var open: [SourceElement] = []
@@ -78,6 +80,10 @@ final class SourceElementReader: NSObject, XMLParserDelegate {
         _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?
     ) {
         _ = open.popLast()
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) {
+        open.last?.text += string
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {

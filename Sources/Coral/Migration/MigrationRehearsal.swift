@@ -1,0 +1,126 @@
+import CoreData
+
+/// Tries a migration on a copy of a store, and examines the rows beforehand. The store is not changed.
+///
+///     let rehearsal = MigrationRehearsal(try ProgressiveMigration(toModelAt: modelURL))
+///     let result = try rehearsal.run(onStoreAt: storeURL)
+///     for finding in result.findings { print(finding.count, finding.entity, finding.message) }
+///
+/// Rows are examined before steps that are inferred, repaired or impossible. A mapping model decides itself what becomes of
+/// the rows: its steps are only tried.
+public struct MigrationRehearsal: Sendable {
+    /// The migration.
+    public let migration: ProgressiveMigration
+    /// The number of URIs that a finding contains.
+    public var exampleLimit = 20
+
+    /// A rehearsal of a migration.
+    public init(_ migration: ProgressiveMigration) { self.migration = migration }
+
+    /// The result of a rehearsal.
+    public struct Result: Sendable {
+        /// The steps. An impossible one is the last.
+        public var steps: [MigrationStep]
+        /// What was found in the rows, step by step: first what stops the migration.
+        public var findings: [MigrationFinding]
+        /// Why the migration fails; nil if it succeeds.
+        public var failure: String?
+        /// The time that the steps took, in seconds.
+        public var duration: TimeInterval
+        /// The number of objects after the steps that were made.
+        public var objectCount: Int
+
+        /// Whether the migration would succeed.
+        public var isPossible: Bool { failure == nil }
+    }
+
+    /// Makes the steps on a copy in the temporary folder, as far as possible.
+    ///
+    /// Progress counts thousandths of steps. Cost: the disk space of two copies of the store; each object of entities that
+    /// change is loaded once for each step.
+    ///
+    /// - Throws: ``MigrationError`` if the store's version is not known or a repair does not fit, Core Data's errors if the
+    ///   store cannot be read, and `CocoaError.userCancelled`.
+    public func run(onStoreAt url: URL, progress: Progress? = nil) throws -> Result {
+        for repair in migration.repairs { try repair.requireProperties(in: migration.versions.map(\.model)) }
+        var result = Result(
+            steps: try migration.steps(forStoreAt: url), findings: [], failure: nil, duration: 0, objectCount: 0)
+        guard !result.steps.isEmpty else { return result }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "coral-rehearsal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var current = folder.appendingPathComponent(url.lastPathComponent)
+        try StepExecution.copy(url, to: current, model: migration.destination.model)
+        let execution = StepExecution(migration: migration, folder: folder, progress: progress)
+        progress?.begin(result.steps.count * 1000)
+        for (index, step) in result.steps.enumerated() {
+            try execution.deduplicate(current, before: step)
+            let findings = try findings(of: step, inStoreAt: current, progress)
+            result.findings += findings
+            result.failure = failure(of: step, findings)
+            if result.failure != nil { return result }
+            let start = Date()
+            do {
+                current = try execution.run(
+                    step, at: current, to: execution.place(of: index, named: url.lastPathComponent))
+            } catch let error as CocoaError where error.code == .userCancelled {
+                throw error
+            } catch {
+                result.failure =
+                    "The step from \"\(step.source.name)\" to \"\(step.destination.name)\" fails. "
+                    + (error as NSError).localizedDescription
+                return result
+            }
+            result.duration += Date().timeIntervalSince(start)
+            progress?.completedUnitCount = Int64(index + 1) * 1000
+        }
+        result.objectCount = try Self.objectCount(ofStoreAt: current, migration.destination.model)
+        return result
+    }
+
+    private func failure(of step: MigrationStep, _ findings: [MigrationFinding]) -> String? {
+        if !step.obstacles.isEmpty { return step.error.message }
+        guard findings.contains(where: \.isBreaking) else { return nil }
+        return
+            "The step from \"\(step.source.name)\" to \"\(step.destination.name)\" fails because of the rows that were found."
+    }
+
+    private func findings(
+        of step: MigrationStep, inStoreAt url: URL, _ progress: Progress?
+    ) throws -> [MigrationFinding] {
+        if case .mapping = step.kind { return [] }
+        let model = step.source.model.keepingStoredArchives()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
+        )
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        let findings = try context.performAndWait {
+            defer { context.reset() }
+            return try RowRehearsal(
+                step: step, repairs: migration.repairs, context: context, model: model, limit: exampleLimit,
+                progress: progress
+            ).findings()
+        }
+        try coordinator.remove(store)
+        return findings
+    }
+
+    private static func objectCount(ofStoreAt url: URL, _ model: NSManagedObjectModel) throws -> Int {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
+        )
+        defer { try? coordinator.remove(store) }
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return try context.performAndWait {
+            try model.entities.filter { $0.superentity == nil }.reduce(0) {
+                try $0 + context.count(for: NSFetchRequest<NSFetchRequestResult>(entityName: $1.name ?? ""))
+            }
+        }
+    }
+}

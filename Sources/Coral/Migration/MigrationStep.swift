@@ -1,0 +1,71 @@
+import CoreData
+
+/// A step of a migration, from one version of a model to a later one.
+public struct MigrationStep: Sendable {
+    /// How a step migrates.
+    public enum Kind: Sendable {
+        /// Core Data infers what to do: lightweight migration.
+        case inferred
+        /// A mapping model of the two versions says what to do.
+        case mapping(MigrationMapping)
+        /// As inferred, but for the properties of the repairs.
+        case repaired
+        /// The step cannot be inferred, and there is no mapping model.
+        case impossible([MigrationObstacle])
+    }
+
+    /// The version before.
+    public let source: ModelVersion
+    /// The version after.
+    public let destination: ModelVersion
+    /// How the step migrates.
+    public let kind: Kind
+
+    /// The obstacles of an impossible step; none for other steps.
+    public var obstacles: [MigrationObstacle] {
+        if case .impossible(let obstacles) = kind { obstacles } else { [] }
+    }
+}
+
+/// A reason why a migration cannot be inferred.
+public struct MigrationObstacle: Sendable, Hashable {
+    /// The entity of the newer version.
+    public var entity: String
+    /// The property of the newer version; nil if the obstacle concerns the entity.
+    public var property: String?
+    /// The reason, in sentences.
+    public var reason: String
+
+    /// The obstacles between two models, by Core Data's inference; none if the migration can be inferred.
+    static func obstacles(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
+        -> [MigrationObstacle]
+    {
+        do {
+            _ = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
+            return []
+        } catch {
+            let error = error as NSError
+            let details = error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? [error]
+            return details.map { MigrationObstacle($0 as NSError) }
+        }
+    }
+
+    init(entity: String, property: String?, reason: String) {
+        self.entity = entity
+        self.property = property
+        self.reason = reason
+    }
+
+    private init(_ error: NSError) {
+        entity = error.userInfo["entity"] as? String ?? ""
+        property = error.userInfo["property"] as? String
+        reason = error.userInfo["reason"] as? String ?? error.localizedDescription
+    }
+}
+
+extension MigrationObstacle: CustomStringConvertible {
+    public var description: String {
+        let place = [entity.isEmpty ? nil : entity, property].compactMap { $0 }.joined(separator: ".")
+        return place.isEmpty ? reason : "\(place): \(reason)"
+    }
+}

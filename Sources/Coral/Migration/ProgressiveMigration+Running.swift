@@ -1,0 +1,59 @@
+import CoreData
+
+extension ProgressiveMigration {
+    /// Migrates a store. A single inferred step is Core Data's own lightweight migration of the store. Other migrations run
+    /// on a copy beside the store, which replaces it when all steps are complete: on an error the store is unchanged.
+    ///
+    /// The UUID and the program's own metadata are kept; with this package's engine also the primary keys, and with them
+    /// the URIs of objects. A mapping model whose policies are classes of a program needs these classes.
+    ///
+    /// - Parameters:
+    ///   - url: The store. No one else may have it open.
+    ///   - output: Where the migrated store is created; nil to replace the store.
+    ///   - occupant: What the output may replace.
+    ///   - progress: Counts thousandths of steps, and can cancel a step that is not a lightweight migration.
+    /// - Returns: The steps; none if the store already has the destination's version and nothing was done.
+    /// - Throws: ``MigrationError`` if a step is not possible or a repair does not fit, Core Data's errors, those of
+    ///   policies, and `CocoaError.userCancelled`.
+    @discardableResult
+    public func migrateStore(
+        at url: URL, to output: URL? = nil, replacing occupant: StoreCreation.Occupant = .nothing,
+        progress: Progress? = nil
+    ) throws -> [MigrationStep] {
+        let steps = try possibleSteps(forStoreAt: url)
+        if steps.isEmpty, output == nil { return [] }
+        if steps.count == 1, case .inferred = steps[0].kind, repairs.isEmpty, output == nil {
+            progress?.begin(1000)
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            if try StepExecution.migrateInPlace(url, to: steps[0].destination.model) {
+                progress?.completedUnitCount = 1000
+                return steps
+            }
+        }
+        let draft = try StoreDraft(at: output ?? url, model: destination.model)
+        let copy = try draft.copy(of: url, isLocked: output == nil)
+        let execution = StepExecution(migration: self, folder: draft.workFolder, progress: progress)
+        try execution.run(steps, from: copy, to: draft.url)
+        try draft.commit(replacing: output == nil ? .store : occupant)
+        return steps
+    }
+
+    /// The steps for a store, after all checks that need no rows.
+    func possibleSteps(forStoreAt url: URL) throws -> [MigrationStep] {
+        for repair in repairs { try repair.requireProperties(in: versions.map(\.model)) }
+        let steps = try steps(forStoreAt: url)
+        guard let last = steps.last, !last.obstacles.isEmpty else { return steps }
+        throw last.error
+    }
+}
+
+extension MigrationStep {
+    /// The error of an impossible step.
+    var error: MigrationError {
+        MigrationError(
+            .impossibleStep,
+            "The migration from \"\(source.name)\" to \"\(destination.name)\" cannot be inferred, and there is no mapping model. "
+                + obstacles.prefix(5).map(\.description).joined(separator: " ")
+                + (obstacles.count > 5 ? " …" : ""))
+    }
+}

@@ -1,0 +1,164 @@
+import CoreData
+import ModelFiles
+
+/// Migrates a store of any version of a model to a later version, over the versions between where that is necessary.
+///
+///     let migration = try ProgressiveMigration(toModelAt: modelURL)          // Notes.momd, with all versions
+///     print(try migration.steps(forStoreAt: storeURL).count)
+///     try migration.migrateStore(at: storeURL)
+///
+/// A step is made with a mapping model if there is one for its versions, else by inference. Consecutive steps that can all
+/// be inferred become one, if that gives the same objects: if no property loses its values or gets another default value
+/// on the way.
+public struct ProgressiveMigration: Sendable {
+    /// The version to migrate to.
+    public let destination: ModelVersion
+    /// The versions in order, from the oldest to the destination.
+    public let versions: [ModelVersion]
+    /// The versions after the destination.
+    private let laterVersions: [ModelVersion]
+    /// Mapping models; those whose version hashes are equal to those of two versions are used.
+    public var mappings: [MigrationMapping] = []
+    /// Repairs for rows and properties that would stop the migration.
+    public var repairs: [MigrationRepair] = []
+
+    /// A migration to a version.
+    ///
+    /// - Parameters:
+    ///   - destination: The version to migrate to.
+    ///   - through: The other versions in order, the oldest first. Those after the destination are ignored.
+    public init(to destination: ModelVersion, through: [ModelVersion] = []) {
+        self.destination = destination
+        let last = through.firstIndex { $0.isEqual(to: destination) } ?? through.endIndex
+        versions = through[..<last] + [destination]
+        laterVersions = Array(through[last...].dropFirst())
+    }
+
+    /// A migration to the model in a file; of a file with several versions to the current one, through the others.
+    ///
+    /// - Parameters:
+    ///   - url: The model: a `.momd` or `.mom`; with this package's engine also an `.xcdatamodeld` or `.xcdatamodel`.
+    ///   - through: Files or folders with the other versions, in order; the versions in one of them are in the order of
+    ///     their names. Empty for the versions in the file itself.
+    /// - Throws: ``MigrationError`` if a model cannot be read.
+    public init(toModelAt url: URL, through: [URL] = []) throws {
+        let destination = try ModelVersion.version(at: url)
+        let others = through.isEmpty ? [Self.bundle(of: url)] : through
+        let versions = try others.flatMap(ModelVersion.versions(at:))
+        let same = versions.first { $0.isEqual(to: destination) }
+        self.init(to: same ?? destination, through: versions)
+    }
+
+    /// The bundle of all versions that a file is in.
+    private static func bundle(of url: URL) -> URL {
+        let folder = url.deletingLastPathComponent()
+        return ["momd", "xcdatamodeld"].contains(folder.pathExtension.lowercased()) ? folder : url
+    }
+
+    // MARK: - Steps
+
+    /// The steps from the version of a store; none if it already has the version to migrate to. An impossible step is the
+    /// last.
+    ///
+    /// - Throws: ``MigrationError`` if the store's version is not known, later than the destination or one of another model that
+    ///   has no entity of this one, and Core Data's
+    ///   errors if the store cannot be read. Cost: the version hashes of all versions, and an inference for each step.
+    public func steps(forStoreAt url: URL) throws -> [MigrationStep] {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+        if destination.fits(metadata) { return [] }
+        if let version = versions.last(where: { $0.fits(metadata) }) { return try steps(from: version) }
+        if let later = laterVersions.last(where: { $0.fits(metadata) }) {
+            throw MigrationError(
+                .laterVersion,
+                "\(url.path) was written with the version \"\(later.name)\", which is later than \"\(destination.name)\": stores "
+                    + "cannot be migrated backwards.")
+        }
+        guard let own = StoredModel.model(ofStoreAt: url), own.fits(metadata) else {
+            throw MigrationError(
+                .missingSourceVersion,
+                "\(url.path) was written with a version of the model that is not among the given ones, and does not contain "
+                    + "its model. Give that version, too.")
+        }
+        let correspondence = ModelCorrespondence(from: own.model, to: destination.model)
+        guard own.model.entities.isEmpty || !correspondence.sourceEntities.isEmpty else {
+            throw MigrationError(
+                .otherModel,
+                "\(url.path) was written with another model: it has no entity of \"\(destination.name)\", and a migration "
+                    + "would remove all objects.")
+        }
+        return try steps(from: own)
+    }
+
+    /// The steps from a version, which need not be one of ``versions``. An impossible step is the last.
+    public func steps(from source: ModelVersion) throws -> [MigrationStep] {
+        let table = VersionTable(versions, mappings: mappings)
+        guard let start = versions.lastIndex(where: { $0.isEqual(to: source) }) else {
+            return stepsFromUnknown(source)
+        }
+        let end = versions.count - 1
+        let found = VersionPath.steps(from: start, to: end, isMapped: table.isMapped, isInferred: table.isInferred)
+        guard let found else {
+            // The steps between consecutive versions, up to the first that is not possible.
+            var steps: [MigrationStep] = []
+            for index in start..<end {
+                steps.append(step(from: versions[index], to: versions[index + 1]))
+                if !steps[steps.count - 1].obstacles.isEmpty { break }
+            }
+            return steps
+        }
+        let isDirect =
+            found.count > 1 && found.allSatisfy { !$0.isMapped } && table.isInferred(from: start, to: end)
+            && ModelCorrespondence.isDirect(through: versions[start...].map(\.model))
+        if isDirect { return [step(from: versions[start], to: versions[end])] }
+        return found.map { step(from: versions[$0.from], to: versions[$0.to]) }
+    }
+
+    /// The place of the version among the others is not known: it migrates directly if it can, else to the oldest version
+    /// from which the destination can be reached.
+    private func stepsFromUnknown(_ source: ModelVersion) -> [MigrationStep] {
+        let direct = step(from: source, to: destination)
+        if direct.obstacles.isEmpty { return [direct] }
+        let all = [source] + versions
+        let table = VersionTable(all, mappings: mappings)
+        let found = VersionPath.steps(
+            from: 0, to: all.count - 1, isMapped: table.isMapped, isInferred: table.isInferred)
+        return found?.map { step(from: all[$0.from], to: all[$0.to]) } ?? [direct]
+    }
+
+    private func step(from source: ModelVersion, to destination: ModelVersion) -> MigrationStep {
+        func step(_ kind: MigrationStep.Kind) -> MigrationStep {
+            MigrationStep(source: source, destination: destination, kind: kind)
+        }
+        let hashes = (source.model.entityVersionHashesByName, destination.model.entityVersionHashesByName)
+        if let mapping = mappings.first(where: { $0.fits(from: hashes.0, to: hashes.1) }) {
+            return step(.mapping(mapping))
+        }
+        let obstacles = MigrationObstacle.obstacles(from: source.model, to: destination.model)
+        if obstacles.isEmpty { return step(.inferred) }
+        if repairs.isEmpty { return step(.impossible(obstacles)) }
+        let left = RepairedMapping(source: source.model, destination: destination.model, repairs: repairs).obstacles()
+        return step(left.isEmpty ? .repaired : .impossible(left))
+    }
+}
+
+/// What is possible between the versions of a list.
+private struct VersionTable {
+    private let versions: [ModelVersion]
+    private let mappings: [MigrationMapping]
+    private let hashes: [[String: Data]]
+
+    init(_ versions: [ModelVersion], mappings: [MigrationMapping]) {
+        self.versions = versions
+        self.mappings = mappings
+        hashes = versions.map(\.model.entityVersionHashesByName)
+    }
+
+    func isMapped(from: Int, to: Int) -> Bool {
+        mappings.contains { $0.fits(from: hashes[from], to: hashes[to]) }
+    }
+
+    func isInferred(from: Int, to: Int) -> Bool {
+        MigrationObstacle.obstacles(from: versions[from].model, to: versions[to].model).isEmpty
+    }
+}

@@ -1,0 +1,166 @@
+import CoreData
+
+/// Runs the steps of a migration on a copy of a store.
+struct StepExecution {
+    let migration: ProgressiveMigration
+    /// The folder of the stores between the steps.
+    let folder: URL
+    let progress: Progress?
+
+    /// Migrates a copy; the result is a store at another location.
+    func run(_ steps: [MigrationStep], from copy: URL, to destination: URL) throws {
+        progress?.begin(steps.count * 1000)
+        var current = copy
+        for (index, step) in steps.enumerated() {
+            let next = index == steps.count - 1 ? destination : try place(of: index, named: copy.lastPathComponent)
+            current = try run(step, at: current, to: next)
+            progress?.completedUnitCount = Int64(index + 1) * 1000
+        }
+        guard current != destination else { return }
+        try Self.copy(current, to: destination, model: migration.destination.model)
+    }
+
+    /// Makes one step, in place where Core Data can do so.
+    ///
+    /// - Returns: The location of the result.
+    func run(_ step: MigrationStep, at current: URL, to next: URL) throws -> URL {
+        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+        try deduplicate(current, before: step)
+        let mapping: NSMappingModel
+        switch step.kind {
+        case .inferred:
+            if try Self.migrateInPlace(current, to: step.destination.model) { return current }
+            mapping = try NSMappingModel.inferredMappingModel(
+                forSourceModel: step.source.model, destinationModel: step.destination.model)
+        case .mapping(let given): mapping = given.model
+        case .repaired: mapping = try repairedMapping(of: step).mappingModel()
+        case .impossible: throw step.error
+        }
+        try migrate(current, to: next, step, mapping)
+        return next
+    }
+
+    /// A location for the result of a step.
+    func place(of index: Int, named name: String) throws -> URL {
+        let folder = folder.appendingPathComponent("step\(index + 1)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.appendingPathComponent(name)
+    }
+
+    func repairedMapping(of step: MigrationStep) -> RepairedMapping {
+        RepairedMapping(
+            source: step.source.model, destination: step.destination.model, repairs: migration.repairs)
+    }
+
+    // MARK: - Migration
+
+    /// Migrates a store by Core Data's lightweight migration. Returns false if Core Data does not find the store's model.
+    static func migrateInPlace(_ url: URL, to model: NSManagedObjectModel) throws -> Bool {
+        var options = StoredModel.options(keepingJournalOf: url)
+        options[NSMigratePersistentStoresAutomaticallyOption] = true
+        options[NSInferMappingModelAutomaticallyOption] = true
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        do {
+            let store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            try coordinator.remove(store)
+            return true
+        } catch let error as CocoaError where error.errorCode == NSMigrationMissingSourceModelError {
+            return false
+        }
+    }
+
+    private func migrate(_ source: URL, to destination: URL, _ step: MigrationStep, _ mapping: NSMappingModel) throws {
+        let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
+        manager.usesStoreSpecificMigrationManager = false
+        let options = StoredModel.options(keepingJournalOf: source)
+        let watch = progress.map { MigrationWatch(manager, progress: $0) }
+        defer { watch?.stop() }
+        try manager.migrateStore(
+            from: source, sourceType: NSSQLiteStoreType, options: options, with: mapping, toDestinationURL: destination,
+            destinationType: NSSQLiteStoreType, destinationOptions: options)
+        try keepIdentifier(of: source, in: destination)
+    }
+
+    /// The store keeps its UUID, so that URIs and references refer to it.
+    private func keepIdentifier(of source: URL, in destination: URL) throws {
+        func metadata(_ url: URL) throws -> [String: Any] {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: NSSQLiteStoreType, at: url, options: nil)
+        }
+        var changed = try metadata(destination)
+        changed[NSStoreUUIDKey] = try metadata(source)[NSStoreUUIDKey]
+        try NSPersistentStoreCoordinator.setMetadata(
+            changed, forPersistentStoreOfType: NSSQLiteStoreType, at: destination, options: nil)
+    }
+
+    /// Copies a store with its log and its large values.
+    static func copy(_ source: URL, to destination: URL, model: NSManagedObjectModel) throws {
+        try FileManager.default.createDirectory(
+            at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: destination, destinationOptions: nil, withPersistentStoreFrom: source, sourceOptions: nil,
+            ofType: NSSQLiteStoreType)
+    }
+
+    // MARK: - Duplicates
+
+    /// Merges the duplicates of the repairs whose properties both versions of a step have. A repair that has been made is
+    /// made again before the next step without finding any.
+    func deduplicate(_ url: URL, before step: MigrationStep) throws {
+        let correspondence = ModelCorrespondence(from: step.source.model, to: step.destination.model)
+        var keys: [String: [String]] = [:]
+        for repair in migration.repairs {
+            guard case .deduplicate(let names) = repair.rule,
+                let after = step.destination.model.entitiesByName[repair.entity],
+                let before = correspondence.source(of: after), let entity = before.name
+            else { continue }
+            let found = correspondence.properties(from: before, to: after)
+            let sources = names.compactMap { found[$0] }
+            if sources.count == names.count { keys[entity] = sources }
+        }
+        guard !keys.isEmpty else { return }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: step.source.model.keepingStoredArchives())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: StoredModel.options(keepingJournalOf: url))
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        try context.performAndWait {
+            var identity = ImportIdentity(keys: keys, usesUniquenessConstraints: false)
+            identity.usesDeclaredKeys = false
+            var deduplicator = Deduplicator(context, identity: identity)
+            deduplicator.entities = keys.keys.sorted()
+            try deduplicator.plan().apply()
+            if context.hasChanges { try context.save() }
+            context.reset()
+        }
+        try coordinator.remove(store)
+    }
+}
+
+/// Copies the progress of a migration manager, and cancels it.
+private final class MigrationWatch {
+    private let timer: any DispatchSourceTimer
+    private let queue = DispatchQueue(label: "coral.migration.progress")
+
+    init(_ manager: NSMigrationManager, progress: Progress) {
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        // Unsafe, because the methods that are used here may be called from any thread.
+        nonisolated(unsafe) let manager = manager
+        let done = progress.completedUnitCount
+        timer.setEventHandler {
+            if progress.isCancelled { manager.cancelMigrationWithError(CocoaError(.userCancelled)) }
+            progress.completedUnitCount = done + Int64(manager.migrationProgress * 999)
+        }
+        timer.schedule(deadline: .now() + 0.1, repeating: 0.1)
+        timer.resume()
+    }
+
+    func stop() {
+        timer.cancel()
+        // Waits for a call in progress.
+        queue.sync {}
+    }
+}

@@ -1,0 +1,20 @@
+import Coral
+import ModelFiles
+
+/// Mapping models, from files and folders.
+enum MappingFiles {
+    static func isMapping(_ url: URL) -> Bool { ["cdm", "xcmappingmodel"].contains(url.pathExtension.lowercased()) }
+
+    /// The mapping models directly in a folder, sorted by name; none if it cannot be listed.
+    ///
+    /// Throws `ModelError` if one cannot be read.
+    static func read(in folder: URL) throws -> [VersionMigrations.Mapping] {
+        let members = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return try (members ?? []).filter(isMapping).sorted { $0.path < $1.path }.map(read(at:))
+    }
+
+    /// One mapping model. Throws `ModelError` if it cannot be read.
+    static func read(at url: URL) throws -> VersionMigrations.Mapping {
+        (url.deletingPathExtension().lastPathComponent, try MappingArchive.read(at: url))
+    }
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+import AtomicFiles
+import Coral
+
+/// `coral migrate`: migrates a store to another version of its model.
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Migrates a store to a later version of its model. Writes to the store.",
+        discussion: """
+            The migration is tried on a copy first, and the rows are examined: which ones would make it fail, and what \
+            it removes. If it would fail, the store is not changed. A backup of the store is made before.
+
+            Of an .xcdatamodeld or .momd the current version is the one to migrate to, and the others are the versions \
+            between; --through gives other versions, in order. A step between two versions is made with a mapping model \
+            of --mapping if there is one, else by inference.
+
+            What the rows do not allow is repaired on request: --fill gives objects without a value of a required \
+            attribute a value, --deduplicate merges objects with equal values, --convert converts values to the \
+            attribute's new type. Values that cannot be converted are an error, unless --convert says: clamp for the \
+            nearest number, clear for no value, or =VALUE for another value.
+
+            The exit code of --dry-run is 0 if the migration would work and nothing is to be said, 2 if it would work \
+            and values or objects are removed or changed, and 1 if it would fail.
+
+            EXAMPLES:
+              coral migrate Notes.sqlite --to Notes.xcdatamodeld --dry-run
+              coral migrate Notes.sqlite --to Notes.momd --mapping Notes1to2.cdm
+              coral migrate Notes.sqlite --to 'Notes 3.xcdatamodel' --through 'Notes 2.xcdatamodel' -o New.sqlite
+              coral migrate Notes.sqlite --to Notes.momd --fill Note.colour=white --deduplicate Tag=name \
+            --convert Note.count=clamp
+            """)
+
+    @Argument(help: "The store. It is changed, unless --output or --dry-run is given.", completion: Completion.stores)
+    var store: String
+
+    @Option(
+        name: .long, help: ArgumentHelp("The model to migrate to, or a store with that model.", valueName: "model"),
+        completion: Completion.models)
+    var to: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The versions between: a model, or a folder of models.", valueName: "models"),
+        completion: Completion.models)
+    var through: [String] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("A mapping model (.cdm, .xcmappingmodel).", valueName: "path"),
+        completion: .file(extensions: ["cdm", "xcmappingmodel"]))
+    var mapping: [String] = []
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Create the migrated store here.", valueName: "file"),
+        completion: Completion.stores)
+    var output: String?
+
+    @Flag(name: .long, help: "Replace an existing output without asking.")
+    var force = false
+
+    @OptionGroup(title: "Repairs") var repairs: MigrationRepairOptions
+
+    @Flag(name: .long, help: "Try the migration on a copy, and change nothing.")
+    var dryRun = false
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var backup: BackupOption
+
+    func validate() throws {
+        if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
+    }
+
+    func run() throws {
+        let url = try OpenStore.file(at: store).withoutLinks
+        if let output, !dryRun {
+            let models = ([to] + through + mapping).map { URL(fileURLWithPath: $0) }
+            try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)
+        }
+        let migration = try chosenMigration(of: url)
+        let result = try Work.run("Rehearsing", noun: nil) {
+            try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
+        }
+        var report = MigrationReport(result, store: store, to: migration.destination.name)
+        if dryRun || !result.isPossible {
+            try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
+            if let failure = result.failure {
+                StandardError.write("coral: \(failure)\(Self.hint(for: result))\n")
+                throw CommandStatus.failure.exitCode
+            }
+            if !result.findings.isEmpty { throw CommandStatus.findings.exitCode }
+            return
+        }
+        if result.steps.isEmpty, output == nil { return try show(report) }
+        if !json { try StandardOutput.write(report.text) }
+        try StandardOutput.requireOpen()
+        try migrate(url, migration, result)
+        report.isMigrated = true
+        try show(report)
+    }
+
+    private func migrate(_ url: URL, _ migration: ProgressiveMigration, _ result: MigrationRehearsal.Result) throws {
+        if let output {
+            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
+            let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
+            _ = try Work.run("Migrating", noun: nil) {
+                try migration.migrateStore(
+                    at: url, to: URL(fileURLWithPath: output), replacing: occupant, progress: $0)
+            }
+            return
+        }
+        let model = result.steps.first?.source.model ?? migration.destination.model
+        try backup.protecting(storeAt: url, model: model) {
+            _ = try Work.run("Migrating", noun: nil) { try migration.migrateStore(at: url, progress: $0) }
+        }
+    }
+
+    /// The reason why a mapping model with classes of a program fails here.
+    private static func hint(for result: MigrationRehearsal.Result) -> String {
+        let needsClasses = result.steps.contains { step in
+            guard case .mapping(let mapping) = step.kind else { return false }
+            return (mapping.model.entityMappings ?? []).contains { $0.entityMigrationPolicyClassName?.isEmpty == false }
+        }
+        return needsClasses
+            ? " Migration policies are classes of the program, which this command does not have: use ProgressiveMigration in the "
+                + "program." : ""
+    }
+
+    private func show(_ report: MigrationReport) throws {
+        try json ? JSONOutput.report(report) : StandardOutput.report(report.conclusion)
+    }
+
+    private func chosenMigration(of store: URL) throws -> ProgressiveMigration {
+        let target = URL(fileURLWithPath: to)
+        guard FileManager.default.fileExists(atPath: target.path) else {
+            throw CommandError("There is no model or store at \(to).")
+        }
+        let between = try through.map { path in
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw CommandError("There is no model at \(path).")
+            }
+            return URL(fileURLWithPath: path)
+        }
+        var migration: ProgressiveMigration
+        if ModelSource.isModelFile(target) {
+            migration = try ProgressiveMigration(toModelAt: target, through: between)
+        } else {
+            let name = target.deletingPathExtension().lastPathComponent
+            migration = ProgressiveMigration(
+                to: ModelVersion(name: name, model: try ModelSource.model(at: to)),
+                through: try between.flatMap(ModelVersion.versions(at:)))
+        }
+        migration.mappings = try mapping.map { path in
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw CommandError("There is no mapping model at \(path).")
+            }
+            return try MigrationMapping(contentsOf: URL(fileURLWithPath: path))
+        }
+        migration.repairs = try repairs.chosen()
+        return migration
+    }
+}

@@ -1,0 +1,107 @@
+import Coral
+
+/// The output of `coral migrate`.
+struct MigrationReport: Encodable {
+    struct Step: Encodable {
+        var from: String
+        var to: String
+        /// `inferred`, `mapping`, `repaired` or `impossible`.
+        var kind: String
+        /// The name of the mapping model.
+        var mapping: String?
+        var obstacles: [String]
+
+        init(_ step: MigrationStep) {
+            from = step.source.name
+            to = step.destination.name
+            obstacles = step.obstacles.map(\.description)
+            switch step.kind {
+            case .inferred: kind = "inferred"
+            case .mapping(let given): (kind, mapping) = ("mapping", given.name)
+            case .repaired: kind = "repaired"
+            case .impossible: kind = "impossible"
+            }
+        }
+
+        var text: String {
+            let way: String =
+                switch kind {
+                case "mapping": "by the mapping model \(mapping ?? "")"
+                case "repaired": "inferred, with repairs"
+                case "impossible": TextStyle.red.text("impossible")
+                default: kind
+                }
+            return "\(from) -> \(to): \(way)\n" + obstacles.map { "    \($0)\n" }.joined()
+        }
+    }
+
+    struct Finding: Encodable {
+        var code: String
+        var entity: String
+        var property: String?
+        var count: Int
+        var objects: [String]
+        var message: String
+        var isBreaking: Bool
+        var step: String
+
+        init(_ finding: MigrationFinding) {
+            code = finding.code.rawValue
+            entity = finding.entity
+            property = finding.property
+            count = finding.count
+            objects = finding.objects.map(\.absoluteString)
+            message = finding.message
+            isBreaking = finding.isBreaking
+            step = finding.step
+        }
+
+        var text: String {
+            let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
+            let number = "\(Quantity.grouped(count))×"
+            let style = isBreaking ? TextStyle.red : TextStyle.bold
+            let shown = objects.prefix(3).map(StoredName.shortened)
+            let more = count > shown.count ? ", …" : ""
+            return "\(style.text(number)) \(subject): \(message)\n    \(shown.joined(separator: ", "))\(more)\n"
+        }
+    }
+
+    var store: String
+    var to: String
+    var steps: [Step]
+    var findings: [Finding]
+    /// Why the migration fails; nil if it would succeed.
+    var failure: String?
+    /// How long the migration of the copy took, in seconds.
+    var seconds: Double
+    var objectCount: Int
+    var isMigrated = false
+
+    init(_ result: MigrationRehearsal.Result, store: String, to: String) {
+        self.store = store
+        self.to = to
+        steps = result.steps.map(Step.init)
+        findings = result.findings.map(Finding.init)
+        failure = result.failure
+        seconds = (result.duration * 1000).rounded() / 1000
+        objectCount = result.objectCount
+    }
+
+    /// The rehearsal.
+    var text: String {
+        guard !steps.isEmpty else { return conclusion }
+        var text = steps.map(\.text).joined() + findings.map(\.text).joined()
+        if failure == nil {
+            text += findings.isEmpty ? "The migration loses nothing" : "The migration works"
+            text += "; on a copy it took \(seconds < 0.1 ? "less than 0.1" : "\((seconds * 10).rounded() / 10)") s.\n"
+        }
+        return text
+    }
+
+    /// What was done.
+    var conclusion: String {
+        guard !steps.isEmpty else { return "\(store) has the version \"\(to)\" already.\n" }
+        return "Migrated \(Quantity.count(objectCount, "object")) to \"\(to)\" in "
+            + "\(Quantity.count(steps.count, "step")).\n"
+    }
+}

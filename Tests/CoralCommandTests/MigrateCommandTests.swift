@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+/// `coral migrate` and `coral model migrations`.
+@Suite struct MigrateCommandTests {
+    private let notes: NotesStore
+
+    init() throws { notes = try NotesStore() }
+
+    /// A bundle of versions: the store's own model, and others made of it by replacing text.
+    private func bundle(_ changes: [(name: String, change: (String) -> String)]) throws -> String {
+        let bundle = URL(fileURLWithPath: notes.file("Notes.xcdatamodeld"))
+        let source = try CommandRun("model", "convert", notes.path).output
+        var text = source
+        for (name, change) in [("Notes", { $0 })] + changes {
+            text = change(text)
+            let folder = bundle.appendingPathComponent("\(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: folder.appendingPathComponent("contents"))
+        }
+        return bundle.path
+    }
+
+    private func renamingTitle(_ text: String) -> String {
+        text.replacingOccurrences(
+            of: #"<attribute name="title""#, with: #"<attribute name="heading" elementID="title""#)
+    }
+
+    /// Without the price of items.
+    private func removingPrice(_ text: String) -> String {
+        text.components(separatedBy: "\n").filter { !$0.contains(#"<attribute name="price""#) }.joined(separator: "\n")
+    }
+
+    private func requiringSite(_ text: String) -> String {
+        text.replacingOccurrences(
+            of: #"<attribute name="name" optional="YES""#, with: #"<attribute name="name""#)
+    }
+
+    @Test func `a dry run says what would be done, and changes nothing`() throws {
+        let model = try bundle([("Notes 2", renamingTitle), ("Notes 3", removingPrice)])
+        let before = try notes.contents()
+        let run = try CommandRun("migrate", notes.path, "--to", model, "--dry-run")
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        #expect(run.output.hasPrefix("Notes -> Notes 3: inferred\n"))
+        #expect(run.output.contains("The migration loses nothing"))
+        #expect(try notes.contents() == before)
+    }
+
+    @Test func `a store is migrated, with a backup`() throws {
+        let model = try bundle([("Notes 2", renamingTitle)])
+        let run = try CommandRun("migrate", notes.path, "--to", model)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        #expect(run.output.hasSuffix("Migrated 6 objects to \"Notes 2\" in 1 step.\n"))
+        #expect(run.errors.contains("Backup of the store: "))
+        let query = try CommandRun("query", notes.path, "--entity", "Note", "--columns", "heading", "--json")
+        #expect(query.output.contains("Groceries"))
+        let again = try CommandRun("migrate", notes.path, "--to", model)
+        #expect(again.output == "\(notes.path) has the version \"Notes 2\" already.\n")
+    }
+
+    @Test func `what is removed is a finding, and what fails changes nothing`() throws {
+        let model = try bundle([
+            ("Notes 2", { $0.replacingOccurrences(of: #"<attribute name="rank""#, with: #"<attribute name="order""#) }),
+            ("Notes 3", requiringSite),
+        ])
+        let removing = try CommandRun(
+            "migrate", notes.path, "--to", "\(model)/Notes 2.xcdatamodel", "--dry-run", "--json")
+        #expect(removing.status == 2)
+        #expect(removing.output.contains(#""code" : "removedValue""#))
+        #expect(removing.output.contains(#""isBreaking" : false"#))
+        let before = try notes.contents()
+        let failing = try CommandRun("migrate", notes.path, "--to", model)
+        #expect(failing.status == 1)
+        #expect(failing.output.contains("missingValue") || failing.output.contains("becomes required"))
+        #expect(failing.errors.contains("cannot be inferred"))
+        #expect(try notes.contents() == before)
+        let output = notes.file("New.sqlite")
+        let repaired = try CommandRun(
+            "migrate", notes.path, "--to", model, "--fill", "Item.name=-", "--fill", "Tag.name=-", "--fill",
+            "Person.name=-", "--output", output)
+        #expect(repaired.status == 0, "\(repaired.output)\(repaired.errors)")
+        #expect(try CommandRun("check", output).status == 0)
+        #expect(try notes.contents()["Notes.sqlite"] == before["Notes.sqlite"])
+    }
+
+    @Test func `other commands name the command that migrates`() throws {
+        let model = try bundle([("Notes 2", renamingTitle)])
+        let document = notes.file("empty.json")
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: document))
+        for arguments in [
+            ["copy", notes.path, "--entity", "Note"], ["import", document, "--into", notes.path], ["info", notes.path],
+        ] {
+            let run = try CommandRun(arguments + ["--model", model])
+            #expect(run.status == 1)
+            #expect(
+                run.errors.contains("Migrate it first: coral migrate \(notes.path) --to \(model)\n"), "\(run.errors)")
+        }
+    }
+
+    @Test func `mistakes are named`() throws {
+        let model = try bundle([("Notes 2", requiringSite)])
+        func failure(_ arguments: String...) throws -> String {
+            let run = try CommandRun(["migrate"] + arguments)
+            #expect(run.status == 1)
+            #expect(run.errors.hasPrefix("coral: "))
+            return run.errors
+        }
+        #expect(try failure(notes.path, "--to", "None.momd") == "coral: There is no model or store at None.momd.\n")
+        #expect(try failure("None.sqlite", "--to", model) == "coral: There is no store at None.sqlite.\n")
+        #expect(
+            try failure(notes.path, "--to", model, "--mapping", "None.cdm")
+                == "coral: There is no mapping model at None.cdm.\n")
+        #expect(try failure(notes.path, "--to", model, "--fill", "Item.nmae=x").contains("Did you mean \"name\"?"))
+        #expect(try failure(notes.path, "--to", model, "--fill", "Item").contains("is not of the form"))
+        #expect(try failure(notes.path, "--to", model, "--convert", "Item.name=down").contains("is not of the form"))
+        #expect(try failure(notes.path, "--to", model, "-o", notes.path).contains("would replace its input"))
+    }
+
+    // MARK: - Versions
+
+    @Test func `the versions of a model are listed with their steps`() throws {
+        let model = try bundle([("Notes 2", renamingTitle), ("Notes 10", removingPrice)])
+        let run = try CommandRun("model", "migrations", model)
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = run.output.components(separatedBy: "\n")
+        #expect(lines[0].hasPrefix("Notes ") && lines[0].hasSuffix("first version"))
+        #expect(lines[1].hasPrefix("Notes 2 ") && lines[1].hasSuffix("inferred"))
+        #expect(lines[2].hasPrefix("Notes 10 ") && lines[2].hasSuffix("inferred  current"))
+        #expect(lines[3] == "Stores of every version can be migrated to \"Notes 10\".")
+        let order = try CommandRun("model", "migrations", model, "--order", "Notes 2,Notes,Notes 10", "--json")
+        #expect(order.output.contains(#""current" : "Notes 10""#))
+        let wrong = try CommandRun("model", "migrations", model, "--order", "Notes 2,Notse")
+        #expect(wrong.status == 1 && wrong.errors.contains("Notse"))
+    }
+
+    @Test func `versions that cannot be migrated are a finding`() throws {
+        let model = try bundle([("Notes 2", renamingTitle), ("Notes 3", requiringSite)])
+        let run = try CommandRun("model", "migrations", model)
+        #expect(run.status == 2)
+        #expect(run.output.contains("impossible"))
+        #expect(run.output.contains("Item.name: It becomes required"))
+        #expect(run.output.hasSuffix("cannot be migrated to \"Notes 3\": \"Notes\", \"Notes 2\".\n"))
+    }
+}

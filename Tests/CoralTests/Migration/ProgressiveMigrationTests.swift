@@ -1,0 +1,110 @@
+import Coral
+import Testing
+
+#if !CORAL_PUBLIC_API
+
+    /// The way from one version of a model to a later one, and the migration along it.
+    @Suite struct ProgressiveMigrationTests {
+        private typealias Models = MigrationModels
+
+        private func store() throws -> VersionStore {
+            try VersionStore(Models.first) { context in
+                context.insert("Note", ["title": "Groceries", "count": 3])
+                context.insert("Note", ["title": "Garden", "count": 70_000])
+            }
+        }
+
+        private func text(_ steps: [MigrationStep]) -> [String] {
+            steps.map { "\($0.source.name) -> \($0.destination.name)" }
+        }
+
+        @Test func `steps that have the same effect as one are one`() throws {
+            let store = try store()
+            let migration = ProgressiveMigration(to: Models.coloured, through: [Models.first, Models.second])
+            #expect(text(try migration.steps(forStoreAt: store.url)) == ["Notes -> Notes 3"])
+            #expect(try migration.migrateStore(at: store.url).count == 1)
+            #expect(Set(try store.values("heading", Models.coloured)) == ["Groceries", "Garden"])
+            #expect(try store.values("colour", Models.coloured) == ["white", "white"])
+            #expect(try migration.migrateStore(at: store.url).isEmpty)
+        }
+
+        @Test func `a property that would lose its values is migrated step by step`() throws {
+            let store = try store()
+            let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
+            #expect(
+                text(try migration.steps(forStoreAt: store.url)) == ["Notes -> Notes 2", "Notes 2 -> Notes 3"])
+            let identifier = try StoreInspection(url: store.url).metadata[NSStoreUUIDKey] as? String
+            try migration.migrateStore(at: store.url)
+            #expect(Set(try store.values("name", Models.third)) == ["Groceries", "Garden"])
+            #expect(try StoreInspection(url: store.url).metadata[NSStoreUUIDKey] as? String == identifier)
+            let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+            #expect(names.allSatisfy { $0.hasPrefix("Notes.sqlite") }, "\(names)")
+        }
+
+        @Test func `the output is a new store, and the store is unchanged`() throws {
+            let store = try store()
+            let before = try store.contents()
+            let output = store.folder.appendingPathComponent("New.sqlite")
+            let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
+            try migration.migrateStore(at: store.url, to: output)
+            #expect(Set(try store.values("name", Models.third, at: output)) == ["Groceries", "Garden"])
+            #expect(try store.contents()["Notes.sqlite"] == before["Notes.sqlite"])
+        }
+
+        @Test func `a mapping model is used for its versions, and other steps are inferred`() throws {
+            let store = try store()
+            let mapping = try NSMappingModel.inferredMappingModel(
+                forSourceModel: Models.first.model, destinationModel: Models.second.model)
+            for property in mapping.entityMappings[0].attributeMappings ?? [] where property.name == "heading" {
+                property.valueExpression = NSExpression(forConstantValue: "Mapped")
+            }
+            var migration = ProgressiveMigration(to: Models.coloured, through: [Models.first, Models.second])
+            migration.mappings = [MigrationMapping(name: "Mapped", model: mapping)]
+            #expect(
+                text(try migration.steps(forStoreAt: store.url)) == ["Notes -> Notes 2", "Notes 2 -> Notes 3"])
+            try migration.migrateStore(at: store.url)
+            #expect(try store.values("heading", Models.coloured) == ["Mapped", "Mapped"])
+        }
+
+        @Test func `a store of an unknown version is its own source`() throws {
+            let store = try store()
+            try ProgressiveMigration(to: Models.second).migrateStore(at: store.url)
+            #expect(Set(try store.values("heading", Models.second)) == ["Groceries", "Garden"])
+        }
+
+        @Test func `later versions and impossible steps are refused, and the store is unchanged`() throws {
+            let store = try store()
+            let before = try store.contents()
+            let backwards = ProgressiveMigration(to: Models.second, through: [Models.second, Models.first])
+            let error = #expect(throws: MigrationError.self) { try backwards.migrateStore(at: store.url) }
+            #expect(error?.code == .laterVersion)
+            let impossible = #expect(throws: MigrationError.self) {
+                try ProgressiveMigration(to: Models.strict).migrateStore(at: store.url)
+            }
+            #expect(impossible?.code == .impossibleStep)
+            #expect(impossible?.message.contains("Note.count") == true)
+            #expect(try store.contents() == before)
+        }
+
+        @Test func `a store of another model is refused`() throws {
+            let store = try store()
+            let model = NSManagedObjectModel()
+            model.entities = [WebModel.entity("Place", [("name", .stringAttributeType)])]
+            let error = #expect(throws: MigrationError.self) {
+                try ProgressiveMigration(to: ModelVersion(name: "Places", model: model)).migrateStore(at: store.url)
+            }
+            #expect(error?.code == .otherModel)
+        }
+
+        @Test func `a cancelled migration leaves the store unchanged`() throws {
+            let store = try store()
+            let before = try store.contents()
+            let progress = Progress.discreteProgress(totalUnitCount: 0)
+            progress.cancel()
+            let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
+            #expect(throws: CocoaError.self) { try migration.migrateStore(at: store.url, progress: progress) }
+            #expect(try store.contents()["Notes.sqlite"] == before["Notes.sqlite"])
+        }
+    }
+
+#endif
