@@ -73,7 +73,7 @@ struct DeltaTargets {
                 if found.count == 1, let name = names[key] { objects[name] = found[0] }
             }
         }
-        missing.formUnion(subjects.lazy.map(\.id).filter { objects[$0] == nil })
+        for subject in subjects where objects[subject.id] == nil { missing.insert(subject.id) }
     }
 
     /// The object with a name in the new state; nil if there is none.
