@@ -95,10 +95,11 @@ import Testing
             #expect(step.inverse.inverse == step)
             #expect(try GraphDelta(step.data(as: .json)) == step)
         }
+        // A record that is deleted, and inserted and renamed by the next two, is one record or two: the graph is the same.
         let left = try steps[0].followed(by: steps[1]).followed(by: steps[2])
         let right = try steps[0].followed(by: steps[1].followed(by: steps[2]))
-        #expect(left == right)
-        #expect(try left.applied(to: named[0]) == named[3])
+        #expect(try left.applied(to: named[0]) == named[3], "seed \(seed)")
+        #expect(try right.applied(to: named[0]) == named[3], "seed \(seed)")
         #expect(throws: DeltaError.self) { try DeltaMerge(steps[0], steps[0]) }
     }
 

@@ -30,6 +30,21 @@ extension GraphDelta {
             knowledge: knowledge)
     }
 
+    /// This delta joined with one that follows it, where records have other ids in one of the states.
+    func renamedFollowed(by next: GraphDelta) throws -> GraphDelta {
+        // A record has one id in the state between the two deltas.
+        let (ids, nextIDs) = (RenamedIDs(self), RenamedIDs(next))
+        var joined = try renamed(old: ids.new, new: { $0 })
+            .followed(by: next.renamed(old: { $0 }, new: nextIDs.old))
+        let known = Set(joined.changes.map(\.subject))
+        // Two updates that cancel each other may still rename their record.
+        for case .updated(let update) in changes + next.renamed(old: { $0 }, new: nextIDs.old).changes
+        where !known.contains(update.subject) {
+            joined.changes.append(.updated(RecordUpdate(id: update.id, entity: update.entity)))
+        }
+        return joined.named(old: ids.old, new: nextIDs.new)
+    }
+
     /// The delta with the ids that its records have in each state, of one whose records have the same id in both.
     ///
     /// A deleted and an inserted record that get the same id are one record, which is updated.
@@ -129,23 +144,30 @@ extension RecordChange {
             let former = update.formerID.map(old)
             update.id = new(update.id)
             update.oldID = former.map { $0 == update.id ? .same : .renamed(from: $0) } ?? .unknown
-            for index in update.relationships.indices {
-                let change = update.relationships[index].change
-                update.relationships[index].change =
-                    switch change {
-                    case .replaced(let was, let now):
-                        .replaced(old: was?.renamed(old), new: now?.renamed(new))
-                    case .members(let removed, let added):
-                        .members(
-                            removed: RecordID.sortedSet(removed.map(old)), added: RecordID.sortedSet(added.map(new)))
-                    }
-            }
+            update.relationships = update.relationships.map { $0.renamed(old: old, new: new) }
             return .updated(update)
         }
     }
 }
 
 extension RelationshipChange {
+    fileprivate func renamed(old: (RecordID) -> RecordID, new: (RecordID) -> RecordID) -> RelationshipChange {
+        var renamed = self
+        switch change {
+        case .replaced(let was, let now):
+            // Members of unordered relationships are sorted.
+            func target(_ target: RelationshipTarget?, _ name: (RecordID) -> RecordID) -> RelationshipTarget? {
+                guard !isOrdered, case .toMany(let ids)? = target else { return target?.renamed(name) }
+                return .toMany(RecordID.sortedSet(ids.map(name)))
+            }
+            renamed.change = .replaced(old: target(was, old), new: target(now, new))
+        case .members(let removed, let added):
+            renamed.change = .members(
+                removed: RecordID.sortedSet(removed.map(old)), added: RecordID.sortedSet(added.map(new)))
+        }
+        return renamed
+    }
+
     /// Nil if nothing is changed.
     fileprivate var withoutUnchangedMembers: RelationshipChange? {
         switch change {

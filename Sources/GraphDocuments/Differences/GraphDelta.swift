@@ -143,13 +143,7 @@ public struct GraphDelta: Sendable, Hashable {
     public func followed(by next: GraphDelta) throws -> GraphDelta {
         try requireApplicable()
         try next.requireApplicable()
-        guard !hasRenamedRecords, !next.hasRenamedRecords else {
-            // A record has one id in the state between the two deltas.
-            let (ids, nextIDs) = (RenamedIDs(self), RenamedIDs(next))
-            return try renamed(old: ids.new, new: { $0 })
-                .followed(by: next.renamed(old: { $0 }, new: nextIDs.old))
-                .named(old: ids.old, new: nextIDs.new)
-        }
+        guard !hasRenamedRecords, !next.hasRenamedRecords else { return try renamedFollowed(by: next) }
         guard knowledge == .both, next.knowledge == .both else { return followedOneWay(by: next) }
         var joined = Dictionary(changes.map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
         for change in next.changes {

@@ -17,14 +17,16 @@ import Testing
 
     @Test(arguments: GraphFormat.allCases)
     func `importing a document returns the objects that were encoded, in their order`(_ format: GraphFormat) throws {
-        let notes = try notes(makeNotesContext())
+        let context = try makeNotesContext()
+        let notes = try notes(context)
         let layouts: [DocumentShape] = format == .jsonLines ? [.lines] : [.flat, .nested]
         for layout in layouts {
             let document = try notes.encoded(as: format, layout: layout)
-            let received = try makeNotesContext().importObjects(from: document)
+            let other = try makeNotesContext()
+            let received = try other.importObjects(from: document)
             #expect(received.map { $0.entity.name } == ["Note", "Note"], "\(layout)")
             #expect(received.map { $0.value(forKey: "title") as? String } == ["a", "b"], "\(layout)")
-            #expect(try makeNotesContext().importObjects(from: notes[0].encoded(as: format, layout: layout)).count == 1)
+            #expect(try other.importObjects(from: notes[0].encoded(as: format, layout: layout)).count == 1)
         }
     }
 
