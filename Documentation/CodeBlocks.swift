@@ -20,6 +20,7 @@ struct Settings: Codable, Equatable {
 nonisolated(unsafe) let model = NSManagedObjectModel()
 nonisolated(unsafe) let container = NSPersistentContainer(name: "Notes", managedObjectModel: model)
 nonisolated(unsafe) let context = container.viewContext
+nonisolated(unsafe) let otherContext = container.newBackgroundContext()
 nonisolated(unsafe) let note = Note(context: context)
 nonisolated(unsafe) let notes = [note]
 nonisolated(unsafe) let originals = notes.map(\.objectID)

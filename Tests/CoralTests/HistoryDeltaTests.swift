@@ -105,6 +105,140 @@ import Testing
         }
     #endif
 
+    // MARK: - Changed keys
+
+    /// Nodes 1 to 4, each with the next as its friend, in a store with a history and, by a first delta, in a replica.
+    private func pair(
+        keepingOldValues: Bool
+    ) throws -> (source: NSManagedObjectContext, nodes: [NSManagedObject], replica: NSManagedObjectContext) {
+        let source = try context(tracking: true, keepingOldValues: keepingOldValues)
+        let nodes = (1...4).map { number in
+            let node = NSEntityDescription.insertNewObject(forEntityName: "Node", into: source)
+            node.setValue(number, forKey: "number")
+            node.setValue("node \(number)", forKey: "label")
+            return node
+        }
+        for (node, next) in zip(nodes, nodes.dropFirst()) { node.setValue(Set([next]), forKey: "friends") }
+        try source.save()
+        let replica = try context(tracking: false)
+        try comparison(source).delta(since: nil, to: coordinator(source)).delta.apply(to: replica)
+        try replica.save()
+        return (source, nodes, replica)
+    }
+
+    private func coordinator(_ context: NSManagedObjectContext) throws -> NSPersistentStoreCoordinator {
+        try #require(context.persistentStoreCoordinator)
+    }
+
+    private func comparison(_ context: NSManagedObjectContext) throws -> GraphComparison {
+        var comparison = GraphComparison(try coordinator(context).managedObjectModel)
+        comparison.naming = .keys
+        return comparison
+    }
+
+    /// Applies a delta as another device would, and compares both stores.
+    private func expectReplicated(
+        _ delta: GraphDelta, _ source: NSManagedObjectContext, _ replica: NSManagedObjectContext
+    ) throws {
+        try GraphDelta(delta.data(as: .json)).apply(to: replica)
+        try replica.save()
+        let rest = try comparison(source).delta(
+            from: .stores(coordinator(source)), to: .stores(coordinator(replica)))
+        #expect(rest.isEmpty, "\(rest.changes)")
+    }
+
+    /// Chains of new keys, exchanged keys, and keys that others give up.
+    private static let changesOfKeys: [@Sendable ([NSManagedObject]) -> Void] = [
+        { $0[0].setValue(9, forKey: "number") },
+        { nodes in
+            for node in nodes { node.setValue((node.value(forKey: "number") as? Int ?? 0) + 1, forKey: "number") }
+        },
+        { nodes in
+            nodes[0].setValue(2, forKey: "number")
+            nodes[1].setValue(1, forKey: "number")
+        },
+        { nodes in
+            nodes[3].setValue(nodes[0], forKey: "parent")
+            nodes[1].managedObjectContext?.delete(nodes[1])
+            nodes[0].setValue(2, forKey: "number")
+        },
+        { nodes in
+            nodes[0].setValue(8, forKey: "number")
+            guard let context = nodes[0].managedObjectContext else { return }
+            let node = NSEntityDescription.insertNewObject(forEntityName: "Node", into: context)
+            node.setValue(1, forKey: "number")
+            node.setValue(Set([nodes[0], nodes[2]]), forKey: "friends")
+            nodes[2].setValue(node, forKey: "parent")
+        },
+    ]
+
+    @Test(arguments: Array(changesOfKeys.indices))
+    func `a delta of two states of one store finds objects by their former keys`(_ index: Int) throws {
+        let (source, nodes, replica) = try pair(keepingOldValues: false)
+        let sink = MemorySink()
+        try GraphExporter(layout: .flat).exportStore(of: coordinator(source), to: sink)
+        Self.changesOfKeys[index](nodes)
+        try source.save()
+        let delta = try comparison(source).delta(from: .document(.data(sink.data)), to: .stores(coordinator(source)))
+        try expectReplicated(delta, source, replica)
+        try GraphDelta(delta.data(as: .xml)).inverse.apply(to: replica)
+        try replica.save()
+        let rest = try comparison(source).delta(from: .document(.data(sink.data)), to: .stores(coordinator(replica)))
+        #expect(rest.isEmpty, "\(rest.changes)")
+    }
+
+    @Test func `history alone does not contain former keys, and the delta says so`() throws {
+        let (source, nodes, replica) = try pair(keepingOldValues: false)
+        let token = try coordinator(source).currentPersistentHistoryToken(fromStores: nil)
+        nodes[0].setValue(9, forKey: "number")
+        nodes[1].setValue("other", forKey: "label")
+        try source.save()
+        let delta = try comparison(source).delta(since: token, to: coordinator(source)).delta
+        #expect(delta.updatesWithUnknownKey.map(\.id) == ["Node/=9"])
+        let document = try GraphDelta(delta.data(as: .json))
+        #expect(document == delta)
+        let error = #expect(throws: DeltaError.self) { try document.apply(to: replica, checking: false) }
+        #expect(error?.code == .unknownKey && error?.subject?.id == "Node/=9" && !replica.hasChanges)
+    }
+
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        @Test(arguments: Array(changesOfKeys.indices))
+        func `with old values kept, the delta of a history finds objects by their former keys`(_ index: Int) throws {
+            let (source, nodes, replica) = try pair(keepingOldValues: true)
+            let sink = MemorySink()
+            try GraphExporter(layout: .flat).exportStore(of: coordinator(source), to: sink)
+            let token = try coordinator(source).currentPersistentHistoryToken(fromStores: nil)
+            Self.changesOfKeys[index](nodes)
+            try source.save()
+            let delta = try comparison(source).delta(since: token, to: coordinator(source)).delta
+            #expect(delta.updatesWithUnknownKey.isEmpty && delta.knowledge == .both)
+            let compared = try comparison(source).delta(
+                from: .document(.data(sink.data)), to: .stores(coordinator(source)))
+            #expect(delta.changes == compared.changes)
+            try expectReplicated(delta, source, replica)
+        }
+
+        @Test(arguments: 1...12)
+        func `the deltas of a random history with changed keys, applied and joined, give the same graph`(
+            _ seed: UInt64
+        ) throws {
+            let (source, replica) = (try context(tracking: true, keepingOldValues: true), try context(tracking: false))
+            let late = try context(tracking: false)
+            var edits = RandomNodeEdits(state: seed, context: source)
+            edits.changesNumbers = true
+            var token: NSPersistentHistoryToken?
+            var joined: GraphDelta?
+            for _ in 0..<12 {
+                for _ in 0..<2 { try edits.saveSome() }
+                let (delta, next) = try comparison(source).delta(since: token, to: coordinator(source))
+                token = next
+                try expectReplicated(delta, source, replica)
+                joined = try joined?.followed(by: delta) ?? delta
+            }
+            try expectReplicated(try #require(joined), source, late)
+        }
+    #endif
+
     @Test func `a delta contains the updated properties, and the preserved values of deleted objects`() throws {
         let context = try context(tracking: true)
         let coordinator = try #require(context.persistentStoreCoordinator)
@@ -144,6 +278,8 @@ import Testing
 private struct RandomNodeEdits {
     var state: UInt64
     let context: NSManagedObjectContext
+    /// Whether nodes get other numbers, and exchange them.
+    var changesNumbers = false
     private var nodes: [NSManagedObject] = []
     private var numbers: Int64 = 0
 
@@ -174,6 +310,18 @@ private struct RandomNodeEdits {
             return
         }
         let node = nodes[next(nodes.count)]
+        if changesNumbers, next(3) == 0 {
+            let other = nodes[next(nodes.count)]
+            let number = node.value(forKey: "number")
+            if other === node || next(2) == 0 {
+                numbers += 1
+                node.setValue(numbers - 1, forKey: "number")
+            } else {
+                node.setValue(other.value(forKey: "number"), forKey: "number")
+                other.setValue(number, forKey: "number")
+            }
+            return
+        }
         switch next(6) {
         case 0: node.setValue("label \(next(100))", forKey: "label")
         case 1: node.setValue(next(2) == 0 ? nil : Double(next(100)), forKey: "weight")

@@ -2,7 +2,7 @@
 //
 //     history [ROUNDS]
 //
-// Prints the best of the rounds (5 by default), and ratios.
+// The variants of a round follow each other. Prints the medians of the rounds (5 by default), and ratios of the medians.
 
 import CoreData
 import Dispatch
@@ -66,6 +66,29 @@ private func save(_ url: URL, tracking: Bool) throws -> (insert: Double, update:
     }
 }
 
+/// Hand-written SQL: adds the history rows of a save of all notes to a store without a history, in one statement.
+private func writeByHand(_ url: URL, type: NSPersistentHistoryChangeType) throws -> Double {
+    try DatabaseQueue(path: url.path).writeWithoutTransaction { database in
+        if type == .insert {
+            for statement in [
+                """
+                CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER,
+                  ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB)
+                """,
+                "CREATE INDEX ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)",
+            ] { try database.execute(sql: statement) }
+        }
+        let mask = type == .insert ? nil : Data([0x10])
+        return try seconds {
+            try database.execute(
+                sql: """
+                    INSERT INTO ACHANGE (Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS)
+                    SELECT 16001, ?, 1, Z_PK, ?, ? FROM ZNOTE ORDER BY Z_PK
+                    """, arguments: [type.rawValue, type.rawValue + 1, mask])
+        }
+    }
+}
+
 /// Hand-written SQL: reads the rows of both tables, with texts and masks, in the order of commits.
 private func readByHand(_ url: URL) throws -> Int {
     var sum = 0
@@ -97,28 +120,46 @@ private let folder = FileManager.default.temporaryDirectory.appendingPathCompone
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(at: folder) }
 
-var best = (insert: Double.infinity, update: Double.infinity)
-var bestTracked = best
-for round in 0..<rounds {
-    let plain = try save(folder.appendingPathComponent("plain-\(round).sqlite"), tracking: false)
-    let tracked = try save(folder.appendingPathComponent("tracked-\(round).sqlite"), tracking: true)
-    best = (min(best.insert, plain.insert), min(best.update, plain.update))
-    bestTracked = (min(bestTracked.insert, tracked.insert), min(bestTracked.update, tracked.update))
+private struct Times {
+    var times: [Double] = []
+    var median: Double { times.sorted()[times.count / 2] }
 }
-print(
-    "insert \(noteCount) notes: \(best.insert) s, with history \(bestTracked.insert) s, ratio \(bestTracked.insert / best.insert)"
-)
-print(
-    "update \(noteCount) notes: \(best.update) s, with history \(bestTracked.update) s, ratio \(bestTracked.update / best.update)"
-)
+
+private func print(_ name: String, _ times: Times, _ base: Times) {
+    let milliseconds = String(format: "%.0f", times.median * 1000)
+    Swift.print("\(name): \(milliseconds) ms, ratio \(String(format: "%.2f", times.median / base.median))")
+}
+
+private struct SaveTimes {
+    var (plain, tracked, byHand) = (Times(), Times(), Times())
+}
+
+private var (inserts, updates) = (SaveTimes(), SaveTimes())
+for round in 0..<rounds {
+    let plain = folder.appendingPathComponent("plain-\(round).sqlite")
+    let (insert, update) = try save(plain, tracking: false)
+    let tracked = try save(folder.appendingPathComponent("tracked-\(round).sqlite"), tracking: true)
+    inserts.plain.times.append(insert)
+    updates.plain.times.append(update)
+    inserts.tracked.times.append(tracked.insert)
+    updates.tracked.times.append(tracked.update)
+    inserts.byHand.times.append(insert + (try writeByHand(plain, type: .insert)))
+    updates.byHand.times.append(update + (try writeByHand(plain, type: .update)))
+}
+for (name, times) in [("insert", inserts), ("update", updates)] {
+    print("\(name) \(noteCount) notes", times.plain, times.plain)
+    print("\(name), then the history by hand", times.byHand, times.plain)
+    print("\(name) with a history", times.tracked, times.plain)
+}
 
 let store = folder.appendingPathComponent("tracked-0.sqlite")
 let reading = try context(store, tracking: true)
 // Keeps one transaction of 100,000 changes.
 try reading.persistentStoreCoordinator?.purgeHistory(.keepingChanges(noteCount))
-var (byHand, byRequest) = (Double.infinity, Double.infinity)
+private var (byHand, byRequest) = (Times(), Times())
 for _ in 0..<rounds {
-    byHand = min(byHand, try seconds { _ = try readByHand(store) })
-    byRequest = min(byRequest, try seconds { _ = try readChanges(reading) })
+    byHand.times.append(try seconds { _ = try readByHand(store) })
+    byRequest.times.append(try seconds { _ = try readChanges(reading) })
 }
-print("read \(noteCount) changes: by hand \(byHand) s, by a request \(byRequest) s, ratio \(byRequest / byHand)")
+print("read \(noteCount) changes by hand", byHand, byHand)
+print("read \(noteCount) changes by a request", byRequest, byHand)

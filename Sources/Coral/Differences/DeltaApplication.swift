@@ -3,11 +3,12 @@ import GraphDocuments
 
 extension GraphDelta {
     /// Applies the delta's changes to the objects of a context, all or none, unsaved. Records are found by object URI,
-    /// by primary key (of the context's first store) or by natural key, depending on the delta's names. To revert,
-    /// apply `inverse`.
+    /// by primary key (of the context's first store) or by natural key, depending on the delta's names. An object whose
+    /// key the delta changes is found by its former key (`RecordUpdate.oldID`). To revert, apply `inverse`.
     ///
-    /// With `checking`, throws `DeltaError` if an object does not have the state that the delta expects, as far as the
-    /// delta contains it; without it, missing objects are skipped. Throws `ImportError` if a value does not fit the
+    /// Throws `DeltaError` with the code `unknownKey` if the delta has `updatesWithUnknownKey`. With `checking`, throws
+    /// `DeltaError` if an object does not have the state that the delta expects, as far as the delta contains it; without
+    /// it, missing objects are skipped. Throws `ImportError` if a value does not fit the
     /// model. Call it on the context's queue. Cost: one fetch for each entity and batch of objects. `progress` counts
     /// changes; cancelling it throws `CocoaError.userCancelled`, and nothing has changed.
     public func apply(
@@ -50,7 +51,8 @@ private struct DeltaApplication {
     }
 
     mutating func apply(_ changes: [RecordChange]) throws {
-        try targets.load(changes.map(\.subject))
+        try targets.load(changes.map(\.formerSubject))
+        try findRenamed(changes)
         for change in changes where isChecking {
             switch change {
             case .inserted: break
@@ -70,10 +72,10 @@ private struct DeltaApplication {
         for change in changes {
             guard case .inserted(let record) = change else { continue }
             let entity = try targets.entity(record.entity)
-            if isChecking, try targets.object(record.id, in: record.entity) != nil {
+            let known = try targets.newObject(record.id, in: record.entity)
+            if isChecking, known != nil {
                 throw DeltaError(.exists, "\(change.subject) exists already.", change.subject)
             }
-            let known = try targets.object(record.id, in: record.entity)
             let object =
                 known ?? NSEntityDescription.insertNewObject(forEntityName: entity.name, into: context)
             targets.add(object, as: record.id)
@@ -95,9 +97,27 @@ private struct DeltaApplication {
         context.processPendingChanges()
     }
 
-    /// The object of a record; nil if it is missing and checking is off.
+    /// Finds the objects whose keys the delta changes, before one of them is changed.
+    private mutating func findRenamed(_ changes: [RecordChange]) throws {
+        var renamed: [(NSManagedObject?, RecordID, RecordID)] = []
+        for case .updated(let update) in changes {
+            guard case .renamed(let old) = update.oldID else { continue }
+            renamed.append((try found(RecordSubject(entity: update.entity, id: old)), old, update.id))
+        }
+        for (object, old, new) in renamed { targets.rename(object, from: old, to: new) }
+    }
+
+    /// The object of a record of the old state; nil if it is missing and checking is off.
     private mutating func found(_ subject: RecordSubject) throws -> NSManagedObject? {
-        let object = try targets.object(subject.id, in: subject.entity)
+        try required(try targets.object(subject.id, in: subject.entity), subject)
+    }
+
+    /// The object of a record of the new state; nil if it is missing and checking is off.
+    private mutating func newObject(_ subject: RecordSubject) throws -> NSManagedObject? {
+        try required(try targets.newObject(subject.id, in: subject.entity), subject)
+    }
+
+    private func required(_ object: NSManagedObject?, _ subject: RecordSubject) throws -> NSManagedObject? {
         if object == nil, isChecking { throw DeltaError(.missing, "\(subject) does not exist.", subject) }
         return object
     }
@@ -106,7 +126,8 @@ private struct DeltaApplication {
 
     private mutating func check(_ update: RecordUpdate) throws {
         let subject = RecordSubject(entity: update.entity, id: update.id)
-        guard let object = try found(subject) else { return }
+        let former = update.formerID ?? update.id
+        guard let object = try found(RecordSubject(entity: update.entity, id: former)) else { return }
         let entity = try targets.entity(update.entity)
         for change in update.attributes {
             // The store may not have computed a derived value yet.
@@ -124,7 +145,7 @@ private struct DeltaApplication {
             switch change.change {
             case .members(let removed, let added):
                 let lost = try removed.map { try targets.object($0, in: relationship.destination) }
-                let got = try added.compactMap { try targets.object($0, in: relationship.destination) }
+                let got = try added.compactMap { try targets.newObject($0, in: relationship.destination) }
                 isRight = lost.allSatisfy { $0.map(now.contains) ?? false } && !got.contains(where: now.contains)
             case .replaced(let old?, _):
                 let was = try old.ids.compactMap { try targets.object($0, in: relationship.destination) }
@@ -158,7 +179,7 @@ private struct DeltaApplication {
         }
         let subject = change.subject
         let entity = try targets.entity(subject.entity)
-        guard let object = try found(subject) else { return }
+        guard let object = try newObject(subject) else { return }
         for (name, value) in attributes {
             guard let attribute = entity.attributes[name] else {
                 throw ImportError(
@@ -185,7 +206,7 @@ private struct DeltaApplication {
                 case .replaced(_, let new): try set(relationship.name, of: subject, entity, to: new ?? .nullToMany)
                 case .members(let removed, let added):
                     let known = try self.relationship(relationship.name, of: subject, entity)
-                    guard let object = try found(subject) else { continue }
+                    guard let object = try newObject(subject) else { continue }
                     let members = object.mutableSetValue(forKey: known.name)
                     for id in removed {
                         if let target = try targets.object(id, in: known.destination) { members.remove(target) }
@@ -200,7 +221,7 @@ private struct DeltaApplication {
     }
 
     private mutating func target(_ id: RecordID, in destination: String) throws -> NSManagedObject? {
-        try found(RecordSubject(entity: destination, id: id))
+        try newObject(RecordSubject(entity: destination, id: id))
     }
 
     private func relationship(
@@ -218,7 +239,7 @@ private struct DeltaApplication {
         _ name: String, of subject: RecordSubject, _ entity: EntityImport, to target: RelationshipTarget
     ) throws {
         let relationship = try relationship(name, of: subject, entity)
-        guard let object = try found(subject) else { return }
+        guard let object = try newObject(subject) else { return }
         let objects = try target.ids.compactMap { try self.target($0, in: relationship.destination) }
         if !relationship.isToMany {
             object.setValue(objects.first, forKey: relationship.name)
@@ -227,5 +248,13 @@ private struct DeltaApplication {
         } else {
             object.setValue(NSSet(array: objects), forKey: relationship.name)
         }
+    }
+}
+
+extension RecordChange {
+    /// The changed record, with its id in the old state if that is known.
+    fileprivate var formerSubject: RecordSubject {
+        guard case .updated(let update) = self, let former = update.formerID else { return subject }
+        return RecordSubject(entity: update.entity, id: former)
     }
 }

@@ -1,15 +1,21 @@
 import CoreData
 import GraphDocuments
 
-/// Finds the objects of a delta by the names of their records: object URIs, primary keys, or natural keys.
+/// Finds the objects of a delta by the names of their records: object URIs, primary keys, or natural keys. An object
+/// whose key the delta changes has another name in the delta's old state than in its new one.
 struct DeltaTargets {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let model: ImportModel
     private let lookup: IdentityLookup
     private let conversion = ValueConversion(ImportOptions())
+    /// The objects by their names in the old state.
     private var objects: [RecordID: NSManagedObject] = [:]
     private var missing: Set<RecordID> = []
+    /// Inserted and renamed objects by their names in the new state; nil for a renamed object that is missing.
+    private var named: [RecordID: NSManagedObject?] = [:]
+    /// The former names of renamed objects.
+    private var formerNames: Set<RecordID> = []
     /// Keeps prefetched objects alive until they are used.
     private var held: [NSManagedObject] = []
 
@@ -35,8 +41,13 @@ struct DeltaTargets {
 
     /// Registers an inserted object.
     mutating func add(_ object: NSManagedObject, as id: RecordID) {
-        objects[id] = object
-        missing.remove(id)
+        named[id] = object
+    }
+
+    /// Registers the new name of an object, before its key is changed; nil if it is missing.
+    mutating func rename(_ object: NSManagedObject?, from old: RecordID, to new: RecordID) {
+        named[new] = .some(object)
+        formerNames.insert(old)
     }
 
     /// Looks up several objects: one fetch for each key and batch, and for those named by primary key one for each
@@ -62,11 +73,18 @@ struct DeltaTargets {
                 if found.count == 1, let name = names[key] { objects[name] = found[0] }
             }
         }
+        for subject in subjects where objects[subject.id] == nil { missing.insert(subject.id) }
     }
 
-    /// The object of a record; nil if there is none. `entity` is the destination of the relationship.
+    /// The object with a name in the new state; nil if there is none.
+    mutating func newObject(_ id: RecordID, in entity: String) throws -> NSManagedObject? {
+        if let known = named[id] { return known }
+        return formerNames.contains(id) ? nil : try object(id, in: entity)
+    }
+
+    /// The object with a name in the old state; nil if there is none. `entity` is the destination of the relationship.
     mutating func object(_ id: RecordID, in entity: String) throws -> NSManagedObject? {
-        if objects[id] == nil, missing.insert(id).inserted {
+        if objects[id] == nil, !missing.contains(id) {
             try load([RecordSubject(entity: entity, id: id)])
         }
         return objects[id]

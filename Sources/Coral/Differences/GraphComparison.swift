@@ -41,6 +41,10 @@ public struct GraphComparison {
 
     /// The changes from one state to another.
     ///
+    /// If objects of one store are named by natural keys, one whose key has changed is an update that contains both keys
+    /// (`RecordUpdate.oldID`). Objects of different stores are only identified by their keys: one with another key is a
+    /// deleted and an inserted one.
+    ///
     /// Throws `ImportError` if an identity does not fit the model, `DocumentError`, `ShapeError`,
     /// `CocoaError.userCancelled`, and errors of fetching.
     public func delta(
@@ -61,9 +65,14 @@ public struct GraphComparison {
             let layout = try keyLayout()
             let oldKeys = try RecordKeys(entities: layout) { try old.records($0) }
             let newKeys = try RecordKeys(entities: layout) { try new.records($0) }
-            delta = try GraphDelta(
-                from: { body in try old.records { try body(oldKeys.renamed($0)) } },
-                to: { body in try new.records { try body(newKeys.renamed($0)) } })
+            if Self.shareIDs(oldHeader, newHeader) {
+                delta = try GraphDelta(from: { try old.records($0) }, to: { try new.records($0) })
+                    .named(oldKeys, newKeys)
+            } else {
+                delta = try GraphDelta(
+                    from: { body in try old.records { try body(oldKeys.renamed($0)) } },
+                    to: { body in try new.records { try body(newKeys.renamed($0)) } })
+            }
         } else {
             delta = try GraphDelta(from: { try old.records($0) }, to: { try new.records($0) })
         }
@@ -115,6 +124,13 @@ public struct GraphComparison {
         case .ids: false
         case .automatic: old?.storeUUID == nil || old?.storeUUID != new?.storeUUID
         }
+    }
+
+    /// Whether both states are of one store and name records by its primary keys, so that a record with another natural
+    /// key is known to be the same.
+    private static func shareIDs(_ old: DocumentHeader?, _ new: DocumentHeader?) -> Bool {
+        guard let old, let new, let store = old.storeUUID else { return false }
+        return store == new.storeUUID && old.idScheme == .stored && new.idScheme == .stored
     }
 
     /// The properties of each entity's key.

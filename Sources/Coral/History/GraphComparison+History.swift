@@ -14,7 +14,9 @@ extension GraphComparison {
     /// were set, possibly to their old values, and those of deleted objects contain the values that the history preserves
     /// (`preservesValueInHistoryOnDeletion`). New values are the current ones. Objects are named by their ids, with
     /// `naming` `.keys` by natural keys; a deleted object has one if its tombstone or its old values contain all
-    /// attributes of the key. A change of a many-to-many relationship that the history records only on the other side is
+    /// attributes of the key. An object whose key has changed is found by its former key, which is known if the delta
+    /// contains old values; otherwise the object is one of the delta's `updatesWithUnknownKey`, and the delta cannot be
+    /// applied. A change of a many-to-many relationship that the history records only on the other side is
     /// part of the delta on that side.
     ///
     /// Throws code 134301 if the token has expired, code 134091 if no store has a history, and errors of

@@ -12,6 +12,8 @@ struct HistoryFold {
     }
 
     private(set) var fates: [NSManagedObjectID: Fate] = [:]
+    /// The preserved values of deleted objects whose primary keys inserted objects have now.
+    private(set) var replacedValues: [NSManagedObjectID: [String: Any]] = [:]
     /// The token of the last transaction; nil if nothing was read.
     private(set) var token: NSPersistentHistoryToken?
     /// What the objects were before the first of the changes.
@@ -25,7 +27,9 @@ struct HistoryFold {
             try reversal.add(change, after: fates[id])
             switch (fates[id], change.changeType) {
             // An object was inserted with the primary key of a deleted one; the deleted object's values are unknown.
-            case (.deleted?, .insert): fates[id] = .updated(nil)
+            case (.deleted(let values)?, .insert):
+                fates[id] = .updated(nil)
+                replacedValues[id] = values
             case (_, .insert): fates[id] = .inserted
             case (.inserted?, .update): break
             case (.updated(let names)?, .update):
@@ -36,6 +40,11 @@ struct HistoryFold {
             @unknown default: break
             }
         }
+    }
+
+    /// Adds an object whose properties are unchanged, but whose name is not.
+    mutating func addUnchanged(_ id: NSManagedObjectID) {
+        if fates[id] == nil { fates[id] = .updated([]) }
     }
 
     /// Forgets what the objects were before, where their present state is not known to be that of the last transaction.

@@ -95,9 +95,7 @@ struct HistoryOldRecords {
                 var after: RecordID?
                 if case .toOne(let target)? = present[id]?.target(of: relationship.name) { after = target }
                 let (oldOwner, newOwner) = (before.flatMap { owners[$0] }, after.flatMap { owners[$0] })
-                // A deleted owner may have had the name of the present one, and has no members yet.
-                let isOwnerDeleted = oldOwner.map { present[$0] == nil } ?? false
-                guard before != after || isOwnerDeleted else { continue }
+                guard before != after else { continue }
                 if let newOwner, present[newOwner] != nil {
                     change(newOwner, inverse.name) { members in members.removeAll { $0 == old.id } }
                 }

@@ -1,8 +1,8 @@
 import CoreData
 import KeyedArchives
 
-/// Reads the history of a coordinator's stores page by page, so that memory holds some hundred transactions, however
-/// long the history is. Uses Core Data's public API only.
+/// Reads the history of a coordinator's stores page by page, so that memory holds some thousand changes, or those of one
+/// transaction, however long the history is. Uses Core Data's public API only.
 public struct HistoryPages {
     /// The position at which reading starts.
     public enum Start {
@@ -18,8 +18,10 @@ public struct HistoryPages {
     public var start: Start
     /// Restricts reading to the transactions of this author; nil for all.
     public var author: String?
-    /// The number of transactions that are read together.
+    /// The maximum number of transactions that are read together. It is reduced for transactions with many changes.
     public var pageSize = 256
+    /// The intended number of changes of a page.
+    private static let changeCount = 5000
 
     private let coordinator: NSPersistentStoreCoordinator
 
@@ -43,22 +45,26 @@ public struct HistoryPages {
         case .date(let date): request = .fetchHistory(after: date)
         case .token(let token): request = .fetchHistory(after: token)
         }
+        var size = 1
         while true {
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
-            let page = try context.performAndWait { try fetch(request, in: context) }
+            let page = try context.performAndWait { try fetch(request, limit: size, in: context) }
             for transaction in page { try body(transaction) }
             guard let last = page.last else { return }
+            // The next page has the intended number of changes if its transactions are as large.
+            let changes = page.reduce(0) { $0 + ($1.changes?.count ?? 0) }
+            size = max(1, min(pageSize, size * 4, page.count * Self.changeCount / max(1, changes)))
             request = .fetchHistory(after: last.token)
         }
     }
 
     private func fetch(
-        _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
+        _ request: NSPersistentHistoryChangeRequest, limit: Int, in context: NSManagedObjectContext
     ) throws -> [NSPersistentHistoryTransaction] {
         if let entity = NSPersistentHistoryTransaction.entityDescription(with: context) {
             let narrowing = NSFetchRequest<any NSFetchRequestResult>()
             narrowing.entity = entity
-            narrowing.fetchLimit = pageSize
+            narrowing.fetchLimit = limit
             if let author { narrowing.predicate = NSPredicate(format: "author == %@", author) }
             request.fetchRequest = narrowing
         }

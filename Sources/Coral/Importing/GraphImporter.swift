@@ -77,7 +77,8 @@ public struct GraphImporter {
 
     // MARK: - Importing
 
-    /// Plans and applies. Returns the objects of the records at the top of the document, in its order.
+    /// Plans and applies. Returns the objects that the document was made of (`DocumentHeader.roots`), in their order; if it
+    /// does not say so, those of the records at its top.
     ///
     /// Throws as `plan` and `ImportPlan.apply` do; then nothing in the context has changed.
     @discardableResult
@@ -163,6 +164,7 @@ public struct GraphImporter {
 
 extension NSManagedObjectContext {
     /// Imports a document: inserts, updates and links objects; see `GraphImporter`. On any error nothing is changed.
+    /// Returns the objects that were encoded, in their order, without those that they own.
     ///
     ///     let notes = try context.importObjects(from: json, as: Note.self)
     @discardableResult

@@ -8,7 +8,7 @@ final class ImportPayload {
     private(set) var header: DocumentHeader?
     private(set) var nodes: [ImportNode] = []
     /// The nodes of the records at the top of the document, in its order.
-    private(set) var roots: [ImportNode] = []
+    private var topNodes: [ImportNode] = []
     private var nodesByID: [RecordID: ImportNode] = [:]
     private var references: [Reference: ImportNode] = [:]
     private(set) var recordCount = 0
@@ -68,7 +68,7 @@ final class ImportPayload {
         node.records.append(record)
         if let details = record.details { take(details, of: node) }
         if isRoot ?? record.details?.isTop ?? isTop(record.place) {
-            roots.append(node)
+            topNodes.append(node)
             node.isTop = true
         }
     }
@@ -120,6 +120,12 @@ final class ImportPayload {
         case 2: Int(steps[1]) != nil && (steps[0] == "$objects" || model.schema.entity(String(steps[0])) != nil)
         default: false
         }
+    }
+
+    /// The nodes of the records that the document was made of, in their order; those at its top if it does not say so.
+    var roots: [ImportNode] {
+        let named = header?.roots.compactMap { nodesByID[$0] } ?? []
+        return named.isEmpty ? topNodes : named
     }
 
     /// The node of the record with an id.

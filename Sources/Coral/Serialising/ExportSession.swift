@@ -65,10 +65,10 @@ final class ExportSession {
         self.progress = progress
         let loader = makeLoader(countsRows: false)
         let included = roots.filter { plan.includes($0.entity) }
-        let header = DocumentHeader(
+        var header = DocumentHeader(
             shape: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
-        try writer.begin(header)
         if layout == .nested {
+            try writer.begin(header)
             progress?.begin(included.count)
             var nested = NestedExport(self, loader: loader)
             try nested.write(included, to: &writer)
@@ -79,12 +79,26 @@ final class ExportSession {
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
             progress?.begin(ids.count)
             let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
-            for (_, ids) in groups.sorted(by: { comesBefore($0.key, $1.key) }) {
-                try write(sortedForWriting(ids), with: loader, to: &writer)
-            }
+                .sorted { comesBefore($0.key, $1.key) }.map { sortedForWriting($0.value) }
+            header.roots = try rootNames(included, written: groups, with: loader)
+            try writer.begin(header)
+            for ids in groups { try write(ids, with: loader, to: &writer) }
         }
         try writer.finish()
         return result
+    }
+
+    /// The names of the roots, in their order; empty if the document consists of them in this order, or has no header.
+    private func rootNames(
+        _ roots: [NSManagedObjectID], written: [[NSManagedObjectID]], with loader: ObjectLoader
+    ) throws -> [RecordID] {
+        var met: Set<NSManagedObjectID> = []
+        let distinct = roots.filter { met.insert($0).inserted }
+        guard layout != .plain, mapping == nil, !written.joined().elementsEqual(distinct) else { return [] }
+        if let keys = recorder.names.keys {
+            try keys.prepare(try loader.objects(with: distinct).compactMap { $0 }, with: loader)
+        }
+        return distinct.map(recorder.names.name)
     }
 
     /// Writes the whole store to a sink; a document in a file may have external files.

@@ -26,6 +26,11 @@ enum DeltaReport {
     private static func lines(_ update: RecordUpdate) -> String {
         let subject = name(RecordSubject(entity: update.entity, id: update.id))
         var text = ""
+        switch update.oldID {
+        case .same: break
+        case .renamed(let former): text += "~ \(subject): formerly \(former)\n"
+        case .unknown: text += "~ \(subject): former key not known\n"
+        }
         for change in update.attributes {
             let (old, new) = (change.old.map(ValueText.text) ?? "absent", change.new.map(ValueText.text) ?? "absent")
             text += "~ \(subject).\(change.name): \(old) -> \(new)\n"

@@ -31,7 +31,8 @@ struct DiffCommand: ParsableCommand {
 
             With --since the only side is a store with a history, from which the changes are determined. The old \
             values of updated properties are then not known; with --match keys objects are named by their identity, so \
-            that the document can be applied on another device.
+            that the document can be applied on another device, unless the key of an object may have changed: the \
+            history contains the former key only if the store keeps old values.
 
             EXAMPLES:
               coral diff Before.sqlite After.sqlite
@@ -84,6 +85,10 @@ struct DiffCommand: ParsableCommand {
         comparison.folder = old.folder ?? new?.folder
         try file.requireFree(reading: old.url, new?.url, source.url)
         let delta = exclusion.applied(to: try compared(comparison, model))
+        let unknown = delta.updatesWithUnknownKey
+        StandardError.warn(
+            unknown.map { "\($0) may have had another key, which the history does not contain: not applicable." },
+            of: unknown.count)
         try write(delta)
         if !delta.isEmpty { throw CommandStatus.findings.exitCode }
     }

@@ -6,8 +6,9 @@ import KeyedArchives
 public enum DeltaDocument {
     /// The format name in the header of documents of changes.
     public static let formatName = "coral-delta"
-    /// The newest version that this library writes.
-    public static let currentVersion = 1
+    /// The newest version that this library reads and writes. Version 2 has old ids of updated records, and is written
+    /// only if there are any.
+    public static let currentVersion = 2
 
     /// Writes a delta. The same delta gives the same bytes. Throws `DocumentError`.
     public static func write(_ delta: GraphDelta, as format: GraphFormat, to output: ByteOutput) throws {
@@ -94,15 +95,21 @@ public enum DeltaDocument {
         let headerPlace = source.place
         let headers = try self.headers(source.readTree(source.next()), at: headerPlace)
         var changes: [RecordChange] = []
-        var known: Set<RecordSubject> = []
+        var known: Set<RecordChange.Place> = []
+        var formerIDs: Set<RecordID> = []
         func add(_ token: DocumentToken) throws {
             let place = source.place
             guard changes.count < limits.recordCount else {
                 throw DocumentError(.limit, "The document has more than \(limits.recordCount) changes.", at: place)
             }
             let change = try RecordChange(source.readTree(token), at: place)
-            guard known.insert(change.subject).inserted else {
+            guard known.insert(change.place).inserted else {
                 throw DocumentError(.duplicateKey, "\(change.subject) has two changes.", at: place)
+            }
+            if case .updated(let update) = change, case .renamed(let old) = update.oldID {
+                guard formerIDs.insert(old).inserted else {
+                    throw DocumentError(.duplicateKey, "Two updated records had the id \(old).", at: place)
+                }
             }
             changes.append(change)
         }
@@ -130,7 +137,7 @@ public enum DeltaDocument {
     private static func headerTree(_ delta: GraphDelta) -> ReadableValue {
         var members: [ReadableValue.Member] = [
             .init(name: "format", value: .value(.string(formatName))),
-            .init(name: "version", value: .value(.integer(Int64(currentVersion)))),
+            .init(name: "version", value: .value(.integer(delta.hasRenamedRecords ? 2 : 1))),
         ]
         if delta.knowledge != .both {
             members.append(.init(name: "knows", value: .value(.string(delta.knowledge.rawValue))))

@@ -15,6 +15,8 @@ public struct DeltaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unrelated = Code(rawValue: "unrelated")
         /// The delta was computed from a token, and does not contain old values.
         public static let oneWay = Code(rawValue: "oneWay")
+        /// The delta updates a record whose natural key may have changed, and does not contain the former key.
+        public static let unknownKey = Code(rawValue: "unknownKey")
         /// A compared state contains two records with the same entity and id.
         public static let repeated = Code(rawValue: "repeated")
         /// Both sides of a merge have changed the same property or record, and the policy is to fail.

@@ -33,11 +33,16 @@ public struct DeltaMerge: Sendable {
     ///
     /// Equal changes of both sides are not a conflict; members of unordered relationships are merged one by one.
     /// `DeltaConflict.Kind` lists the conflicts. Throws `DeltaError` if there is one and the policy is to fail, and
-    /// for a delta from a token. Cost: one step for each change.
+    /// for a delta from a token, and for one in which natural keys have changed. Cost: one step for each change.
     public init(_ ours: GraphDelta, _ theirs: GraphDelta, policy: Policy = .fail) throws {
         guard ours.knowledge == .both, theirs.knowledge == .both else {
             throw DeltaError(
                 .oneWay, "A delta from a token has no old values and cannot be merged.")
+        }
+        guard !ours.hasRenamedRecords, !theirs.hasRenamedRecords else {
+            throw DeltaError(
+                .conflict,
+                "A delta in which natural keys have changed cannot be merged. Compare the states by ids instead.")
         }
         var merger = DeltaMerger(policy: policy)
         try merger.merge(ours, theirs)

@@ -4,13 +4,17 @@
 /// Changes are sorted by entity and id, at most one for each record, and none without effect: two deltas between the
 /// same states are equal, and their documents have the same bytes. Records are compared by id, so both states must use
 /// the same ids (see `RecordKeys`). Tombstones are treated as absent.
+///
+/// If ids are natural keys, a record whose key has changed has another id in each state: the update contains both
+/// (`RecordUpdate.oldID`). All other ids are those of the old state in old values and deleted records, and those of the
+/// new state in new values and inserted records.
 public struct GraphDelta: Sendable, Hashable {
     /// The header of the old state's document, if any.
     public var oldHeader: DocumentHeader?
     /// The header of the new state's document, if any.
     public var newHeader: DocumentHeader?
     /// The changes, sorted by entity and id.
-    public private(set) var changes: [RecordChange]
+    public internal(set) var changes: [RecordChange]
     /// The states whose values the changes contain.
     public private(set) var knowledge: Knowledge
 
@@ -41,8 +45,8 @@ public struct GraphDelta: Sendable, Hashable {
         self.knowledge = knowledge
         self.oldHeader = oldHeader
         self.newHeader = newHeader
-        let bySubject = Dictionary(changes.map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
-        self.changes = bySubject.sorted { $0.key < $1.key }.map(\.value)
+        let byPlace = Dictionary(changes.map { ($0.place, $0) }, uniquingKeysWith: { $1 })
+        self.changes = byPlace.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Whether there are no changes.
@@ -61,13 +65,15 @@ public struct GraphDelta: Sendable, Hashable {
         return "\(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted"
     }
 
-    /// The change of a record; nil if it is unchanged. Logarithmic in the number of changes.
+    /// The change of a record; nil if it is unchanged. If a deleted record had an id that another record has now, the
+    /// change of that one. Logarithmic in the number of changes.
     public subscript(subject: RecordSubject) -> RecordChange? {
         var (low, high) = (0, changes.count)
         while low < high {
             let middle = (low + high) / 2
             if changes[middle].subject < subject { low = middle + 1 } else { high = middle }
         }
+        if low + 1 < changes.count, changes[low + 1].subject == subject { return changes[low + 1] }
         return low < changes.count && changes[low].subject == subject ? changes[low] : nil
     }
 
@@ -79,11 +85,18 @@ public struct GraphDelta: Sendable, Hashable {
             changes.map(\.inverse), oldHeader: newHeader, newHeader: oldHeader, knowledge: knowledge.inverse)
     }
 
-    /// Throws `DeltaError` for a delta without new values.
+    /// Throws `DeltaError` for a delta without new values, and for one with updates of records whose former natural key
+    /// is not known.
     public func requireApplicable() throws {
         guard knowledge != .old else {
             throw DeltaError(
                 .oneWay, "The delta is from a token: it has no old values and cannot be reverted.")
+        }
+        if let subject = updatesWithUnknownKey.first {
+            throw DeltaError(
+                .unknownKey,
+                "The key of \(subject) may have changed, and the delta does not contain the former one, by which the "
+                    + "object could be found.", subject)
         }
     }
 
@@ -93,6 +106,11 @@ public struct GraphDelta: Sendable, Hashable {
     /// records are skipped, and existing ones are changed.
     public func applied(to records: some Sequence<GraphRecord>, checking: Bool = true) throws -> [GraphRecord] {
         try requireApplicable()
+        guard !hasRenamedRecords else {
+            let ids = RenamedIDs(self)
+            return try renamed(old: { $0 }, new: ids.old).applied(to: records, checking: checking)
+                .map { $0.renamed(ids.new).canonical }.sorted { $0.subject < $1.subject }
+        }
         let checksValues = checking && knowledge == .both
         var current = Dictionary(
             records.lazy.filter { !$0.isDeleted }.map { ($0.subject, $0.canonical) }, uniquingKeysWith: { $1 })
@@ -125,6 +143,7 @@ public struct GraphDelta: Sendable, Hashable {
     public func followed(by next: GraphDelta) throws -> GraphDelta {
         try requireApplicable()
         try next.requireApplicable()
+        guard !hasRenamedRecords, !next.hasRenamedRecords else { return try renamedFollowed(by: next) }
         guard knowledge == .both, next.knowledge == .both else { return followedOneWay(by: next) }
         var joined = Dictionary(changes.map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
         for change in next.changes {

@@ -6,6 +6,8 @@ extension RecordChange {
         static let insert = "insert"
         static let update = "update"
         static let delete = "delete"
+        /// The id of an updated record in the old state: absent if it is the same, null if it is not known.
+        static let old = "old"
         static let entity = "entity"
         static let attributes = "attributes"
         static let relationships = "relationships"
@@ -18,7 +20,8 @@ extension RecordChange {
         case .deleted(let record): RecordChange.tree(Word.delete, record)
         case .updated(let update):
             RecordChange.tree(
-                Word.update, update.id, update.entity, update.attributes.map { .init(name: $0.name, value: $0.tree) },
+                Word.update, update.id, oldID: update.oldID, update.entity,
+                update.attributes.map { .init(name: $0.name, value: $0.tree) },
                 update.relationships.map { .init(name: $0.name, value: $0.tree) })
         }
     }
@@ -30,13 +33,16 @@ extension RecordChange {
     }
 
     private static func tree(
-        _ word: String, _ id: RecordID, _ entity: String, _ attributes: [ReadableValue.Member],
-        _ relationships: [ReadableValue.Member]
+        _ word: String, _ id: RecordID, oldID: RecordUpdate.OldID = .same, _ entity: String,
+        _ attributes: [ReadableValue.Member], _ relationships: [ReadableValue.Member]
     ) -> ReadableValue {
-        var members: [ReadableValue.Member] = [
-            .init(name: word, value: .value(.string(id.text))),
-            .init(name: Word.entity, value: .value(.string(entity))),
-        ]
+        var members: [ReadableValue.Member] = [.init(name: word, value: .value(.string(id.text)))]
+        switch oldID {
+        case .same: break
+        case .renamed(let old): members.append(.init(name: Word.old, value: .value(.string(old.text))))
+        case .unknown: members.append(.init(name: Word.old, value: .value(.null)))
+        }
+        members.append(.init(name: Word.entity, value: .value(.string(entity))))
         if !attributes.isEmpty { members.append(.init(name: Word.attributes, value: .dictionary(attributes))) }
         if !relationships.isEmpty { members.append(.init(name: Word.relationships, value: .dictionary(relationships))) }
         return .dictionary(members)
@@ -63,6 +69,12 @@ extension RecordChange {
             return
         }
         var update = RecordUpdate(id: RecordID(id), entity: entity)
+        switch tree.member(Word.old) {
+        case nil: break
+        case .value(.null): update.oldID = .unknown
+        case .value(.string(let old)): update.oldID = old == id ? .same : .renamed(from: RecordID(old))
+        default: throw DocumentError(.wrongType, "The old id of a change is not a text.", at: place)
+        }
         update.attributes = try attributes.map { member in
             AttributeChange(
                 name: member.name, old: try member.value.member(Side.old)?.scalar(at: place),

@@ -7,11 +7,27 @@ public enum RecordChange: Sendable, Hashable {
     /// A deleted record, in its old state.
     case deleted(GraphRecord)
 
-    /// The changed record.
+    /// The changed record, with its id in the new state, or in the old one if it is deleted.
     public var subject: RecordSubject {
         switch self {
         case .inserted(let record), .deleted(let record): RecordSubject(entity: record.entity, id: record.id)
         case .updated(let update): RecordSubject(entity: update.entity, id: update.id)
+        }
+    }
+
+    /// Identifies the change in its delta. One delta may contain the deletion of a record and the update of another that
+    /// gets its id.
+    var place: Place {
+        if case .updated(let update) = self { return Place(subject: subject, isRenamed: update.oldID != .same) }
+        return Place(subject: subject, isRenamed: false)
+    }
+
+    struct Place: Hashable, Comparable {
+        let subject: RecordSubject
+        let isRenamed: Bool
+
+        static func < (left: Place, right: Place) -> Bool {
+            left.subject == right.subject ? !left.isRenamed && right.isRenamed : left.subject < right.subject
         }
     }
 
@@ -77,7 +93,7 @@ extension RecordID {
 
 /// The changes of a record that exists in both states.
 public struct RecordUpdate: Sendable, Hashable {
-    /// The record's id.
+    /// The record's id in the new state.
     public var id: RecordID
     /// The record's entity.
     public var entity: String
@@ -85,23 +101,50 @@ public struct RecordUpdate: Sendable, Hashable {
     public var attributes: [AttributeChange]
     /// Sorted by name.
     public var relationships: [RelationshipChange]
+    /// The record's id in the old state. It differs if records are named by natural keys and the key has changed.
+    public var oldID: OldID
+
+    /// The id of an updated record in the old state.
+    public enum OldID: Sendable, Hashable {
+        /// That of the new state.
+        case same
+        /// Another one: the natural key has changed.
+        case renamed(from: RecordID)
+        /// Not known: the natural key may have changed. See `GraphDelta.updatesWithUnknownKey`.
+        case unknown
+    }
 
     /// Creates an update of a record's values and relationships.
     public init(
-        id: RecordID, entity: String, attributes: [AttributeChange] = [], relationships: [RelationshipChange] = []
+        id: RecordID, oldID: OldID = .same, entity: String, attributes: [AttributeChange] = [],
+        relationships: [RelationshipChange] = []
     ) {
         self.id = id
+        self.oldID = oldID
         self.entity = entity
         self.attributes = attributes
         self.relationships = relationships
     }
 
     /// Whether nothing is changed.
-    public var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty }
+    public var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty && oldID == .same }
+
+    /// The record's id in the old state; nil if it is not known.
+    public var formerID: RecordID? {
+        switch oldID {
+        case .same: id
+        case .renamed(let former): former
+        case .unknown: nil
+        }
+    }
 
     var inverse: RecordUpdate {
-        RecordUpdate(
-            id: id, entity: entity, attributes: attributes.map(\.inverse), relationships: relationships.map(\.inverse))
+        // If the old id is not known, the new one names the record in both states.
+        var inverse = RecordUpdate(
+            id: formerID ?? id, entity: entity, attributes: attributes.map(\.inverse),
+            relationships: relationships.map(\.inverse))
+        if case .renamed = oldID { inverse.oldID = .renamed(from: id) }
+        return inverse
     }
 }
 

@@ -83,21 +83,28 @@ public struct RecordKeys: Sendable {
         return texts
     }
 
+    /// The ids of all records with a key.
+    fileprivate var ids: some Collection<RecordID> { names.keys }
+
     /// The record's id: its key if it has one, else its own id.
     public func name(of id: RecordID) -> RecordID { names[id] ?? id }
 
     /// The record with all ids replaced by keys.
     public func renamed(_ record: GraphRecord) -> GraphRecord {
-        guard !names.isEmpty else { return record }
-        var record = record
-        record.id = name(of: record.id)
-        for index in record.relationships.indices {
-            switch record.relationships[index].target {
-            case .toOne(let id?): record.relationships[index].target = .toOne(name(of: id))
-            case .toMany(let ids): record.relationships[index].target = .toMany(ids.map(name))
-            case .toOne(nil), .nullToMany: break
-            }
+        names.isEmpty ? record : record.renamed(name)
+    }
+}
+
+extension GraphDelta {
+    /// The delta with keys, of one with ids that both states share. It contains all records that have another key in
+    /// the new state, also those whose properties are unchanged: a key may contain that of a related record.
+    package func named(_ old: RecordKeys, _ new: RecordKeys) -> GraphDelta {
+        var all = self
+        let changed = Set(changes.map(\.subject.id))
+        for id in old.ids where !changed.contains(id) && old.name(of: id) != new.name(of: id) {
+            guard let entity = id.entity else { continue }
+            all.changes.append(.updated(RecordUpdate(id: id, entity: entity)))
         }
-        return record
+        return all.named(old: old.name, new: new.name)
     }
 }

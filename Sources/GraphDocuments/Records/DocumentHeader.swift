@@ -17,6 +17,9 @@ public struct DocumentHeader: Sendable, Hashable {
     public var idScheme: IDScheme
     /// The UUID of the records' store, if they are from one.
     public var storeUUID: String?
+    /// The records that the document was made of, in order, if it contains others at its top, such as the objects that
+    /// they own; empty if it does not, or is of a whole store.
+    public var roots: [RecordID]
     /// The model's version identifiers, sorted.
     public var modelVersionIdentifiers: [String]
     /// Each entity's version hash (32 bytes), by the entity's name.
@@ -26,7 +29,7 @@ public struct DocumentHeader: Sendable, Hashable {
 
     /// Creates a header; everything has a default.
     public init(
-        shape: DocumentShape = .flat, idScheme: IDScheme = .stored, storeUUID: String? = nil,
+        shape: DocumentShape = .flat, idScheme: IDScheme = .stored, storeUUID: String? = nil, roots: [RecordID] = [],
         modelVersionIdentifiers: [String] = [], entityVersionHashes: [String: Data] = [:],
         metadata: [ReadableValue.Member] = [], format: String = DocumentHeader.formatName,
         version: Int = DocumentHeader.currentVersion
@@ -36,6 +39,7 @@ public struct DocumentHeader: Sendable, Hashable {
         self.shape = shape
         self.idScheme = idScheme
         self.storeUUID = storeUUID
+        self.roots = roots
         self.modelVersionIdentifiers = modelVersionIdentifiers
         self.entityVersionHashes = entityVersionHashes
         self.metadata = metadata

@@ -10,6 +10,9 @@ extension DocumentHeader {
             .init(name: "ids", value: .value(.string(idScheme.rawValue))),
         ]
         if let storeUUID { members.append(.init(name: "store", value: .value(.string(storeUUID)))) }
+        if !roots.isEmpty {
+            members.append(.init(name: "roots", value: .array(roots.map { .value(.string($0.text)) })))
+        }
         let identifiers = modelVersionIdentifiers.map { ReadableValue.value(.string($0)) }
         members.append(.init(name: "modelIdentifiers", value: .array(identifiers)))
         let hashes = entityVersionHashes.sorted { $0.key < $1.key }.map { name, hash in
@@ -49,6 +52,12 @@ extension DocumentHeader {
                 self.shape = shape
             case "ids": idScheme = IDScheme(rawValue: try text()) ?? .mixed
             case "store": storeUUID = try text()
+            case "roots":
+                guard case .array(let values) = value else { throw wrong("not an array") }
+                roots = try values.map { root in
+                    guard case .value(.string(let text)) = root else { throw wrong("not an array of strings") }
+                    return RecordID(text)
+                }
             case "modelIdentifiers":
                 guard case .array(let values) = value else { throw wrong("not an array") }
                 modelVersionIdentifiers = try values.map { identifier in

@@ -20,8 +20,8 @@ public enum XMLDocumentSchema {
         # A plain Swift value or object.
         plain = element tree { tree }
 
-        # What the document says of itself, as a tree: format, version, shape, ids, store, modelIdentifiers,
-        # entityHashes, metadata.
+        # What the document says of itself, as a tree: format, version, shape, ids, store, roots,
+        # modelIdentifiers, entityHashes, metadata.
         header = element header { tree }
 
         # A record. Inside a relationship: a record that is met there first. Deleted ones are tombstones.

@@ -46,17 +46,16 @@ enum HistoryStatements {
     static let findString = "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?"
     static let insertString = "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)"
 
-    /// A statement for changes of rows of one entity up to `VALUES`, the values of one row, and the number of its parameters:
-    /// number, key, transaction, and the mask or the tombstone.
+    /// A statement for changes of rows of one entity up to `VALUES`, and the values of one row: parameters with numbers
+    /// for the columns that all rows share, then parameters for each row's own columns.
     static func insertChanges(
-        _ type: NSPersistentHistoryChangeType, entity: Int64, hasMask: Bool = false, tombstones: Int = 0
-    ) -> (head: String, values: String, width: Int) {
-        let extra = (hasMask ? ["ZCOLUMNS"] : []) + (0..<tombstones).map { "ZTOMBSTONE\($0)" }
-        let columns = ["Z_PK", "ZENTITYPK", "ZTRANSACTIONID"] + extra
-        let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
+        _ type: NSPersistentHistoryChangeType, _ entity: Int64, shared: [String], own: [String]
+    ) -> (head: String, values: String) {
+        let columns = ["Z_ENT", "ZCHANGETYPE", "ZENTITY"] + shared + own
+        let marks = shared.indices.map { "?\($0 + 1)" } + own.map { _ in "?" }
         return (
-            "INSERT INTO ACHANGE (Z_ENT, ZCHANGETYPE, ZENTITY, \(columns.joined(separator: ", ")))",
-            "(\(HistoryTables.Number.change), \(type.rawValue), \(entity), \(marks))", columns.count
+            "INSERT INTO ACHANGE (\(columns.joined(separator: ", ")))",
+            "(\(HistoryTables.Number.change), \(type.rawValue), \(entity), \(marks.joined(separator: ", ")))"
         )
     }
 

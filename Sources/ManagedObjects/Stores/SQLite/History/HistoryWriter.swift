@@ -15,13 +15,20 @@ struct HistoryWriter {
 
     /// The changed rows by the number of their entity.
     private var inserted: [Int64: InsertedKeys] = [:]
-    private var updated: [Int64: UpdatedKeys] = [:]
+    private var updated: [Updates] = []
     private var deleted: [Deletion] = []
     /// The masks of updates. Mostly one for many rows.
     private var masks: [Data] = []
     private var maskIndexes: [Data: Int32] = [:]
-    /// The last update's mask: the next one often has the same properties.
-    private var lastMask: (entity: Int64, slots: [Int], toMany: Set<Int>, index: Int32)?
+
+    /// The updates of one entity's rows, and the properties of the last one: the next one often has the same.
+    private struct Updates {
+        let entity: Int64
+        var keys = UpdatedKeys()
+        var slots: [Int]
+        var toMany: Set<Int>
+        var mask: Int32
+    }
 
     private struct Deletion {
         let entity: Int64
@@ -52,20 +59,29 @@ struct HistoryWriter {
         while try statement.step() { insert(entity, key: statement.integer(0)) }
     }
 
+    /// Adds the insertion of rows.
+    mutating func insert(_ entity: SQLEntity, keys: some Sequence<Int64>) {
+        var all = inserted.removeValue(forKey: entity.number) ?? InsertedKeys()
+        for key in keys { all.insert(key) }
+        inserted[entity.number] = all
+    }
+
     /// Adds an update of slots, and of to-many relationships by their indexes in the layout.
     mutating func update(_ entity: SQLEntity, key: Int64, slots: [Int], toMany: Set<Int> = []) {
         if isInserted(entity.number, key) { return }
-        let mask = maskIndex(entity, slots: slots, toMany: toMany)
-        updated[entity.number, default: UpdatedKeys()].append(key, mask: mask)
-    }
-
-    private mutating func maskIndex(_ entity: SQLEntity, slots: [Int], toMany: Set<Int>) -> Int32 {
-        if let lastMask, lastMask.entity == entity.number, lastMask.slots == slots, lastMask.toMany == toMany {
-            return lastMask.index
+        // Mostly the entity of the previous update, which is the last.
+        guard let index = updated.lastIndex(where: { $0.entity == entity.number }) else {
+            let mask = maskIndex(bitmaps.bitmap(of: entity).data(slots: slots, toMany: toMany))
+            updated.append(Updates(entity: entity.number, slots: slots, toMany: toMany, mask: mask))
+            updated[updated.count - 1].keys.append(key, mask: mask)
+            return
         }
-        let index = maskIndex(bitmaps.bitmap(of: entity).data(slots: slots, toMany: toMany))
-        lastMask = (entity.number, slots, toMany, index)
-        return index
+        if updated[index].slots != slots || updated[index].toMany != toMany {
+            updated[index].mask = maskIndex(bitmaps.bitmap(of: entity).data(slots: slots, toMany: toMany))
+            updated[index].slots = slots
+            updated[index].toMany = toMany
+        }
+        updated[index].keys.append(key, mask: updated[index].mask)
     }
 
     private mutating func maskIndex(_ mask: Data) -> Int32 {
@@ -101,49 +117,56 @@ struct HistoryWriter {
         }
         if !tables.isWanted, try !isBegun() { return }
         let transaction = try insertTransaction()
-        var last = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
-        for (entity, keys) in insertions {
-            try insert(.insert, entity, keys.count, in: transaction, after: &last) { keys[$0] }
+        var changes = try ChangeInsertion(transaction, in: database)
+        for (entity, keys) in insertions { try changes.insert(.insert, entity, keys) }
+        for updates in updated { try insert(updates, to: &changes) }
+        try insertDeletions(to: &changes)
+        try changes.finish()
+        try keepOldValues(of: transaction)
+    }
+
+    private func insert(_ updates: Updates, to changes: inout ChangeInsertion) throws {
+        let rows = updates.keys.rows
+        let keys = rows.lazy.map(\.key)
+        if let mask = rows.first?.mask, rows.allSatisfy({ $0.mask == mask }) {
+            let shared = [("ZCOLUMNS", masks[Int(mask)].databaseValue)]
+            return try changes.insert(.update, updates.entity, keys, shared: shared)
         }
-        for (entity, updates) in updated.sorted(by: { $0.key < $1.key }) {
-            let rows = updates.rows
-            try insert(.update, entity, rows.count, hasMask: true, in: transaction, after: &last) {
-                rows[$0].key
-            } extra: { [masks] index, statement, position in
-                statement.bind(masks[Int(rows[index].mask)], at: position)
-            }
+        try changes.insert(.update, updates.entity, keys, own: ["ZCOLUMNS"]) { [masks] index, statement, position in
+            statement.bind(masks[Int(rows[index].mask)], at: position)
         }
+    }
+
+    private func insertDeletions(to changes: inout ChangeInsertion) throws {
         var rest = deleted[...]
         while let first = rest.first {
             let group = rest.prefix { $0.entity == first.entity && $0.tombstone.count == first.tombstone.count }
             rest = rest[group.endIndex...]
-            let start = group.startIndex
-            try insert(
-                .delete, first.entity, group.count, tombstones: first.tombstone.count, in: transaction, after: &last
-            ) {
-                group[start + $0].key
-            } extra: { index, statement, position in
-                for (offset, value) in group[start + index].tombstone.enumerated() {
+            let columns = first.tombstone.indices.map { "ZTOMBSTONE\($0)" }
+            try changes.insert(.delete, first.entity, group.lazy.map(\.key), own: columns) {
+                index, statement, position in
+                for (offset, value) in group[group.startIndex + index].tombstone.enumerated() {
                     statement.bind(value, at: position + offset)
                 }
             }
         }
-        try PrimaryKeys.raise(HistoryTables.Number.change, to: last, name: "CHANGE", in: database)
-        try keepOldValues(of: transaction)
     }
 
-    /// Leaves one update of each row, and none of rows that were deleted afterwards.
+    /// Leaves one update of each row, and none of rows that were deleted afterwards. Sorts the updates by entity.
     private mutating func combineUpdates() {
         guard !updated.isEmpty else { return }
         let deletedKeys = Dictionary(grouping: deleted, by: \.entity).mapValues { Set($0.map(\.key)) }
-        for entity in Array(updated.keys) {
-            guard var rows = updated.removeValue(forKey: entity) else { continue }
-            if let keys = deletedKeys[entity] { rows.remove(keys) }
-            rows.combine { one, other in
+        for index in updated.indices {
+            var keys = updated[index].keys
+            updated[index].keys = UpdatedKeys()
+            if let deleted = deletedKeys[updated[index].entity] { keys.remove(deleted) }
+            keys.combine { one, other in
                 one == other ? one : maskIndex(Data(zip(masks[Int(one)], masks[Int(other)]).map { $0 | $1 }))
             }
-            if !rows.rows.isEmpty { updated[entity] = rows }
+            updated[index].keys = keys
         }
+        updated.removeAll(where: \.keys.rows.isEmpty)
+        updated.sort { $0.entity < $1.entity }
     }
 
     /// Stores what triggers have recorded under the number of the transaction.
@@ -170,27 +193,6 @@ struct HistoryWriter {
         let statement = try SQLStatement(HistoryStatements.oldestTransaction, in: database)
         defer { statement.finish() }
         return try statement.step() && !statement.isNull(0)
-    }
-
-    /// Inserts the changes of rows of one entity.
-    private func insert(
-        _ type: NSPersistentHistoryChangeType, _ entity: Int64, _ count: Int, hasMask: Bool = false,
-        tombstones: Int = 0,
-        in transaction: Int64, after last: inout Int64, key: (Int) -> Int64,
-        extra: (Int, SQLStatement, Int) -> Void = { _, _, _ in }
-    ) throws {
-        guard count > 0 else { return }
-        let (head, values, width) = HistoryStatements.insertChanges(
-            type, entity: entity, hasMask: hasMask, tombstones: tombstones)
-        let insertion = try BlockInsertion(head, values: values, width: width, count: count, in: database)
-        let first = last + 1
-        try insertion.insert(count) { index, statement, position in
-            statement.bind(first + Int64(index), at: position)
-            statement.bind(key(index), at: position + 1)
-            statement.bind(transaction, at: position + 2)
-            extra(index, statement, position + 3)
-        }
-        last += Int64(count)
     }
 
     private func insertTransaction() throws -> Int64 {

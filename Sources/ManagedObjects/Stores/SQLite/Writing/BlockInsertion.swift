@@ -7,6 +7,7 @@ struct BlockInsertion {
     private static let rowLimit = 16
     private static let parameterLimit = 240
 
+    private let shared: [DatabaseValue]
     private let width: Int
     private let rowCount: Int
     private let block: SQLStatement?
@@ -16,11 +17,14 @@ struct BlockInsertion {
     ///   - head: The statement up to `VALUES`.
     ///   - values: The values of a row, in parentheses.
     ///   - tail: The text after the values.
-    ///   - width: The number of parameters of a row.
+    ///   - shared: The values of the first parameters, which all rows share: `?1`, `?2`, …
+    ///   - width: The number of a row's own parameters.
     ///   - count: The total number of rows to insert.
     init(
-        _ head: String, values: String, tail: String = "", width: Int, count: Int, in database: Database
+        _ head: String, values: String, tail: String = "", shared: [DatabaseValue] = [], width: Int, count: Int,
+        in database: Database
     ) throws {
+        self.shared = shared
         self.width = width
         rowCount = min(Self.rowLimit, Self.parameterLimit / max(width, 1))
         func statement(_ rows: Int) throws -> SQLStatement {
@@ -41,11 +45,15 @@ struct BlockInsertion {
         _ count: Int, bind: (Int, SQLStatement, Int) throws -> Void,
         refused: (Int, DatabaseError) throws -> Void = { throw $1 }
     ) throws {
+        for statement in [block, single].compactMap(\.self) {
+            for (index, value) in shared.enumerated() { statement.bind(value, at: 1 + index) }
+        }
         defer { finish() }
+        let first = 1 + shared.count
         var index = 0
         while index < count {
             if let block, count - index >= rowCount {
-                for row in 0..<rowCount { try bind(index + row, block, 1 + row * width) }
+                for row in 0..<rowCount { try bind(index + row, block, first + row * width) }
                 if try run(block, refused: { _ in }) {
                     index += rowCount
                     continue
@@ -64,7 +72,7 @@ struct BlockInsertion {
         _ index: inout Int, bind: (Int, SQLStatement, Int) throws -> Void,
         refused: (Int, DatabaseError) throws -> Void
     ) throws {
-        try bind(index, single, 1)
+        try bind(index, single, 1 + shared.count)
         _ = try run(single) { try refused(index, $0) }
         index += 1
     }

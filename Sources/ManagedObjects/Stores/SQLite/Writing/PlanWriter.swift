@@ -86,7 +86,7 @@ struct PlanWriter {
                 try noteTaken(&finder, key: changes[index].key, values: changes[index].values, error)
             }
         }
-        if history != nil { for change in changes { history?.insert(entity, key: change.key) } }
+        history?.insert(entity, keys: changes.lazy.map(\.key))
         let lastKey = changes.lazy.map(\.key).max() ?? 0
         if lastKey > 0, let root = schema.entity(group.entity.rootEntity) {
             try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name ?? "", in: database)

@@ -13,19 +13,29 @@ enum PrimaryKeys {
     ///
     /// - Throws: Code 259 if no keys are left.
     static func last(_ number: Int64, table: String, in database: Database) throws -> Int64 {
+        try present(number, table: table, in: database).last
+    }
+
+    /// The last key that was assigned or is present, and the highest key in the table, 0 if it is empty.
+    ///
+    /// - Throws: Code 259 if no keys are left.
+    static func present(
+        _ number: Int64, table: String, in database: Database
+    ) throws -> (last: Int64, highest: Int64) {
         let counted = try SQLStatement("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", in: database)
         defer { counted.finish() }
         counted.bind(number, at: 1)
-        let last = try counted.step() ? counted.integer(0) : 0
+        let assigned = try counted.step() ? counted.integer(0) : 0
         let present = try SQLStatement("SELECT max(Z_PK) FROM \(table)", in: database)
         defer { present.finish() }
-        let key = max(last, try present.step() ? present.integer(0) : 0)
+        let highest = try present.step() ? present.integer(0) : 0
+        let key = max(assigned, highest)
         guard key < bound else {
             throw CocoaError(
                 .fileReadCorruptFile,
                 "The store is damaged: the last key of the table \(table) is \(key), and no keys are left after it.")
         }
-        return key
+        return (key, highest)
     }
 
     /// Assigns one key.
