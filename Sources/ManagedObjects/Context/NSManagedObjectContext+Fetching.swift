@@ -27,13 +27,12 @@ extension NSManagedObjectContext {
     /// The number of objects that a fetch of the request would return: one statement for each store.
     public func count<T>(for request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
-        var specification = request.specification
+        var (specification, entity) = try converted(request.specification)
         if specification.resultType == .dictionaryResultType { return try fetchResults(specification).count }
         if needsPendingChanges(specification) {
             specification.resultType = .managedObjectIDResultType
             return try fetchResults(specification).count
         }
-        let entity = try fetchedEntity(specification)
         if let parentContext {
             return try parentContext.queue.sync { () throws in
                 try parentContext.count(for: NSFetchRequest<NSNumber>(specification: specification))
@@ -57,12 +56,13 @@ extension NSManagedObjectContext {
 
     private func fetchObjects(_ specification: FetchSpecification) throws -> [NSManagedObject] {
         processPendingChangesBeforeFetch()
-        return try objects(specification, entity: fetchedEntity(specification))
+        let (specification, entity) = try converted(specification)
+        return try objects(specification, entity: entity)
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
         processPendingChangesBeforeFetch()
-        let entity = try fetchedEntity(specification)
+        let (specification, entity) = try converted(specification)
         switch specification.resultType {
         case .managedObjectIDResultType:
             return try objectIDs(specification, entity: entity)
@@ -81,13 +81,15 @@ extension NSManagedObjectContext {
         if !changedInEvent.isEmpty, !isProcessing, !isSaving { processPendingChanges() }
     }
 
-    private func fetchedEntity(_ specification: FetchSpecification) throws -> NSEntityDescription {
+    /// The request with its constants converted to the kinds of the properties they are compared with, and its entity.
+    private func converted(_ specification: FetchSpecification) throws -> (FetchSpecification, NSEntityDescription) {
         guard let model = rootCoordinator?.managedObjectModel else {
             throw CocoaError(
                 .coreData,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to fetch from."])
         }
-        return try specification.entity(in: model)
+        let entity = try specification.entity(in: model)
+        return (try specification.converted(for: entity), entity)
     }
 
     private func fetchedStores(

@@ -83,13 +83,10 @@ open class NSManagedObject: NSObject {
         return made
     }
 
-    /// The entity of the class.
+    /// The entity of the class. Where no entity of a loaded model has the class, a new entity without a name and
+    /// properties, which cannot be fetched or created; in Apple's framework it is nil, which Swift code cannot test.
     open class func entity() -> NSEntityDescription {
-        guard let entity = EntityClassRegistry.entity(of: self) else {
-            preconditionFailure(
-                "No entity of a loaded model has the class \(self). Load a model, or use init(entity:insertInto:).")
-        }
-        return entity
+        EntityClassRegistry.entity(of: self) ?? NSEntityDescription()
     }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
@@ -97,15 +94,23 @@ open class NSManagedObject: NSObject {
         if let last = context.lastClass, last.name == ObjectIdentifier(self) { return last.entity }
         guard let model = context.rootCoordinator?.managedObjectModel,
             let entity = EntityClassRegistry.entity(of: self, in: model)
-        else { return entity() }
+        else {
+            let entity = entity()
+            precondition(
+                entity.name != nil,
+                "No entity of a loaded model has the class \(self). Load a model, or use init(entity:insertInto:).")
+            return entity
+        }
         context.lastClass = (ObjectIdentifier(self), entity)
         return entity
     }
 
-    /// A request for all objects of the class's entity.
+    /// A request for all objects of the class's entity. Where no entity of a loaded model has the class, the request
+    /// has no entity, and fetching it throws code 134060.
     public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
-        request.entity = entity()
+        let entity = entity()
+        request.entity = entity.name == nil ? nil : entity
         return request
     }
 
