@@ -90,7 +90,10 @@ import Testing
         #expect(try plates(NSPredicate(format: "weight == '9.5'"), context) == [9])
         #expect(try plates(NSPredicate(format: "price == '10.25'"), context) == [10])
         #expect(try plates(NSPredicate(format: "isSold == '1'"), context) == [9])
-        #expect(try plates(NSPredicate(format: "SUBQUERY(driver.cars, $car, $car.seats == '8').@count == 1"), context) == [8])
+        #expect(
+            try plates(NSPredicate(format: "SUBQUERY(driver.cars, $car, $car.seats == '8').@count == 1"), context) == [
+                8
+            ])
     }
 
     /// Arrays whose elements are optional.

@@ -54,8 +54,9 @@ open class NSManagedObject: NSObject {
         context?.insertNew(self)
     }
 
-    /// Creates an object of the class's entity in a context.
-    public convenience init(context: NSManagedObjectContext) {
+    /// Creates an object of the class's entity in a context. Required, so that `type.init(context:)` creates objects of a
+    /// class that is known at run time, or a generic parameter.
+    public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
@@ -107,6 +108,9 @@ open class NSManagedObject: NSObject {
 
     /// A request for all objects of the class's entity. Where no entity of a loaded model has the class, the request
     /// has no entity, and fetching it throws code 134060.
+    ///
+    /// Disfavoured, so that `Note.fetchRequest()` without a type is the request of a generated class for its own objects.
+    @_disfavoredOverload
     public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         let entity = entity()
@@ -293,12 +297,15 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// Unsaved changes by property: the new values; `NSNull` for nil.
+    /// Unsaved changes by property: the new values; `NSNull` for nil. Of a new object, the properties whose values
+    /// differ from those with which it was created.
     open func changedValues() -> [String: Any] {
         context?.checkQueue()
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
+        let isNew = committed == nil && page == nil
         for slot in changedSlots() {
+            if isNew, let values, values[slot].isSame(as: layout.initialValues[slot]) { continue }
             guard let name = topLevelName(ofSlot: slot) else { continue }
             result[name] = value(forKey: name) ?? NSNull()
         }
