@@ -236,3 +236,4 @@
 @_exported import struct ManagedObjects.StoreInspection
 @_exported import class ManagedObjects.UndoManager
 @_exported import class ManagedObjects.ValueTransformer
+@_exported import func ManagedObjects.autoreleasepool

@@ -26,8 +26,26 @@
             guard !variables.isEmpty else { return [] }
             let className = declaration.name.text
             let isPublic = declaration.modifiers.contains { ["public", "open"].contains($0.name.text) }
+            let isFinal = declaration.modifiers.contains { $0.name.text == "final" }
             let registrations = variables.map { variable in
-                "KeyPathRegistry.register(\\\(className).\(variable.name), as: \"\(variable.key)\")"
+                let root = isFinal ? className : "Object"
+                return "KeyPathRegistry.register(\\\(root).\(variable.name), as: \"\(variable.key)\")"
+            }
+            guard isFinal else {
+                // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.
+                return [
+                    """
+                    #if !canImport(Darwin)
+                    \(raw: isPublic ? "public " : "")override class func registerKeyPaths() {
+                        super.registerKeyPaths()
+                        func register<Object: \(raw: className)>(_: Object.Type) {
+                            \(raw: registrations.joined(separator: "\n        "))
+                        }
+                        register(Self.self)
+                    }
+                    #endif
+                    """
+                ]
             }
             return [
                 """

@@ -91,6 +91,38 @@
                 macros: ["Managed": ManagedMacro.self])
         }
 
+        /// The key path of an inherited property has the subclass as its root.
+        func testKeyPathsOfAClassWithSubclasses() {
+            assertMacroExpansion(
+                """
+                @Managed
+                class Note: NSManagedObject {
+                    var title: String?
+                    var rank: Int16
+                }
+                """,
+                expandedSource: #"""
+                    class Note: NSManagedObject {
+                        @ManagedValue
+                        var title: String?
+                        @ManagedValue
+                        var rank: Int16
+
+                        #if !canImport(Darwin)
+                        override class func registerKeyPaths() {
+                            super.registerKeyPaths()
+                            func register<Object: Note>(_: Object.Type) {
+                                KeyPathRegistry.register(\Object.title, as: "title")
+                                KeyPathRegistry.register(\Object.rank, as: "rank")
+                            }
+                            register(Self.self)
+                        }
+                        #endif
+                    }
+                    """#,
+                macros: ["Managed": ManagedMacro.self])
+        }
+
         /// On Apple's platforms the compiler requests the conformance; elsewhere the superclass has it.
         func testConformance() {
             let source = """

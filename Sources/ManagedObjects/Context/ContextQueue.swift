@@ -1,11 +1,14 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// The queue on which a context's work is executed.
 final class ContextQueue: Sendable {
     let type: NSManagedObjectContextConcurrencyType
     private let queue: DispatchQueue?
     private static let ownerKey = DispatchSpecificKey<ObjectIdentifier>()
+    /// Whether the end of the context's event has been submitted to the main queue.
+    let hasScheduledEndOfEvent = Atomic<Bool>(false)
 
     /// The main queue, with its identity set as a specific value. In a program with an asynchronous `main`, Dispatch
     /// runs the main queue on another thread than Foundation's main thread after the first suspension, so the thread

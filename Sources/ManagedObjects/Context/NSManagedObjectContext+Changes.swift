@@ -25,8 +25,22 @@ extension NSManagedObjectContext {
         if !object.state.contains(.changedInEvent) {
             object.state.insert(.changedInEvent)
             object.eventStart = object.values.map { .values($0) } ?? .unchanged
-            changedInEvent.append(object)
+            noteInEvent(object)
             undoRecorder.willChange(object, in: self)
+        }
+    }
+
+    /// Adds an object to those that have changed in the event. On the main queue the first one schedules the end of the
+    /// event: Core Data ends it with the turn of the run loop, which executes the blocks of the main queue.
+    private func noteInEvent(_ object: NSManagedObject) {
+        changedInEvent.append(object)
+        guard changedInEvent.count == 1, queue.type == .mainQueueConcurrencyType, Self.current !== self,
+            queue.isCurrent, !queue.hasScheduledEndOfEvent.exchange(true, ordering: .relaxed)
+        else { return }
+        queue.async { [weak self] in
+            guard let self else { return }
+            queue.hasScheduledEndOfEvent.store(false, ordering: .relaxed)
+            if !changedInEvent.isEmpty, !isProcessing, !isSaving { processPendingChanges() }
         }
     }
 
@@ -62,7 +76,7 @@ extension NSManagedObjectContext {
         if !object.state.contains(.changedInEvent) {
             object.state.insert(.changedInEvent)
             object.eventStart = object.values.map { .values($0) }
-            changedInEvent.append(object)
+            noteInEvent(object)
             undoRecorder.willChange(object, in: self)
         }
         object.awakeFromInsert()

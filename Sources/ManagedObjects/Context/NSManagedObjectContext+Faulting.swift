@@ -271,7 +271,9 @@ extension NSManagedObjectContext {
     /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps unsaved changes.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
-        guard object.context === self, !object.key.isTemporary else { return }
+        guard object.context === self else { return }
+        guard !object.state.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
+        guard !object.key.isTemporary else { return }
         forgetRowsAhead()
         object.noticeInPlaceChanges()
         if object.hasChanges {
@@ -284,6 +286,23 @@ extension NSManagedObjectContext {
         } else {
             turnIntoFault(object)
         }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
+    }
+
+    /// A new object has no row: merging keeps all of its values; without merging it gets its initial values, and loses its
+    /// relationships. It stays inserted.
+    private func refreshNew(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        guard !flag, !object.state.contains(.deleted) else { return }
+        recordChange(of: object)
+        for (slot, value) in object.layout.initialValues.enumerated() {
+            if object.layout.slots[slot].kind == .toOne {
+                object.setReference(slot: slot, to: nil)
+            } else {
+                object.setPrimitiveSlot(slot, to: value)
+            }
+        }
+        // Removing all members cannot fail: only members of a wrong entity are refused.
+        for place in object.layout.toMany.indices { try? object.setMembers([], at: place) }
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
     }
 

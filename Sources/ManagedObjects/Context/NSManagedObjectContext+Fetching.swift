@@ -27,13 +27,12 @@ extension NSManagedObjectContext {
     /// The number of objects that a fetch of the request would return: one statement for each store.
     public func count<T>(for request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
-        var specification = request.specification
+        var (specification, entity) = try converted(request.specification)
         if specification.resultType == .dictionaryResultType { return try fetchResults(specification).count }
         if needsPendingChanges(specification) {
             specification.resultType = .managedObjectIDResultType
             return try fetchResults(specification).count
         }
-        let entity = try fetchedEntity(specification)
         if let parentContext {
             return try parentContext.queue.sync { () throws in
                 try parentContext.count(for: NSFetchRequest<NSNumber>(specification: specification))
@@ -57,12 +56,13 @@ extension NSManagedObjectContext {
 
     private func fetchObjects(_ specification: FetchSpecification) throws -> [NSManagedObject] {
         processPendingChangesBeforeFetch()
-        return try objects(specification, entity: fetchedEntity(specification))
+        let (specification, entity) = try converted(specification)
+        return try objects(specification, entity: entity)
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
         processPendingChangesBeforeFetch()
-        let entity = try fetchedEntity(specification)
+        let (specification, entity) = try converted(specification)
         switch specification.resultType {
         case .managedObjectIDResultType:
             return try objectIDs(specification, entity: entity)
@@ -81,13 +81,15 @@ extension NSManagedObjectContext {
         if !changedInEvent.isEmpty, !isProcessing, !isSaving { processPendingChanges() }
     }
 
-    private func fetchedEntity(_ specification: FetchSpecification) throws -> NSEntityDescription {
+    /// The request with its constants converted to the kinds of the properties they are compared with, and its entity.
+    private func converted(_ specification: FetchSpecification) throws -> (FetchSpecification, NSEntityDescription) {
         guard let model = rootCoordinator?.managedObjectModel else {
             throw CocoaError(
                 .coreData,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to fetch from."])
         }
-        return try specification.entity(in: model)
+        let entity = try specification.entity(in: model)
+        return (try specification.converted(for: entity), entity)
     }
 
     private func fetchedStores(
@@ -347,22 +349,26 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The objects of a fetched property, fetched again each time.
+    /// The objects of a fetched property, fetched again each time. An error is reported on standard error, since a
+    /// property's value cannot throw.
     final func fetchedValue(of property: NSFetchedPropertyDescription, source: NSManagedObject) -> [Any] {
         guard let request = property.fetchRequest else { return [] }
-        var specification = request.specification
-        let variables: [String: Any] = ["FETCH_SOURCE": source, "FETCHED_PROPERTY": property]
-        if let node = specification.predicate?.withSubstitutionVariables(variables).node {
-            // Key paths of the source are evaluated now: a store evaluates rows, not the source object.
-            let read = node.mapExpressions { expression in
-                guard case .keyPath(.constant, _) = expression,
-                    let value = try? ExpressionEvaluator(expression).value(for: nil)
-                else { return expression }
-                return .constant(value: value)
+        do {
+            var specification = request.specification
+            let variables: [String: Any] = ["FETCH_SOURCE": source, "FETCHED_PROPERTY": property]
+            if let node = specification.predicate?.withSubstitutionVariables(variables).node {
+                // Key paths of the source and of the property are evaluated now: a store evaluates rows only.
+                let read = try node.mapExpressions { expression in
+                    guard case .keyPath(.constant, _) = expression else { return expression }
+                    return .constant(value: try ExpressionEvaluator(expression).value(for: nil))
+                }
+                specification.predicate = NSPredicate.predicate(stating: read)
             }
-            specification.predicate = NSPredicate.predicate(stating: read)
+            return try fetchResults(specification)
+        } catch {
+            report("could not fetch \(source.entity.name ?? "").\(property.name): \(error)")
+            return []
         }
-        return (try? fetchResults(specification)) ?? []
     }
 }
 

@@ -146,9 +146,6 @@ extension NSManagedObjectContext {
         for object in listed { commit(object) }
         epoch += 1
         for object in objects { object.didSave() }
-        var userInfo = event.userInfo()
-        userInfo[NotificationKey.sourceContext.rawValue] = self
-        post(.NSManagedObjectContextDidSave, userInfo)
-        post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
+        postDidSave(event, sharing: nil)
     }
 }

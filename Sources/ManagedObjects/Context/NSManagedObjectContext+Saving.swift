@@ -7,12 +7,24 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not resolve (133020,
     ///   133021); nothing is written then. Errors of the store (134000 and above, including SQLite's).
+    ///
+    /// Without changes it posts its notifications, and writes nothing.
     public func save() throws {
         checkQueue()
         guard !isSaving else { return }
         guard hasChanges || hasChangedMetadata else {
             processPendingChanges()
-            return try saveNothing()
+            isSaving = true
+            defer { isSaving = false }
+            post(.NSManagedObjectContextWillSave, [:])
+            // An observer may have changed objects.
+            guard hasChanges else {
+                try saveNothing()
+                postDidSave(ObjectChanges(), sharing: nil)
+                return
+            }
+            isSaving = false
+            return try save()
         }
         guard parentContext != nil || coordinator != nil else {
             throw CocoaError(
@@ -255,8 +267,16 @@ extension NSManagedObjectContext {
         for object in listed where unchanged.isEmpty || !unchanged.contains(ObjectIdentifier(object)) {
             object.didSave()
         }
-        var userInfo = event.userInfo(sharing: eventInSave)
+        postDidSave(event, sharing: eventInSave)
+    }
+
+    /// Posts the notifications of a save. A pinned context's contain its query generation, which is that of the save.
+    final func postDidSave(
+        _ event: ObjectChanges, sharing processed: (changes: ObjectChanges, userInfo: [AnyHashable: Any])?
+    ) {
+        var userInfo = event.userInfo(sharing: processed)
         userInfo[NotificationKey.sourceContext.rawValue] = self
+        if let queryGenerationToken { userInfo[NotificationKey.queryGeneration.rawValue] = queryGenerationToken }
         post(.NSManagedObjectContextDidSave, userInfo)
         post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
     }

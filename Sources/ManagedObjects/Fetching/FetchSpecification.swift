@@ -65,6 +65,13 @@ struct FetchSpecification {
         if let expression = named as? NSExpressionDescription { return expression }
         let name = (named as? NSPropertyDescription)?.name ?? (named as? String) ?? ""
         if let property = entity.propertiesByName[name] { return property }
+        if name == "objectID" {
+            let objectID = NSExpressionDescription()
+            objectID.name = name
+            objectID.expression = NSExpression.expressionForEvaluatedObject()
+            objectID.expressionResultType = .objectIDAttributeType
+            return objectID
+        }
         if let column = propertiesToFetch?.first(where: { ($0 as? NSExpressionDescription)?.name == name }) {
             return column as? NSPropertyDescription ?? NSPropertyDescription()
         }

@@ -108,7 +108,10 @@ extension NSManagedObjectContext {
         propagateDeletions()
         guard !event.isEmpty else { return }
         post(.NSManagedObjectContextObjectsDidChange, event.userInfo())
-        post(.NSManagedObjectContextDidMergeChangesObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
+        var userInfo = event.objectIDUserInfo(of: rootCoordinator)
+        let changed = Set(updated.filter { id in key(for: id).flatMap { registeredObject(for: $0) } != nil })
+        if !changed.isEmpty { userInfo[NSUpdatedObjectIDsKey] = changed }
+        post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
     }
 
     /// Applies the cascade rule to unsaved members of an object that was deleted elsewhere, which the other context

@@ -2,9 +2,9 @@ import Foundation
 
 /// Finds the classes of entities.
 ///
-/// `NSClassFromString` finds a class of a Swift module only as `Module.Class`, and models often omit the module. So a
-/// class is looked up by its name as it is, then among the registered classes, then in the module of the running
-/// program.
+/// `NSClassFromString` finds a class of a Swift module only as `Module.Class`, and models often omit the module. Such a
+/// name means the one class of that name in the program. Where there are several, the one that has registered is used;
+/// else the model must name the module.
 internal final class ManagedObjectClasses: @unchecked Sendable {  // because every access holds the lock
     static let shared = ManagedObjectClasses()
 
@@ -16,16 +16,20 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
     }
 
     private let lock = NSLock()
-    private var known: [String: NSManagedObject.Type] = [:]
+    /// The registered classes, by their names.
+    private var known: [String: [NSManagedObject.Type]] = [:]
+    /// The names for which a warning has been printed.
+    private var warned: Set<String> = []
     private var generation = 0
 
     /// Registers a class by its own name and by that with its module.
     func register(_ managedObjectClass: NSManagedObject.Type) {
         lock.withLock {
-            let fullName = String(reflecting: managedObjectClass)
-            guard known[fullName] == nil else { return }
-            known[fullName] = managedObjectClass
-            known[String(describing: managedObjectClass)] = managedObjectClass
+            let name = String(describing: managedObjectClass)
+            guard known[name]?.contains(where: { $0 == managedObjectClass }) != true else { return }
+            for name in [name, String(reflecting: managedObjectClass)] {
+                known[name, default: []].append(managedObjectClass)
+            }
             generation += 1
         }
     }
@@ -43,7 +47,7 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
             }
             var finding = Finding(managedObjectClass: NSManagedObject.self, isFinal: true, generation: generation)
             if let name = entity.explicitClassName {
-                let found = find(name)
+                let found = find(name, for: entity)
                 finding = Finding(
                     managedObjectClass: found ?? NSManagedObject.self, isFinal: found != nil, generation: generation)
             }
@@ -52,19 +56,24 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
         }
     }
 
-    private func find(_ name: String) -> NSManagedObject.Type? {
-        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        if bare.contains("."), let found = NSClassFromString(bare) as? NSManagedObject.Type { return found }
-        if let found = known[bare] { return found }
-        guard !bare.contains(".") else { return nil }
-        return Self.programModules.lazy.compactMap { NSClassFromString("\($0).\(bare)") as? NSManagedObject.Type }.first
-    }
+    private func find(_ name: String, for entity: NSEntityDescription) -> NSManagedObject.Type? {
+        let name = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        if name.contains("."), let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
+        var found = ProgramClasses.named(name).compactMap { $0 as? NSManagedObject.Type }
+        // Generic classes, and classes that the runtime has created, are known only where they have registered.
+        if found.isEmpty || found.count > 1, let registered = known[name] { found = registered }
+        if found.count == 1 { return found[0] }
+        if found.count > 1, warned.insert(name).inserted {
+            let names = found.map { String(reflecting: $0) }.sorted().joined(separator: ", ")
+            FileHandle.standardError.write(
+                Data(
+                    """
+                    CoreData: Several classes have the name “\(name)”: \(names). Objects of the entity \
+                    “\(entity.name ?? "")” are of the class NSManagedObject until the model names a class with its \
+                    module.
 
-    /// The possible names of the program's own module: an executable's is named like its product, that of tests like
-    /// their package.
-    private static let programModules: [String] = {
-        let program = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingPathExtension().lastPathComponent
-        let module = String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-        return module.isEmpty ? [] : [module]
-    }()
+                    """.utf8))
+        }
+        return nil
+    }
 }

@@ -19,6 +19,20 @@ extension NSManagedObject: PredicateSubject {
     }
 }
 
+/// In the predicate of a fetched property, `$FETCHED_PROPERTY` is its description: `$FETCHED_PROPERTY.userInfo.limit`.
+extension NSPropertyDescription: PredicateSubject {
+    public func predicateValue(forKey key: String) throws -> Any? {
+        switch key {
+        case "name": name
+        case "userInfo": userInfo ?? [:]
+        case "entity": entity
+        default:
+            throw PredicateEvaluationError(
+                .unknownKey, "A property has the keys name, userInfo and entity for predicates, but not “\(key)”.")
+        }
+    }
+}
+
 extension NSEntityDescription: PredicateSubject {
     public func predicateValue(forKey key: String) throws -> Any? {
         switch key {

@@ -54,8 +54,9 @@ open class NSManagedObject: NSObject {
         context?.insertNew(self)
     }
 
-    /// Creates an object of the class's entity in a context.
-    public convenience init(context: NSManagedObjectContext) {
+    /// Creates an object of the class's entity in a context. Required, so that `type.init(context:)` creates objects of a
+    /// class that is known at run time, or a generic parameter.
+    public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
@@ -83,13 +84,10 @@ open class NSManagedObject: NSObject {
         return made
     }
 
-    /// The entity of the class.
+    /// The entity of the class. Where no entity of a loaded model has the class, a new entity without a name and
+    /// properties, which cannot be fetched or created; in Apple's framework it is nil, which Swift code cannot test.
     open class func entity() -> NSEntityDescription {
-        guard let entity = EntityClassRegistry.entity(of: self) else {
-            preconditionFailure(
-                "No entity of a loaded model has the class \(self). Load a model, or use init(entity:insertInto:).")
-        }
-        return entity
+        EntityClassRegistry.entity(of: self) ?? NSEntityDescription()
     }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
@@ -97,15 +95,26 @@ open class NSManagedObject: NSObject {
         if let last = context.lastClass, last.name == ObjectIdentifier(self) { return last.entity }
         guard let model = context.rootCoordinator?.managedObjectModel,
             let entity = EntityClassRegistry.entity(of: self, in: model)
-        else { return entity() }
+        else {
+            let entity = entity()
+            precondition(
+                entity.name != nil,
+                "No entity of a loaded model has the class \(self). Load a model, or use init(entity:insertInto:).")
+            return entity
+        }
         context.lastClass = (ObjectIdentifier(self), entity)
         return entity
     }
 
-    /// A request for all objects of the class's entity.
+    /// A request for all objects of the class's entity. Where no entity of a loaded model has the class, the request
+    /// has no entity, and fetching it throws code 134060.
+    ///
+    /// Disfavoured, so that `Note.fetchRequest()` without a type is the request of a generated class for its own objects.
+    @_disfavoredOverload
     public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
-        request.entity = entity()
+        let entity = entity()
+        request.entity = entity.name == nil ? nil : entity
         return request
     }
 
@@ -288,12 +297,15 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// Unsaved changes by property: the new values; `NSNull` for nil.
+    /// Unsaved changes by property: the new values; `NSNull` for nil. Of a new object, the properties whose values
+    /// differ from those with which it was created.
     open func changedValues() -> [String: Any] {
         context?.checkQueue()
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
+        let isNew = committed == nil && page == nil
         for slot in changedSlots() {
+            if isNew, let values, values[slot].isSame(as: layout.initialValues[slot]) { continue }
             guard let name = topLevelName(ofSlot: slot) else { continue }
             result[name] = value(forKey: name) ?? NSNull()
         }

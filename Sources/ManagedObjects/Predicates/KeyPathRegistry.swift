@@ -5,6 +5,19 @@ import Foundation
 /// A key path has no name here, so the declaration of a property registers it: generated classes and the macro
 /// `@Managed` do it in ``NSManagedObject/registerKeyPaths()``. Then `NSSortDescriptor(keyPath: \Note.title, ascending:
 /// true)` and `NSExpression(forKeyPath: \Note.title)` work.
+///
+/// In Swift `\Letter.title`, the key path of a property that `Letter` inherits from `Note`, is another key path than
+/// `\Note.title`. A class registers both by way of a generic function, since `Self` is the subclass in a class method:
+///
+/// ```swift
+/// override class func registerKeyPaths() {
+///     super.registerKeyPaths()
+///     func register<Object: Note>(_: Object.Type) {
+///         KeyPathRegistry.register(\Object.title, as: "title")
+///     }
+///     register(Self.self)
+/// }
+/// ```
 public enum KeyPathRegistry {
     /// Registers the name of a property in the model. Cost: one lock and one entry in a dictionary.
     public static func register<Root, Value>(_ keyPath: KeyPath<Root, Value>, as name: String) {

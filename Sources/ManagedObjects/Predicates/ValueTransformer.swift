@@ -7,7 +7,8 @@ open class ValueTransformer: NSObject, SelfReplacing {
     public required override init() {}
 
     /// The transformer registered under a name; else a new one of the class with that name, which is then registered;
-    /// else nil.
+    /// else nil. The class is found by its own name, and by that with its module: `ColorTransformer`,
+    /// `Shop.ColorTransformer`. Where several modules have a class of that name, the module is required.
     public convenience init?(forName name: NSValueTransformerName) {
         self.init(replacedBy: { ValueTransformers.shared.transformer(named: name) as? Self })
     }

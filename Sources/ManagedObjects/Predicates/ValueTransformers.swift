@@ -23,10 +23,15 @@ internal final class ValueTransformers: @unchecked Sendable {  // because every 
     }
 
     func transformer(named name: NSValueTransformerName) -> ValueTransformer? {
-        lock.withLock {
+        if let transformer = lock.withLock({ transformers[name] }) { return transformer }
+        let classes = ProgramClasses.named(name.rawValue).compactMap { $0 as? ValueTransformer.Type }
+        let own = classes.first { $0 == NSSecureUnarchiveFromDataTransformer.self }
+        // Of several classes with one name, none is the right one.
+        guard let found = own ?? (classes.count == 1 ? classes[0] : nil) else { return nil }
+        // Created without the lock, because its initialiser may register transformers.
+        let transformer = found.init()
+        return lock.withLock {
             if let transformer = transformers[name] { return transformer }
-            guard let found = NSClassFromString(name.rawValue) as? ValueTransformer.Type else { return nil }
-            let transformer = found.init()
             transformers[name] = transformer
             return transformer
         }

@@ -19,8 +19,9 @@ struct FollowedRequest {
         guard !descriptors.isEmpty else {
             throw CocoaError(.coreData, "A request whose results are followed must have a sort descriptor.")
         }
-        self.specification = specification
         entity = try specification.entity(in: model)
+        let specification = try specification.converted(for: entity)
+        self.specification = specification
         order = try RowOrder(ofObjectsBy: descriptors)
         naming = try SectionNaming(sectionNameKeyPath)
         reach = RequestReach(of: specification, entity: entity, sectionNameKeyPath: sectionNameKeyPath)

@@ -100,7 +100,7 @@ extension NSPersistentStoreCoordinator {
             throw CocoaError(.persistentStoreOperation, "The coordinator does not have the store.", url: store.url)
         }
         NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
         store.willRemove(from: self)
         state.withLock { state in state.entries.removeAll { $0.store === store } }

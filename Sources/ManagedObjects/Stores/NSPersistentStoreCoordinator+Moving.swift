@@ -45,7 +45,7 @@ extension NSPersistentStoreCoordinator {
             throw error
         }
         NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
         try enter(target, replacing: store)
         store.willRemove(from: self)

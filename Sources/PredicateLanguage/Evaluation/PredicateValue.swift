@@ -59,16 +59,19 @@ extension PredicateValue {
             self = .string(String(value))
         } else if type == AnyHashable.self, let value = value as? AnyHashable {
             self = PredicateValue(value.base)
+        } else if !(type is AnyClass), let optional = value as? any OptionalValue {
+            // Before the casts below, which would see through the optional: a text in it is a collection of characters.
+            self = PredicateValue(optional.wrappedValue)
         } else if let value = value as? any PredicateSubject {
             self = .object(value)
         } else if type is AnyClass, let object = value as? NSObject {
             self = PredicateValue(foundation: object)
         } else if let elements = value as? any Collection {
             self = PredicateValue(elements: elements)
-        } else if let optional = value as? any OptionalValue {
-            self = PredicateValue(optional.wrappedValue)
         } else if let number = value as? any BinaryInteger {
             self = Int64(exactly: number).map(PredicateValue.integer) ?? .decimal(Decimal(string: "\(number)") ?? .nan)
+        } else if let number = value as? any BinaryFloatingPoint {
+            self = .double(Double(number))
         } else {
             self = .other(value)
         }
@@ -151,7 +154,7 @@ extension PredicateValue {
     }
 
     /// The kind of the value, for messages.
-    var kind: String {
+    public var kind: String {
         switch self {
         case .null: "nil"
         case .bool: "a boolean"

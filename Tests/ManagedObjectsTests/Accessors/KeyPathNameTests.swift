@@ -11,6 +11,14 @@ import Testing
         #expect(NSExpression(forKeyPath: \Written.title).keyPath == "title")
     }
 
+    @Test("A class registers its key paths for its subclasses, too, in the form that the macro writes")
+    func inherited() {
+        #expect(NSExpression(forKeyPath: \WrittenChild.title).keyPath == "title")
+        #expect(NSSortDescriptor(keyPath: \WrittenGrandchild.title, ascending: true).key == "title")
+        #expect(NSExpression(forKeyPath: \WrittenGrandchild.extra).keyPath == "extra")
+        #expect(NSExpression(forKeyPath: \Generated.heir.title).keyPath == "heir.title")
+    }
+
     @Test("The topmost generated class registers the key paths of its subclasses, and paths through relationships")
     func generated() {
         #expect(NSExpression(forKeyPath: \GeneratedChild.title).keyPath == "title")
@@ -31,23 +39,32 @@ private class Written: NSManagedObject {
 
     override class func registerKeyPaths() {
         super.registerKeyPaths()
-        KeyPathRegistry.register(\Written.title, as: "title")
+        func register<Object: Written>(_: Object.Type) {
+            KeyPathRegistry.register(\Object.title, as: "title")
+        }
+        register(Self.self)
     }
 }
 
-private final class WrittenChild: Written {
+private class WrittenChild: Written {
     var extra: String? { nil }
 
     override class func registerKeyPaths() {
         super.registerKeyPaths()
-        KeyPathRegistry.register(\WrittenChild.extra, as: "extra")
+        func register<Object: WrittenChild>(_: Object.Type) {
+            KeyPathRegistry.register(\Object.extra, as: "extra")
+        }
+        register(Self.self)
     }
 }
+
+private final class WrittenGrandchild: WrittenChild {}
 
 private class Generated: NSManagedObject {
     var title: String? { nil }
     var parent: Generated? { nil }
     var owner: Written { Written(entity: entity, insertInto: nil) }
+    var heir: WrittenGrandchild { WrittenGrandchild(entity: entity, insertInto: nil) }
 }
 
 private final class GeneratedChild: Generated {}
@@ -57,6 +74,7 @@ extension Generated: GeneratedManagedObject {
         KeyPathRegistry.register(\Generated.title, as: "title")
         KeyPathRegistry.register(\Generated.parent?.title, as: "parent.title")
         KeyPathRegistry.register(\Generated.owner, as: "owner")
+        KeyPathRegistry.register(\Generated.heir, as: "heir")
         KeyPathRegistry.register(\GeneratedChild.title, as: "title")
     }
 }

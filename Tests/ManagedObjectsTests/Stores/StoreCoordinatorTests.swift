@@ -30,7 +30,11 @@ import Testing
             NSNotification.Name.NSPersistentStoreCoordinatorStoresDidChange,
             .NSPersistentStoreCoordinatorWillRemoveStore,
         ].map { name in
-            NotificationCenter.default.addObserver(forName: name, object: coordinator, queue: nil) { note in
+            // The object of the first is the coordinator, that of the second the store.
+            NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { note in
+                let store = note.object as? NSPersistentStore
+                guard (note.object as AnyObject) === coordinator || store?.persistentStoreCoordinator === coordinator
+                else { return }
                 let keys = (note.userInfo ?? [:]).keys.compactMap { $0 as? String }.sorted()
                 log.lines.append("\(name.rawValue.contains("Will") ? "will" : "did") \(keys)")
             }

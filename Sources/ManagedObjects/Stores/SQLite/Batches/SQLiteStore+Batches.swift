@@ -50,7 +50,7 @@ extension SQLiteStore: BatchStore {
     private func update(
         _ request: NSBatchUpdateRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
-        var query = RowQuery(entity: place.entity, predicate: request.predicate)
+        var query = RowQuery(entity: place.entity, predicate: try request.predicate?.converted(for: place.entity))
         query.includesSubentities = request.includesSubentities
         let selection = try BatchSelection(query, store: self, content: content)
         let assignments = try BatchAssignments(
@@ -81,7 +81,8 @@ extension SQLiteStore: BatchStore {
             }
             selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
         } else {
-            let query = request.fetchRequest.specification.rowQuery(entity: place.entity)
+            let specification = try request.fetchRequest.specification.converted(for: place.entity)
+            let query = specification.rowQuery(entity: place.entity)
             selection = try BatchSelection(query, store: self, content: content)
         }
         let keys = try writing(content, context) { batch in

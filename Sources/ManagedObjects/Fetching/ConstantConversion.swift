@@ -1,0 +1,210 @@
+import Foundation
+import PredicateLanguage
+
+/// Converts the constants of a fetch's predicate to the kinds of the values that they are compared with.
+///
+/// A constant of another kind equals nothing in memory, and in SQL whatever the column's affinity makes of it. So that
+/// no fetch returns a wrong result silently, numbers and texts are converted to each other as SQLite converts them for
+/// a column of the attribute's type, which is what Core Data's own stores do, and any other mixture of kinds is an
+/// error, as it is an exception in Apple's framework.
+struct ConstantConversion {
+    private var kinds: ComparedKinds
+
+    init(entity: NSEntityDescription) {
+        kinds = ComparedKinds(entity: entity)
+    }
+
+    /// The predicate with converted constants; nil if none needs to be converted.
+    ///
+    /// - Throws: Code 134060 where values are compared that can never be equal.
+    func convert(_ predicate: PredicateNode) throws -> PredicateNode? {
+        switch predicate {
+        case .constant, .opaque: return nil
+        case .comparison(let comparison): return try convert(comparison).map(PredicateNode.comparison)
+        case .and(let parts): return try convert(parts, convert(_:)).map(PredicateNode.and)
+        case .or(let parts): return try convert(parts, convert(_:)).map(PredicateNode.or)
+        case .not(let part): return try convert(part).map(PredicateNode.not)
+        }
+    }
+
+    /// The list with converted elements; nil if none is converted.
+    private func convert<Part>(_ parts: [Part], _ convert: (Part) throws -> Part?) rethrows -> [Part]? {
+        var converted: [Part]?
+        for (index, part) in parts.enumerated() {
+            guard let new = try convert(part) else { continue }
+            converted = converted ?? parts
+            converted?[index] = new
+        }
+        return converted
+    }
+
+    /// Converts inside an expression: the predicates of subqueries and conditions.
+    private func convertInside(_ expression: ExpressionNode) throws -> ExpressionNode? {
+        switch expression {
+        case .subquery(let collection, let variable, let predicate):
+            var inner = self
+            inner.kinds.variables[variable] = kinds.entity(of: collection)
+            let convertedCollection = try convertInside(collection)
+            let converted = try inner.convert(predicate)
+            if convertedCollection == nil, converted == nil { return nil }
+            return .subquery(
+                collection: convertedCollection ?? collection, variable: variable, predicate: converted ?? predicate)
+        case .keyPath(let base, let keys): return try convertInside(base).map { .keyPath(base: $0, keys: keys) }
+        case .element(let base, let index): return try convertInside(base).map { .element(of: $0, index) }
+        case .conditional(let test, let then, let otherwise):
+            return try convert(test).map { .conditional($0, then: then, otherwise: otherwise) }
+        case .function(let name, let arguments):
+            return try convert(arguments, convertInside(_:)).map { .function(name, arguments: $0) }
+        default: return nil
+        }
+    }
+
+    // MARK: - Comparisons
+
+    private func convert(_ comparison: ComparisonNode) throws -> ComparisonNode? {
+        var new = comparison
+        var isNew = false
+        if let left = try convertInside(comparison.left) { (new.left, isNew) = (left, true) }
+        if let right = try convertInside(comparison.right) { (new.right, isNew) = (right, true) }
+        let (left, right) = (kinds.kind(of: new.left), kinds.kind(of: new.right))
+        switch comparison.operation {
+        case .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+            if let left, let right {
+                guard left.kind == right.kind else {
+                    throw Self.error(comparison, "It compares \(left.kind.name) with \(right.kind.name).")
+                }
+            } else if let left {
+                let isCollection = left.isMany && comparison.modifier == .direct
+                if let value = try convert(new.right, to: left.kind, isCollection: isCollection, comparison) {
+                    (new.right, isNew) = (value, true)
+                }
+            } else if let right, comparison.modifier != .direct {
+                if let value = try members(of: new.left, to: right, comparison) { (new.left, isNew) = (value, true) }
+            } else if let right {
+                if let value = try convert(new.left, to: right.kind, isCollection: right.isMany, comparison) {
+                    (new.left, isNew) = (value, true)
+                }
+            }
+        case .in:
+            if let value = try members(of: new.right, to: left, comparison) {
+                (new.right, isNew) = (value, true)
+            } else if let right, right.isMany,
+                let value = try convert(new.left, to: right.kind, isCollection: false, comparison)
+            {
+                (new.left, isNew) = (value, true)
+            }
+        case .contains:
+            if let value = try members(of: new.left, to: right, comparison) {
+                (new.left, isNew) = (value, true)
+            } else if let left, left.isMany, comparison.modifier == .direct,
+                let value = try convert(new.right, to: left.kind, isCollection: false, comparison)
+            {
+                (new.right, isNew) = (value, true)
+            }
+        case .between:
+            if let value = try members(of: new.right, to: left, comparison) { (new.right, isNew) = (value, true) }
+        case .beginsWith, .endsWith, .like, .matches, .customSelector: break
+        }
+        return isNew ? new : nil
+    }
+
+    /// The elements of a constant list converted to a kind; nil if the expression is not one, or needs no conversion.
+    private func members(
+        of list: ExpressionNode, to kind: ComparedKind?, _ comparison: ComparisonNode
+    ) throws -> ExpressionNode? {
+        guard let kind = kind?.kind else { return nil }
+        switch list {
+        case .aggregate(let elements):
+            return try convert(elements) { try convert($0, to: kind, isCollection: false, comparison) }
+                .map(ExpressionNode.aggregate)
+        case .constant(let constant):
+            if kind.isKind(ofElementsOf: constant.value) { return nil }
+            guard case .collection(let elements, _) = PredicateValue(constant.value) else { return nil }
+            return try convert(elements) { try value($0, as: kind, comparison) }
+                .map { .constant(value: $0.map(\.value)) }
+        default: return nil
+        }
+    }
+
+    /// A constant converted to a kind; nil if the expression is not one, or needs no conversion.
+    ///
+    /// - Parameter isCollection: Whether it is compared with a collection as a whole.
+    private func convert(
+        _ expression: ExpressionNode, to kind: ComparedKind.Kind, isCollection: Bool, _ comparison: ComparisonNode
+    ) throws -> ExpressionNode? {
+        guard let value = expression.constantValue, !value.isNull else { return nil }
+        if isCollection {
+            if case .collection = value { return nil }
+            throw Self.error(comparison, "It compares the values of a to-many relationship with one; use ANY or ALL.")
+        }
+        return try self.value(value, as: kind, comparison).map { .constant(value: $0.value) }
+    }
+
+    // MARK: - Values
+
+    /// The value in a kind; nil if it has that kind.
+    private func value(
+        _ value: PredicateValue, as kind: ComparedKind.Kind, _ comparison: ComparisonNode
+    ) throws -> PredicateValue? {
+        switch (kind, value) {
+        case (_, .null), (.number, .bool), (.number, .integer), (.number, .double), (.number, .decimal),
+            (.text, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data), (.object, .object),
+            (.object, .other):
+            return nil
+        case (.number, .string(let text)):
+            if let number = Self.number(text) { return number }
+        case (.text, .bool(let value)): return .string(value ? "1" : "0")
+        case (.text, .integer(let number)): return .string(String(number))
+        case (.text, .double(let number)): return .string("\(number)")
+        case (.text, .decimal(let number)): return .string("\(number)")
+        default: break
+        }
+        throw Self.error(comparison, "It compares \(kind.name) with \(value.kind).")
+    }
+
+    /// The number that a text contains and nothing else but white space, as for a column with numeric affinity.
+    private static func number(_ text: String) -> PredicateValue? {
+        let digits = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || "+-.eE".utf8.contains($0) })
+        else { return nil }
+        return Int64(digits).map(PredicateValue.integer) ?? Double(digits).map(PredicateValue.double)
+    }
+
+    private static func error(_ comparison: ComparisonNode, _ reason: String) -> CocoaError {
+        CocoaError(.coreData, "“\(comparison.predicateFormat)” cannot be evaluated. \(reason)")
+    }
+}
+
+extension ComparedKind.Kind {
+    /// Whether a list has a static type whose elements are of this kind, so that they need not be examined.
+    fileprivate func isKind(ofElementsOf list: Any?) -> Bool {
+        guard let list else { return false }
+        let type = Swift.type(of: list)
+        return switch self {
+        case .text: type == [String].self || type == Set<String>.self
+        case .number: type == [Int].self || type == Set<Int>.self || type == [Int64].self || type == [Double].self
+        case .uuid: type == [UUID].self || type == Set<UUID>.self
+        case .object: type == [NSManagedObjectID].self || type == [NSManagedObject].self
+        case .date, .url, .data: false
+        }
+    }
+}
+
+extension NSPredicate {
+    /// The predicate with its constants converted for a fetch of the entity; itself if none needs to be.
+    ///
+    /// - Throws: Code 134060 where values are compared that can never be equal.
+    internal final func converted(for entity: NSEntityDescription) throws -> NSPredicate {
+        try ConstantConversion(entity: entity).convert(embeddedNode).map(NSPredicate.predicate(stating:)) ?? self
+    }
+}
+
+extension FetchSpecification {
+    /// The request with the constants of its predicates converted for its entity.
+    func converted(for entity: NSEntityDescription) throws -> FetchSpecification {
+        var converted = self
+        converted.predicate = try predicate?.converted(for: entity)
+        converted.havingPredicate = try havingPredicate?.converted(for: entity)
+        return converted
+    }
+}

@@ -1,0 +1,229 @@
+import CoreData
+import Testing
+
+/// Behaviour of Core Data that packages of others assert in their own tests on Apple's framework.
+@Suite struct LibraryBehaviourTests {
+    /// CoreDataPlus, `test_ChangedAndCommittedValue`: https://github.com/alemar11/CoreDataPlus
+    @Test func aNewObjectHasChangedWhatWasSet() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let note = context.insert("Note")
+            #expect(note.changedValues().isEmpty)
+            note.setValue("one", forKey: "title")
+            #expect(note.changedValues().keys.sorted() == ["title"])
+            let item = context.insert("Item", ["name": "a"])
+            item.setValue(note, forKey: "note")
+            #expect(item.changedValues().keys.sorted() == ["name", "note"])
+            #expect(note.changedValues().keys.sorted() == ["items", "title"])
+            try context.save()
+            #expect(note.changedValues().isEmpty)
+        }
+    }
+
+    /// CoreDataPlus, `test_FaultAndMaterialize` refreshes an object that has not been saved. Its values are lost:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/refresh(_:mergechanges:)
+    @Test func refreshingAnUnsavedObjectDiscardsItsValues() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let tag = context.insert("Tag", ["name": "a"])
+            let note = context.insert("Note", ["title": "one", "rank": 3, "tags": Set([tag])])
+            context.refresh(note, mergeChanges: true)
+            #expect(note.value(forKey: "title") as? String == "one")
+            context.refresh(note, mergeChanges: false)
+            note.willAccessValue(forKey: nil)
+            #expect(!note.isFault && note.isInserted)
+            #expect(note.value(forKey: "rank") == nil)
+            #expect(note.value(forKey: "title") as? String == "")
+            #expect((tag.value(forKey: "notes") as? NSSet)?.count == 0)
+            try context.save()
+            #expect(try context.all("Note").count == 1)
+        }
+    }
+
+    /// An object that a reset has removed from its context has no values to fire for.
+    @Test func accessingAnObjectAfterAReset() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            context.refresh(note, mergeChanges: false)
+            context.reset()
+            note.willAccessValue(forKey: nil)
+            #expect(note.managedObjectContext == nil)
+        }
+    }
+
+    /// CoreDataPlus, `test_Merge`: a save without changes posts its notifications, and the merge reports updated objects
+    /// as updated and as refreshed.
+    @Test func savesWithoutChangesAndMergesPost() throws {
+        let diary = try Diary()
+        let (reading, writing) = (diary.context(), diary.context())
+        nonisolated(unsafe) var posted: [String] = []
+        nonisolated(unsafe) var merged: [AnyHashable: Any] = [:]
+        let names: [(Notification.Name, String)] = [
+            (.NSManagedObjectContextWillSave, "will"), (.NSManagedObjectContextDidSave, "did"),
+        ]
+        var observers = names.map { name, word in
+            NotificationCenter.default.addObserver(forName: name, object: reading, queue: nil) { _ in
+                posted.append(word)
+            }
+        }
+        observers.append(
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidMergeChangesObjectIDs, object: reading, queue: nil
+            ) { merged = $0.userInfo ?? [:] })
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+        try reading.performAndWait { () throws in
+            for number in 0..<2 { _ = reading.insert("Note", ["title": "\(number)"]) }
+            try reading.save()
+        }
+        posted = []
+        let saved = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: writing, queue: nil
+        ) { notification in
+            nonisolated(unsafe) let notification = notification
+            reading.performAndWait { reading.mergeChanges(fromContextDidSave: notification) }
+        }
+        defer { NotificationCenter.default.removeObserver(saved) }
+        try writing.performAndWait { () throws in
+            for note in try writing.all("Note") { note.setValue(1, forKey: "rank") }
+            _ = writing.insert("Note", ["title": "new"])
+            try writing.save()
+        }
+        func count(_ key: String) -> Int { (merged[key] as? Set<NSManagedObjectID>)?.count ?? 0 }
+        #expect(count(NSInsertedObjectIDsKey) == 1)
+        #expect(count(NSUpdatedObjectIDsKey) == 2)
+        #expect(count(NSRefreshedObjectIDsKey) == 2)
+        #expect(count(NSDeletedObjectIDsKey) == 0)
+        #expect(posted == [])
+        try reading.performAndWait { () throws in
+            #expect(!reading.hasChanges)
+            try reading.save()
+        }
+        #expect(posted == ["will", "did"])
+    }
+
+    /// CoreDataPlus, `test_InvestigationNSPersistentStoreCoordinatorStoresNotifications`: the object of the notification
+    /// is the store.
+    @Test func theStoreIsTheObjectOfItsRemoval() throws {
+        let diary = try Diary()
+        nonisolated(unsafe) var removed: Any?
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: diary.store, queue: nil
+        ) { removed = $0.object }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try diary.coordinator.remove(diary.store)
+        #expect(removed as? NSPersistentStore === diary.store)
+    }
+
+    /// CoreDataPlus, `test_FetchAsDictionaryUsingBatchSize`: dictionaries contain object IDs.
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func dictionariesContainObjectIDs(type: String) throws {
+        let diary = try Diary(type)
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            let request = NSFetchRequest<NSDictionary>(entityName: "Note")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["title", "objectID"]
+            let found = try #require(try context.fetch(request).first)
+            #expect(found["objectID"] as? NSManagedObjectID == note.objectID)
+            #expect(found["title"] as? String == "one")
+        }
+    }
+
+    /// CoreDataPlus expects the query generation in the notification of a save.
+    ///
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/notificationkey/querygeneration
+    @Test func aPinnedContextPostsItsGeneration() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        nonisolated(unsafe) var token: NSQueryGenerationToken?
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+        ) { notification in
+            let key = NSManagedObjectContext.NotificationKey.queryGeneration.rawValue
+            token = notification.userInfo?[key] as? NSQueryGenerationToken
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try context.performAndWait { () throws in
+            try context.setQueryGenerationFrom(.current)
+            _ = context.insert("Note", ["title": "one"])
+            try context.save()
+        }
+        let reading = diary.context()
+        let posted: NSQueryGenerationToken = try #require(token)
+        try reading.performAndWait { () throws in
+            try reading.setQueryGenerationFrom(posted)
+            #expect(try reading.all("Note").count == 1)
+            try reading.setQueryGenerationFrom(nil)
+        }
+    }
+
+    /// The variables of a fetched property: the object, and the description with its user info.
+    ///
+    /// https://developer.apple.com/documentation/coredata/nsfetchedpropertydescription
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func aFetchedPropertyReadsItsUserInfo(type: String)
+        throws
+    {
+        let model = DiaryModel.make()
+        let person = try #require(model.entitiesByName["Person"])
+        let property = NSFetchedPropertyDescription()
+        property.name = "firstNotes"
+        property.userInfo = ["limit": "2", "names": ["0", "1", "2"]]
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = model.entitiesByName["Note"]
+        request.predicate = NSPredicate(
+            format: "author.name == $FETCH_SOURCE.name AND rank < $FETCHED_PROPERTY.userInfo.limit "
+                + "AND title IN $FETCHED_PROPERTY.userInfo.names AND $FETCHED_PROPERTY.name == 'firstNotes'")
+        property.fetchRequest = request
+        person.properties += [property]
+        let diary = try Diary(type, model: model)
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let ada = context.insert("Person", ["name": "Ada"])
+            for rank in 0..<4 {
+                context.insert("Note", ["title": "\(rank)", "rank": rank]).setValue(ada, forKey: "author")
+            }
+            try context.save()
+            let found = ada.value(forKey: "firstNotes") as? [NSManagedObject]
+            #expect(found?.compactMap { $0.value(forKey: "title") as? String }.sorted() == ["0", "1"])
+        }
+    }
+
+    /// Core Data ends an event of the main queue with the turn of the run loop.
+    ///
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/processpendingchanges()
+    @Test @MainActor func eventsEndWithTheTurnOfTheRunLoop() async throws {
+        let diary = try Diary(NSInMemoryStoreType)
+        let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = diary.coordinator
+        nonisolated(unsafe) var inserted = 0
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { notification in
+            inserted += (notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        for number in 0..<3 { _ = context.insert("Note", ["title": "\(number)"]) }
+        #expect(inserted == 0)
+        for _ in 0..<200 where inserted == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(inserted == 3)
+    }
+
+    /// `T(context:)` of a type that is known at run time.
+    @Test func aClassKnownAtRunTimeCreatesItsObjects() throws {
+        func make<Object: NSManagedObject>(_ type: Object.Type, in context: NSManagedObjectContext) -> Object {
+            type.init(context: context)
+        }
+        let diary = try Diary(NSInMemoryStoreType)
+        let context = diary.context()
+        context.performAndWait {
+            #expect(make(Note.self, in: context).entity.name == "Note")
+            #expect(autoreleasepool { make(Note.self, in: context).isInserted })
+        }
+    }
+}
