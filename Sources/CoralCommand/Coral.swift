@@ -27,15 +27,21 @@ struct CoralCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             InfoCommand.self,
+            OpenCommand.self,
             QueryCommand.self,
+            GetCommand.self,
             ExportCommand.self,
             ImportCommand.self,
+            SetCommand.self,
+            DeleteCommand.self,
             CopyCommand.self,
             DiffCommand.self,
             HistoryCommand.self,
             SubsetCommand.self,
             CheckCommand.self,
             VerifyCommand.self,
+            ViewsCommand.self,
+            SalvageCommand.self,
             ModelCommand.self,
         ])
 

@@ -31,7 +31,7 @@ struct BackupOption: ParsableArguments {
         do {
             try Work.run("Backing up", noun: nil) { try Self.copy(open, to: copy, progress: $0) }
             let result = try body()
-            StandardError.write("Backup of the store: \(copy.path)\n")
+            StandardError.report("Backup of the store: \(copy.path)")
             return result
         } catch {
             StoreCreation.removeStore(at: copy, model: open.model)
