@@ -16,7 +16,7 @@
         @Test func `a script creates temporary views, and does not change the store`() throws {
             let script = store.file("views.sql")
             #expect(try CommandRun("views", store.path, "-o", script).status == 0)
-            let before = try store.contents()
+            let before = try Data(contentsOf: store.url)
             var configuration = Configuration()
             configuration.readonly = true
             let queue = try DatabaseQueue(path: store.path, configuration: configuration)
@@ -31,7 +31,7 @@
                 #expect(try Int.fetchOne(database, sql: "SELECT position FROM \"Note.items\"") != nil)
             }
             try queue.close()
-            #expect(try store.contents() == before)
+            #expect(try Data(contentsOf: store.url) == before)
         }
 
         @Test func `the copy has the views, and is a store`() throws {

@@ -126,6 +126,7 @@ struct SalvageCommand: ParsableCommand {
         var adoptedPageCount: Int
         var ambiguousPages: [Int]
         var lostValues: [String]
+        var doubtfulValues: [String]
         var refusedObjects: [String]
         /// The problems of the salvaged rows, such as references to lost objects, that were repaired.
         var repaired: [Problem]
@@ -144,6 +145,7 @@ struct SalvageCommand: ParsableCommand {
             adoptedPageCount = report.adoptedPageCount
             ambiguousPages = report.ambiguousPages
             lostValues = report.lostValues
+            doubtfulValues = report.doubtfulValues
             refusedObjects = report.refusedObjects
             func problem(_ problem: StoreProblem) -> Problem {
                 Problem(
@@ -176,6 +178,9 @@ struct SalvageCommand: ParsableCommand {
                 lines.append("The pairs on the pages \(pages) may belong to several relationships, and are omitted.")
             }
             if !lostValues.isEmpty { lines.append("Lost values: \(Self.list(lostValues)).") }
+            if !doubtfulValues.isEmpty {
+                lines.append("Values with a page of zeros, which may be damaged: \(Self.list(doubtfulValues)).")
+            }
             if !refusedObjects.isEmpty {
                 lines.append(
                     "Omitted, because other objects have the same unique values: \(Self.list(refusedObjects)).")

@@ -159,8 +159,8 @@ import Testing
                 } else if place?.type == "overflow" {
                     let different = zip(rows, kept).filter { $0 != $1 }
                     #expect(kept.count == rows.count && different.count <= 1, "\(context): \(table)")
-                    // A page of zeros looks like the valid end of a text, and is detected by its characters.
-                    #expect(report.lostValues.count == different.count, "\(context)")
+                    // Several values of a record may be on the page.
+                    #expect(report.lostValues.isEmpty == different.isEmpty, "\(context)")
                 } else if table.hasPrefix("Z_") {
                     #expect(kept.count == rows.count - lost.count, "\(context): \(table)")
                 } else {

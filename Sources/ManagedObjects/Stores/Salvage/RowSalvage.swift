@@ -59,6 +59,8 @@ package struct RowSalvage {
     package init(of url: URL, model: NSManagedObjectModel, willRead: (Int, Int) throws -> Void) throws {
         self.url = url.withoutLinks
         self.model = model
+        // The order of a model's entities is determined when it is frozen, as a coordinator does.
+        model.freeze()
         pages = try DatabasePages(url: self.url)
         var scan = PageScan(pages)
         let entries = Self.entries(&scan)
@@ -331,6 +333,9 @@ package struct RowSalvage {
                 arguments.append(column.isNumber ? renumbered(old, target) : old)
                 if row.lost.contains(column.position) {
                     report.lostValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
+                }
+                if row.doubtful.contains(column.position) {
+                    report.doubtfulValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
                 }
             }
             try insertion.execute(arguments: StatementArguments(arguments))

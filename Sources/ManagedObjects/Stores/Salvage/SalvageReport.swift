@@ -23,6 +23,8 @@ package struct SalvageReport: Sendable {
     package var ambiguousPages: [Int] = []
     /// The values that are lost because a part of them is on a damaged page: `Note/p3.photo`.
     package var lostValues: [String] = []
+    /// Binary values of which a part is on a page of zeros, which may be damaged: `Note/p3.photo`.
+    package var doubtfulValues: [String] = []
     /// Objects that were not written, because another one has the same unique values: `Note/p3`.
     package var refusedObjects: [String] = []
     /// Whether anything of the schema, of the entities' numbers, and of the metadata was read. Otherwise those of the
@@ -34,6 +36,6 @@ package struct SalvageReport: Sendable {
     /// Whether nothing was lost.
     package var isComplete: Bool {
         damagedPages.isEmpty && damagedRowCount == 0 && ambiguousPages.isEmpty && lostValues.isEmpty
-            && refusedObjects.isEmpty
+            && doubtfulValues.isEmpty && refusedObjects.isEmpty
     }
 }

@@ -8,6 +8,9 @@ struct SalvagedRow {
     var values: [DatabaseValue]
     /// The positions of columns whose value is lost, with null in its place.
     var lost: [Int] = []
+    /// The positions of columns with bytes from a page of zeros, which is what a damaged page often contains, and which
+    /// cannot be told from the value.
+    var doubtful: [Int] = []
 
     /// Reads the record of a cell.
     ///
@@ -18,6 +21,7 @@ struct SalvagedRow {
     ) {
         key = cell.key
         var payload = Array(page.bytes[cell.local])
+        var blank: [Range<Int>] = []
         // The parts that are missing are counted by the length of the payload.
         if var next = cell.overflow {
             var previous = page.number
@@ -31,7 +35,9 @@ struct SalvagedRow {
                 // Only the last page has no next one. Other values mean that the page is damaged.
                 guard (following == 0) == (rest <= pages.usableSize - 4) else { break }
                 claim(next)
-                payload += bytes[4..<4 + min(rest, pages.usableSize - 4)]
+                let part = bytes[4..<4 + min(rest, pages.usableSize - 4)]
+                if part.allSatisfy({ $0 == 0 }) { blank.append(payload.count..<payload.count + part.count) }
+                payload += part
                 (previous, next) = (next, following)
             }
         }
@@ -53,11 +59,16 @@ struct SalvagedRow {
             let count = Self.byteCount(of: type)
             let end = offset.addingReportingOverflow(count)
             guard !end.overflow, end.partialValue <= cell.payloadSize else { return nil }
-            if end.partialValue <= payload.count {
-                values.append(Self.value(payload[offset..<end.partialValue], type, pages.encoding))
-            } else {
+            let range = offset..<end.partialValue
+            let isBlank = blank.contains { $0.overlaps(range) }
+            let isBlob = type >= 12 && type % 2 == 0
+            // Text has no zeros, and numbers are not long enough to be on a page of their own.
+            if count > 0, end.partialValue > payload.count || isBlank && !isBlob {
                 lost.append(values.count)
                 values.append(.null)
+            } else {
+                if isBlank { doubtful.append(values.count) }
+                values.append(Self.value(count == 0 ? [] : payload[range], type, pages.encoding))
             }
             offset = end.partialValue
         }
