@@ -84,9 +84,10 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: [
+        dependencies: engine + [
             "AtomicFiles", "Coral", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "GRDB", package: "GRDB.swift"),
         ]),
 ]
 products += [
@@ -147,7 +148,8 @@ if engineIsBuilt {
         .testTarget(name: "ParityTests", dependencies: ["CoreData"]),
         // Tests of files written by Apple's tools.
         .testTarget(
-            name: "CorpusTests", dependencies: ["Coral", "CoralTesting", .product(name: "GRDB", package: "GRDB.swift")]),
+            name: "CorpusTests",
+            dependencies: ["Coral", "CoralCommand", "CoralTesting", .product(name: "GRDB", package: "GRDB.swift")]),
         // Counts the allocations of operations, in a separate process with a replaced malloc. Its test starts the
         // program and does not depend on it, because otherwise malloc would be replaced in all tests.
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),

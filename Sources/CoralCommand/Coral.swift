@@ -27,9 +27,13 @@ struct CoralCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             InfoCommand.self,
+            OpenCommand.self,
             QueryCommand.self,
+            GetCommand.self,
             ExportCommand.self,
             ImportCommand.self,
+            SetCommand.self,
+            DeleteCommand.self,
             CopyCommand.self,
             MigrateCommand.self,
             DiffCommand.self,
@@ -37,6 +41,8 @@ struct CoralCommand: ParsableCommand {
             SubsetCommand.self,
             CheckCommand.self,
             VerifyCommand.self,
+            ViewsCommand.self,
+            SalvageCommand.self,
             ModelCommand.self,
         ])
 

@@ -8,11 +8,31 @@ import Foundation
 package enum SecureHash {
     /// The 32 bytes of SHA-256.
     package static func sha256(_ data: Data) -> Data {
+        var data: Data? = data
+        return sha256(ofPieces: {
+            defer { data = nil }
+            return data
+        })
+    }
+
+    /// The 32 bytes of SHA-256 of a message in pieces, of which one is in memory. Throws the error of the closure.
+    ///
+    /// - Parameter next: Returns the next piece; nil or an empty one at the end.
+    package static func sha256(ofPieces next: () throws -> Data?) rethrows -> Data {
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
-        let message = padded(data, blockSize: 64)
-        for start in stride(from: 0, to: message.count, by: 64) { add256(message[start..<start + 64], to: &state) }
+        var rest: [UInt8] = []
+        var count = 0
+        while let piece = try next(), !piece.isEmpty {
+            count += piece.count
+            rest += piece
+            let end = rest.count / 64 * 64
+            for start in stride(from: 0, to: end, by: 64) { add256(rest[start..<start + 64], to: &state) }
+            rest.removeFirst(end)
+        }
+        let last = padded(rest, byteCount: count, blockSize: 64)
+        for start in stride(from: 0, to: last.count, by: 64) { add256(last[start..<start + 64], to: &state) }
         return Data(state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
     }
 
@@ -22,7 +42,7 @@ package enum SecureHash {
             0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
             0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
         ]
-        let message = padded(data, blockSize: 128)
+        let message = padded([UInt8](data), byteCount: data.count, blockSize: 128)
         for start in stride(from: 0, to: message.count, by: 128) { add512(message[start..<start + 128], to: &state) }
         return Data(state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
     }
@@ -34,14 +54,15 @@ package enum SecureHash {
         return sha256(Data(block.map { $0 ^ 0x5C }) + sha256(Data(block.map { $0 ^ 0x36 }) + data))
     }
 
-    /// The message with its padding: a one bit, zeros, and its length in bits in the last eighth of a block.
-    private static func padded(_ data: Data, blockSize: Int) -> [UInt8] {
-        var message = [UInt8](data)
+    /// The end of a message with its padding: a one bit, zeros, and the message's length in bits in the last eighth of a
+    /// block.
+    private static func padded(_ end: [UInt8], byteCount: Int, blockSize: Int) -> [UInt8] {
+        var message = end
         message.append(0x80)
-        // The upper half of the length is zero for any data that fits into memory.
+        // The upper half of the length is zero for any data that fits into a file.
         while message.count % blockSize != blockSize - blockSize / 8 { message.append(0) }
         message += [UInt8](repeating: 0, count: blockSize / 8 - 8)
-        return message + withUnsafeBytes(of: UInt64(data.count * 8).bigEndian) { Array($0) }
+        return message + withUnsafeBytes(of: UInt64(byteCount * 8).bigEndian) { Array($0) }
     }
 
     private static func add256(_ block: ArraySlice<UInt8>, to state: inout [UInt32]) {

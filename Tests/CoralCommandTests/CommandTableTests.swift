@@ -6,7 +6,7 @@ import Testing
 @Suite struct CommandTableTests {
     /// Commands whose result is a document or a file, not a table.
     private let writers: Set = [
-        "export", "model convert", "model diagram", "model schema", "model compile", "model generate",
+        "export", "views", "model convert", "model diagram", "model schema", "model compile", "model generate",
     ]
 
     @Test func `every command has an example, and help for each argument`() throws {

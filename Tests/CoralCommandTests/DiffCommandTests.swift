@@ -56,4 +56,28 @@ import Testing
         #expect(run.errors.contains("--model"))
         #expect(try CommandRun("diff", before, before, "--model", store.path).status == 0)
     }
+
+    @Test func `stores of different models are each read with their own`() throws {
+        let model = store.file("Other.xcdatamodeld")
+        #expect(try CommandRun("model", "convert", store.path, "-o", model).status == 0)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: model)
+        let contents = URL(fileURLWithPath: model).appendingPathComponent(
+            try #require(names.first { $0.hasSuffix(".xcdatamodel/contents") }))
+        let text = try String(contentsOf: contents, encoding: .utf8)
+        let changed = text.replacingOccurrences(
+            of: #"<attribute name="rank""#,
+            with: #"<attribute name="extra" optional="YES" attributeType="String"/><attribute name="rank""#)
+        #expect(changed != text)
+        try Data(changed.utf8).write(to: contents)
+        let document = store.file("notes.json")
+        let other = store.file("Other.sqlite")
+        #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+        let imported = try CommandRun("import", document, "--into", other, "--model", model)
+        #expect(imported.status == 0, "\(imported.errors)")
+        let run = try CommandRun("diff", store.path, other, "--match", "ids")
+        #expect(run.status == 2, "\(run.errors)")
+        #expect(run.errors.contains("The models of the stores differ in Note;"))
+        #expect(run.output.contains("Note/p1.extra: absent -> null"), "\(run.output)")
+        #expect(try CommandRun("diff", store.path, other, "--model", store.path).errors.contains("another model"))
+    }
 }

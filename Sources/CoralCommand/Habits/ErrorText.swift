@@ -9,8 +9,15 @@ enum ErrorText {
         return text(ofCocoa: error as NSError)
     }
 
-    /// The framework's description, with the failure reason and the underlying errors.
+    /// The framework's description, with the failure reason. Of several errors each description once.
     private static func text(ofCocoa error: NSError) -> String {
+        let details = error.userInfo["NSDetailedErrors"] as? [NSError] ?? []
+        if !details.isEmpty {
+            var sentences: [String] = []
+            for text in details.map(text(ofCocoa:)) where !sentences.contains(text) { sentences.append(text) }
+            let more = sentences.count > 10 ? "\nThere are \(sentences.count - 10) more errors." : ""
+            return sentences.prefix(10).joined(separator: "\n") + more
+        }
         var parts = [error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription]
         if let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String, !parts[0].contains(reason) {
             parts.append(reason.hasSuffix(".") ? reason : reason + ".")
@@ -19,9 +26,7 @@ enum ErrorText {
         if let path = error.userInfo[NSFilePathErrorKey] as? String, !parts.contains(where: { $0.contains(path) }) {
             parts[0] = "\(path): \(parts[0])"
         }
-        for detail in (error.userInfo["NSDetailedErrors"] as? [any Error] ?? []).prefix(5) {
-            parts.append((detail as NSError).localizedDescription)
-        }
-        return parts.joined(separator: " ")
+        // Objects have the same names as in the output of commands: Note/p3.
+        return StoredName.shortened(parts.joined(separator: " "))
     }
 }

@@ -55,6 +55,6 @@ struct OutputFile: ParsableArguments {
     /// Reports on standard error what was written, if the output is a file.
     func report(_ sentence: String) {
         guard url != nil, let output else { return }
-        StandardError.write("\(sentence) written to \(output).\n")
+        StandardError.report("\(sentence) written to \(output).")
     }
 }

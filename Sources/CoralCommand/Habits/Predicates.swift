@@ -6,7 +6,11 @@ enum Predicates {
     /// The predicate of a format.
     ///
     /// Throws `CommandError` with a syntax error or an unknown key, marked by a caret below it.
-    static func predicate(_ format: String, for entity: NSEntityDescription) throws -> NSPredicate {
+    ///
+    /// - Parameter zone: The time zone of dates that do not state one; nil for UTC.
+    static func predicate(
+        _ format: String, for entity: NSEntityDescription, in zone: TimeZone? = nil
+    ) throws -> NSPredicate {
         let tree: PredicateNode
         do {
             tree = try PredicateParser.parse(format)
@@ -15,7 +19,8 @@ enum Predicates {
         }
         let keys = KeyPathCheck(entity)
         for keyPath in tree.keyPaths { try keys.check(keyPath, in: format) }
-        return try TypedConstants(entity: entity, format: format).typed(NSPredicate(format: format, argumentArray: nil))
+        return try TypedConstants(entity: entity, format: format, zone: zone).typed(
+            NSPredicate(format: format, argumentArray: nil))
     }
 }
 

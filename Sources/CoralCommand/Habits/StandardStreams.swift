@@ -55,6 +55,13 @@ enum StandardError {
     /// Writes text, with escaped control characters if it is a terminal.
     static func write(_ text: String) { draw(Terminal.text(text, on: .error)) }
 
+    /// Whether reports and progress are omitted. Unsafe, because it is set only while the arguments are parsed, when
+    /// there is no other thread.
+    nonisolated(unsafe) static var isQuiet = false
+
+    /// Reports what a command has done, unless `--quiet` is given.
+    static func report(_ sentence: String) { if !isQuiet { write("\(sentence)\n") } }
+
     /// Writes text unchanged, including terminal control sequences.
     static func draw(_ text: String) {
         // If standard error is closed, messages are discarded.

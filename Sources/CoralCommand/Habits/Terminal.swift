@@ -10,33 +10,43 @@ enum Terminal {
     /// Whether a stream is connected to a terminal.
     static func isConnected(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
-    /// Whether text on a stream may be coloured: if it is a terminal that supports it and NO_COLOR is not set.
+    /// Whether text on a stream is coloured: if it is a terminal that supports it, unless the environment variables
+    /// `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` say otherwise, in this order.
     static func hasColours(_ stream: Stream) -> Bool {
         let environment = ProcessInfo.processInfo.environment
-        return isConnected(stream) && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
+        guard (environment["NO_COLOR"] ?? "").isEmpty else { return false }
+        if let forced = environment["CLICOLOR_FORCE"], !forced.isEmpty, forced != "0" { return true }
+        return environment["CLICOLOR"] != "0" && isConnected(stream) && environment["TERM"] != "dumb"
     }
 
     /// The number of characters in a line.
     static var width: Int {
+        let columns = Int(size(of: .error).ws_col)
+        return columns > 0 ? columns : 80
+    }
+
+    /// The number of lines of the terminal of standard output; 0 if it is unknown.
+    static var height: Int { Int(size(of: .output).ws_row) }
+
+    private static func size(of stream: Stream) -> winsize {
         var size = winsize()
-        guard ioctl(Stream.error.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        return ioctl(stream.rawValue, UInt(TIOCGWINSZ), &size) == 0 ? size : winsize()
     }
 }
 
 extension Terminal {
     /// Text for a stream. If it is a terminal, control characters are escaped, except those of `TextStyle`.
     static func text(_ text: String, on stream: Stream) -> String {
-        isConnected(stream) ? escaped(text) : text
+        isConnected(stream) ? escaped(text) : TextStyle.applied(in: text)
     }
 
     /// Text with escaped control characters, except those of `TextStyle`.
     static func escaped(_ text: String) -> String {
-        TerminalEscaping.escaped(text).replacingOccurrences(of: TextStyle.mark, with: "\u{1B}[")
+        TextStyle.applied(in: TerminalEscaping.escaped(text))
     }
 }
 
-/// Text styles, used on terminals only.
+/// Text styles, used where `Terminal.hasColours`.
 enum TextStyle: Int {
     case bold = 1
     case faint = 2
@@ -47,6 +57,11 @@ enum TextStyle: Int {
     /// The placeholder of a style until the text is written. Values of a store cannot contain it, because it is
     /// different in each process.
     fileprivate static let mark = "<\(UUID().uuidString)>"
+
+    /// Replaces the placeholders by the sequences that terminals interpret.
+    fileprivate static func applied(in text: String) -> String {
+        text.replacingOccurrences(of: mark, with: "\u{1B}[")
+    }
 
     /// The text in this style, or unchanged if the stream supports none. For `StandardOutput.write` and
     /// `StandardError.write`.

@@ -7,6 +7,8 @@ struct TypedConstants {
     let entity: NSEntityDescription
     /// The text of the predicate, for messages.
     let format: String
+    /// The time zone of dates that do not state one; nil for UTC.
+    var zone: TimeZone?
 
     /// The predicate with converted constants. Subqueries are not changed.
     ///
@@ -51,7 +53,7 @@ struct TypedConstants {
     private func value(_ text: String, _ type: GraphValueType) throws -> Any {
         switch type {
         case .date:
-            if let date = Self.date(text) { return date }
+            if let date = Self.date(text, in: zone) { return date }
             throw mistake("\"\(text)\" is not a date: write 2024-02-29, or 2024-02-29T12:30:00Z.", text)
         case .uuid:
             if let uuid = UUID(uuidString: text) { return uuid }
@@ -62,8 +64,8 @@ struct TypedConstants {
         }
     }
 
-    /// A day or a time; in UTC if no time zone is given.
-    private static func date(_ text: String) -> Date? {
+    /// A day or a time; in the zone, or UTC, if the text does not state a time zone.
+    static func date(_ text: String, in zone: TimeZone?) -> Date? {
         var text = text.replacingOccurrences(of: " ", with: "T")
         if !text.contains("T") { text += "T00:00:00" }
         let time = text[(text.firstIndex(of: "T") ?? text.startIndex)...]
@@ -72,7 +74,11 @@ struct TypedConstants {
         }
         let hasZone = text.hasSuffix("Z") || time.contains("+") || time.contains("-")
         guard case .date(let seconds)? = TextValue.anyValue(hasZone ? text : text + "Z", as: .date) else { return nil }
-        return Date(timeIntervalSinceReferenceDate: seconds)
+        let date = Date(timeIntervalSinceReferenceDate: seconds)
+        guard let zone, !hasZone else { return date }
+        // The offset at the time itself: near a change of the clock it differs from the offset at the same time in UTC.
+        let near = date - TimeInterval(zone.secondsFromGMT(for: date))
+        return date - TimeInterval(zone.secondsFromGMT(for: near))
     }
 
     private func mistake(_ sentence: String, _ text: String) -> CommandError {

@@ -14,7 +14,8 @@ enum Work {
         // Not a child of another progress, so that no other progress includes it.
         let progress = Progress.discreteProgress(totalUnitCount: 0)
         Interruption.shared.cancels(progress)
-        let bar = Terminal.isConnected(.error) ? ProgressBar(title, noun: noun, progress) : nil
+        let bar =
+            Terminal.isConnected(.error) && !StandardError.isQuiet ? ProgressBar(title, noun: noun, progress) : nil
         defer { bar?.remove() }
         return try body(progress)
     }

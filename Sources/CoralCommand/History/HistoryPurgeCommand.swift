@@ -44,6 +44,8 @@ struct HistoryPurgeCommand: ParsableCommand {
     @Flag(name: .long, help: "Do not ask.")
     var force = false
 
+    @OptionGroup var quiet: QuietOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {

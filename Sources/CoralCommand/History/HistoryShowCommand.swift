@@ -40,6 +40,8 @@ struct HistoryShowCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var quiet: QuietOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {

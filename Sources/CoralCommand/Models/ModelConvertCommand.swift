@@ -30,6 +30,8 @@ struct ModelConvertCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         var model = try ModelFileSource.file(at: path)
         let chosen = try ModelFileSource.version(modelVersion, of: model)

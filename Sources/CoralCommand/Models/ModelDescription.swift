@@ -16,6 +16,9 @@ struct ModelDescription: Encodable {
         var userInfo: [String: String]
         /// The number of objects, if a store is shown.
         var count: Int?
+        /// The size of the entity's table and its indexes in bytes, if a store is shown and the entity is the topmost of
+        /// its hierarchy.
+        var byteCount: Int64?
     }
 
     struct Attribute: Encodable {

@@ -40,6 +40,8 @@ struct ModelDiagramCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         let model = try ModelSource.model(at: path)
         for name in entity { _ = try OpenStore.entity(named: name, in: model) }

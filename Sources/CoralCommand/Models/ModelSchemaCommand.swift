@@ -41,6 +41,8 @@ struct ModelSchemaCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var quiet: QuietOption
+
     func validate() throws {
         if format != nil, !sample { throw ValidationError("--format requires --sample.") }
     }

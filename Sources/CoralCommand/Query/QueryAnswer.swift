@@ -6,6 +6,8 @@ struct QueryAnswer {
     let columns: [QueryColumn]
     /// Whether text in CSV is escaped so that spreadsheets do not evaluate it as a formula.
     var escapesFormulas = false
+    /// The time zone of dates; nil for UTC.
+    var zone: TimeZone?
     /// The maximum length of a cell in a table, in characters.
     private static let cellLength = 60
 
@@ -26,11 +28,12 @@ struct QueryAnswer {
             columns.indices.map { index in
                 (columns[index].title, rows.allSatisfy { $0[index].isNumber } ? .trailing : .leading)
             })
-        for row in rows { table.add(row.map { Self.cut($0.text) }) }
+        for row in rows { table.add(row.map { Self.cut($0.text(in: zone)) }) }
         return table.text
     }
 
-    private static func cut(_ text: String) -> String {
+    /// Text on one line, truncated.
+    static func cut(_ text: String) -> String {
         let line = String(text.map { $0.isNewline ? "⏎" : $0 == "\t" ? " " : $0 })
         return line.count > cellLength ? line.prefix(cellLength - 1) + "…" : line
     }
@@ -42,8 +45,9 @@ struct QueryAnswer {
         for object in objects {
             let fields = columns.map { column in
                 let cell = column.cell(of: object)
+                let text = cell.exactText(in: zone)
                 // A negative number is not a formula.
-                return Self.field(escapesFormulas && !cell.isNumber ? Self.unevaluated(cell.exactText) : cell.exactText)
+                return Self.field(escapesFormulas && !cell.isNumber ? Self.unevaluated(text) : text)
             }
             text += fields.joined(separator: ",") + "\r\n"
         }
@@ -75,7 +79,7 @@ struct QueryAnswer {
             try writer.beginObject()
             for (key, column) in zip(keys, columns) {
                 try writer.key(key)
-                try column.cell(of: object).write(to: &writer)
+                try column.cell(of: object).write(to: &writer, in: zone)
             }
             try writer.endObject()
         }
@@ -84,57 +88,5 @@ struct QueryAnswer {
         try writer.endLine()
         try output.finish()
         return String(decoding: sink.data, as: UTF8.self)
-    }
-}
-
-extension QueryCell {
-    /// Whether the cell is aligned to the right.
-    fileprivate var isNumber: Bool {
-        switch self {
-        case .null: true
-        case .value(let value, _):
-            switch value {
-            case .integer, .double, .float, .decimal: true
-            default: false
-            }
-        case .object, .list: false
-        }
-    }
-
-    /// The text in a table: sizes instead of bytes.
-    fileprivate var text: String {
-        switch self {
-        case .null: ""
-        case .value(.data(let data), _): Quantity.bytes(Int64(data.count))
-        case .value(.transformable(let value), _): "archive, \(Quantity.bytes(Int64(value.archive?.count ?? 0)))"
-        case .value(let value, _): TextValue.text(of: value) ?? ValueText.text(value)
-        case .object(let name): name
-        case .list(let cells): cells.map(\.text).joined(separator: ", ")
-        }
-    }
-
-    /// The whole value of the cell; bytes in Base64.
-    fileprivate var exactText: String {
-        switch self {
-        case .null: ""
-        case .value(.transformable(let value), _): value.archive?.base64EncodedString() ?? ""
-        case .value(let value, _): TextValue.text(of: value) ?? ValueText.text(value)
-        case .object(let name): name
-        case .list(let cells): cells.map(\.exactText).joined(separator: "; ")
-        }
-    }
-
-    fileprivate func write(to writer: inout JSONWriter) throws {
-        switch self {
-        case .null: try writer.null()
-        case .value(let value, nil):
-            if case .integer(let number) = value { try writer.integer(number) } else { try writer.string(exactText) }
-        case .value(let value, let type?): try writer.value(value, declaredAs: type)
-        case .object(let name): try writer.string(name)
-        case .list(let cells):
-            try writer.beginArray()
-            for cell in cells { try cell.write(to: &writer) }
-            try writer.endArray()
-        }
     }
 }

@@ -9,7 +9,8 @@ struct QueryColumn {
     /// The relationships of the path, which are prefetched together.
     let prefetching: String?
 
-    private init(_ keyPath: String, of entity: NSEntityDescription) {
+    /// A column of a valid key path.
+    init(_ keyPath: String, of entity: NSEntityDescription) {
         title = keyPath
         keys = keyPath.split(separator: ".").map(String.init)
         var path: [String] = []
@@ -103,14 +104,4 @@ struct QueryColumn {
         let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
         return StoredName.sorted(members)
     }
-}
-
-/// The value of a column for one object.
-enum QueryCell {
-    case null
-    /// A value and its declared attribute.
-    case value(GraphValue, GraphSchema.Attribute?)
-    /// The name of an object.
-    case object(String)
-    case list([QueryCell])
 }

@@ -21,17 +21,23 @@ struct QueryCommand: ParsableCommand {
             with "; ". A spreadsheet evaluates text that begins with =, +, - or @ as a formula: --csv-safe puts an \
             apostrophe before such text.
 
+            Without --entity, the entities that have objects are listed, with their numbers of objects.
+
             EXAMPLES:
+              coral query Notes.sqlite
               coral query Notes.sqlite --entity Note
               coral query Notes.sqlite --entity Note --where 'rank > 3' --sort rank --json
               coral query Notes.sqlite --entity Note --columns title,tags.name -o notes.csv
+              coral query Notes.sqlite --entity Note --where 'createdAt > "2024-02-29"' --time-zone Europe/Berlin --csv
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)
     var store: String
 
-    @Option(name: .long, help: "The entity of the objects.", completion: Completion.entities)
-    var entity: String
+    @Option(
+        name: .long, help: "The entity of the objects. Without it, entities that have objects are listed.",
+        completion: Completion.entities)
+    var entity: String?
 
     @OptionGroup var condition: ObjectCondition
 
@@ -58,10 +64,19 @@ struct QueryCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON, like --format json.")
     var json = false
 
+    @Flag(name: .long, help: "Print CSV, like --format csv.")
+    var csv = false
+
+    @OptionGroup var zone: TimeZoneOption
+
     @Flag(name: .long, help: "In CSV, put an apostrophe before text that a spreadsheet would evaluate as a formula.")
     var csvSafe = false
 
     @OptionGroup var file: OutputFile
+
+    @OptionGroup var proof: ProofOption
+
+    @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
 
@@ -69,36 +84,67 @@ struct QueryCommand: ParsableCommand {
         if csvSafe, chosenFormat != .csv { throw ValidationError("--csv-safe requires --format csv.") }
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative: \(limit).") }
         if offset < 0 { throw ValidationError("--offset must not be negative: \(offset).") }
+        if json, csv { throw ValidationError("--json and --csv contradict each other.") }
         if json, let format, format != .json {
             throw ValidationError("--json and --format \(format.rawValue) contradict each other.")
         }
+        if csv, let format, format != .csv {
+            throw ValidationError("--csv and --format \(format.rawValue) contradict each other.")
+        }
+        if entity == nil, condition.predicate != nil || columns != nil || sort != nil || limit != nil || offset != 0 {
+            throw ValidationError("--where, --columns, --sort, --limit and --offset require --entity.")
+        }
     }
 
-    func run() throws {
+    func run() throws { try proof.prove(store, query) }
+
+    private func query() throws {
         let open = try OpenStore(path: store, model: source)
+        try file.requireFree(reading: open.url, source.url)
+        guard let entity else { return try list(open) }
         let description = try open.entity(named: entity)
         let columns =
             try self.columns.map { try QueryColumn.columns($0, of: description) }
             ?? QueryColumn.standardColumns(of: description)
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.predicate = try condition.predicate(for: description)
+        request.predicate = try condition.predicate(for: description, in: zone.zone)
         request.sortDescriptors = try sort.map { try QuerySort.descriptors($0, for: description) }
         request.fetchOffset = offset
         if let limit { request.fetchLimit = limit }
         request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
         if limit == 0 { request.predicate = NSPredicate(value: false) }
-        try file.requireFree(reading: open.url, source.url)
         try open.context.performAndWait {
             var objects = try open.context.fetch(request)
             if sort == nil { objects = StoredName.sorted(objects) }
-            let answer = QueryAnswer(entity: description, columns: columns, escapesFormulas: csvSafe)
-            try file.write(try answer.text(objects, as: chosenFormat))
+            var answer = QueryAnswer(entity: description, columns: columns, escapesFormulas: csvSafe)
+            answer.zone = zone.zone
+            try write(try answer.text(objects, as: chosenFormat))
             file.report(Quantity.count(objects.count, "object"))
         }
     }
 
+    /// Lists the entities that have objects.
+    private func list(_ open: OpenStore) throws {
+        let counts = try EntityCounts(open).counts.filter { $0.count > 0 }
+        let text: String
+        switch chosenFormat {
+        case .table:
+            var table = TextTable([("Entity", .leading), ("Objects", .trailing)])
+            for entity in counts { table.add([entity.name, "\(entity.count)"]) }
+            text = counts.isEmpty ? "The store has no objects.\n" : table.text
+        // Names of entities need no quotes.
+        case .csv: text = "entity,count\r\n" + counts.map { "\($0.name),\($0.count)\r\n" }.joined()
+        case .json: text = try JSONOutput.text(of: counts)
+        }
+        try write(text)
+    }
+
+    private func write(_ text: String) throws {
+        try chosenFormat == .table && file.url == nil ? Pager.write(text) : file.write(text)
+    }
+
     private var chosenFormat: Format {
-        json ? .json : format ?? Format(rawValue: file.fileExtension) ?? .table
+        json ? .json : csv ? .csv : format ?? Format(rawValue: file.fileExtension) ?? .table
     }
 }
 

@@ -38,7 +38,7 @@ struct BackupOption: ParsableArguments {
         do {
             try Work.run("Backing up", noun: nil) { try Self.copy(url, model, to: copy, progress: $0) }
             let result = try body()
-            StandardError.write("Backup of the store: \(copy.path)\n")
+            StandardError.report("Backup of the store: \(copy.path)")
             return result
         } catch {
             StoreCreation.removeStore(at: copy, model: model)

@@ -12,8 +12,8 @@ struct CheckCommand: ParsableCommand {
             the model's validation rules, and duplicates of values that must be unique. Exit code 2 means that \
             problems were found.
 
-            With --repair a copy of the store is made and repaired as far as possible: dangling references are \
-            cleared, inverses are set, key counters are raised, and optional values whose files are missing are \
+            With --repair a copy of the store is made and repaired as far as possible: tables and columns that the \
+            model requires are added, with default values, dangling references are cleared, inverses are set, key counters are raised, and optional values whose files are missing are \
             cleared. The store itself is not changed. Problems that need a decision are not repaired.
 
             EXAMPLES:
@@ -36,9 +36,15 @@ struct CheckCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var quiet: QuietOption
+
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var source: ModelSource
 
-    func run() throws {
+    func run() throws { try proof.prove(store, check) }
+
+    private func check() throws {
         let url = try OpenStore.file(at: store)
         let model = try source.givenModel()
         let open: OpenStore

@@ -74,6 +74,8 @@ struct CopyCommand: ParsableCommand {
 
     @OptionGroup var backup: BackupOption
 
+    @OptionGroup var quiet: QuietOption
+
     @OptionGroup var source: ModelSource
 
     func run() throws {

@@ -29,6 +29,9 @@ struct DiffCommand: ParsableCommand {
             contains, with ~ for a different value and with > for a different relationship. With --output the \
             differences are written as a document that a program can apply and revert; --json prints it.
 
+            If two stores have different models, each is read with its own, and a property that only one of them has is \
+            absent on the other side.
+
             With --since the only side is a store with a history, from which the changes are determined. The old \
             values of updated properties are then not known; with --match keys objects are named by their identity, so \
             that the document can be applied on another device, unless the key of an object may have changed: the \
@@ -66,6 +69,8 @@ struct DiffCommand: ParsableCommand {
 
     @Flag(name: .long, help: "Print the differences as a JSON document.")
     var json = false
+
+    @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
 
@@ -140,6 +145,13 @@ struct DiffCommand: ParsableCommand {
 
     private func state(_ side: InputDocument, _ model: NSManagedObjectModel) throws -> GraphState {
         guard side.isStore, let url = side.url else { return .document(try side.source()) }
-        return .snapshot(try OpenStore(url: url, model: model, modelPath: source.model).snapshot())
+        guard source.model == nil, let own = try? ModelSource.ownModel(of: url.withoutLinks),
+            own.entityVersionHashesByName != model.entityVersionHashesByName
+        else { return .snapshot(try OpenStore(url: url, model: model, modelPath: source.model).snapshot()) }
+        let (old, new) = (model.entityVersionHashesByName, own.entityVersionHashesByName)
+        let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
+        let list = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+        StandardError.report("The models of the stores differ in \(list); each store is read with its own model.")
+        return .snapshot(try OpenStore(url: url, model: own).snapshot())
     }
 }

@@ -85,6 +85,10 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var meaning: DocumentMeaning
 
+    @OptionGroup var quiet: QuietOption
+
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {
@@ -99,7 +103,9 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() throws { try proof.prove(store, export) }
+
+    private func export() throws {
         let open = try OpenStore(path: store, model: source)
         let chosen = chosenFormat
         let request = try request(open)

@@ -65,6 +65,8 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var backup: BackupOption
 
+    @OptionGroup var quiet: QuietOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {

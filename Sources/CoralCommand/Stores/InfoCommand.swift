@@ -1,28 +1,45 @@
 import ArgumentParser
 import Coral
 
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import struct ManagedObjects.StoreTables
+#endif
+
 /// `coral info`: the content and the metadata of a store.
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info", abstract: "Shows the content of a store: entities with counts, relationships, metadata.",
         discussion: """
+            Entities without objects are listed with --all only. The size of an entity is that of its table and indexes; \
+            the entities of a hierarchy share one table, whose size is shown with the topmost of them.
+
             EXAMPLES:
               coral info Notes.sqlite
+              coral info Notes.sqlite --all --proof
               coral info Old.sqlite --model Notes.xcdatamodeld --json
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)
     var store: String
 
+    @OptionGroup var quiet: QuietOption
+
     @OptionGroup var source: ModelSource
 
-    @Flag(name: .long, help: "Print JSON.")
+    @Flag(name: .long, help: "Also list entities without objects.")
+    var all = false
+
+    @Flag(name: .long, help: "Print JSON, which always contains all entities.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     func run() throws {
-        let report = try StoreReport(OpenStore(path: store, model: source))
-        if json { return try JSONOutput.write(report) }
-        try StandardOutput.write(report.text)
+        try proof.prove(store) {
+            let report = try StoreReport(OpenStore(path: store, model: source))
+            if json { return try JSONOutput.write(report) }
+            try Pager.write(report.text(all: all))
+        }
     }
 }
 
@@ -63,19 +80,21 @@ private struct StoreReport: Encodable {
             hasHistory = inspection.hasHistory
         #endif
         entities = ModelDescription(open.model).entities
-        objectCount = 0
-        try open.context.performAndWait {
-            for index in entities.indices where !entities[index].isAbstract {
-                let request = NSFetchRequest<NSFetchRequestResult>(entityName: entities[index].name)
-                request.includesSubentities = false
-                let count = try open.context.count(for: request)
-                entities[index].count = count
-                objectCount += count
+        let counts = try EntityCounts(open)
+        objectCount = counts.counts.reduce(0) { $0 + $1.count }
+        for index in entities.indices { entities[index].count = counts.count(of: entities[index].name) }
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            let tables = try open.context.performAndWait {
+                try StoreTables(of: open.url, in: open.context, measures: true)
             }
-        }
+            for index in entities.indices where entities[index].parent == nil {
+                let table = tables.entities.first { $0.name == entities[index].name }?.table
+                entities[index].byteCount = table.flatMap { tables.byteCounts[$0] }
+            }
+        #endif
     }
 
-    var text: String {
+    func text(all: Bool) -> String {
         var lines: [(String, String)] = [("Store", path), ("UUID", uuid)]
         if let frameworkVersion { lines.append(("Framework", "\(frameworkVersion)")) }
         let versions =
@@ -90,24 +109,39 @@ private struct StoreReport: Encodable {
         if !metadataKeys.isEmpty { lines.append(("Metadata", metadataKeys.joined(separator: ", "))) }
         lines.append(("Objects", "\(objectCount)"))
         let head = lines.map { $0 + String(repeating: " ", count: 11 - $0.count) + $1 + "\n" }.joined()
-        return head + "\n" + entityTable + relationshipList
+        // A superentity of a shown entity is shown, too: it has the size of their table.
+        var shown: Set<String> = []
+        for entity in entities where all || (entity.count ?? 0) > 0 {
+            var next: String? = entity.name
+            while let name = next, shown.insert(name).inserted { next = entities.first { $0.name == name }?.parent }
+        }
+        let listed = entities.filter { shown.contains($0.name) }
+        let hidden = entities.count - listed.count
+        let note =
+            hidden == 0
+            ? "" : "\n\(Quantity.count(hidden, "entity")) without objects not shown; --all shows all entities.\n"
+        guard !listed.isEmpty else { return head + note }
+        return head + "\n" + entityTable(listed) + relationshipList(listed) + note
     }
 
-    private var entityTable: String {
-        var table = TextTable([
-            ("Entity", .leading), ("Inherits", .leading), ("Objects", .trailing), ("Attributes", .trailing),
-            ("Relationships", .trailing),
-        ])
+    private func entityTable(_ entities: [ModelDescription.Entity]) -> String {
+        let hasSizes = entities.contains { $0.byteCount != nil }
+        var table = TextTable(
+            [
+                ("Entity", .leading), ("Inherits", .leading), ("Objects", .trailing), ("Attributes", .trailing),
+                ("Relationships", .trailing),
+            ] + (hasSizes ? [("Size", .trailing)] : []))
         for entity in entities {
-            table.add([
-                entity.name, entity.parent ?? "", entity.count.map(String.init) ?? "abstract",
-                "\(entity.attributes.count)", "\(entity.relationships.count)",
-            ])
+            table.add(
+                [
+                    entity.name, entity.parent ?? "", entity.count.map(String.init) ?? "abstract",
+                    "\(entity.attributes.count)", "\(entity.relationships.count)",
+                ] + (hasSizes ? [entity.byteCount.map(Quantity.bytes) ?? ""] : []))
         }
         return table.text
     }
 
-    private var relationshipList: String {
+    private func relationshipList(_ entities: [ModelDescription.Entity]) -> String {
         var table = TextTable([("Relationship", .leading), ("Leads", .leading)])
         var isEmpty = true
         for entity in entities {

@@ -14,7 +14,7 @@ struct StoredName: Comparable {
 
     /// Replaces the URIs of objects in a sentence by their short names.
     static func shortened(_ sentence: String) -> String {
-        sentence.replacingOccurrences(of: "x-coredata://[^/ ]+/", with: "", options: .regularExpression)
+        sentence.replacingOccurrences(of: "x-coredata://[^/ ]*/", with: "", options: .regularExpression)
     }
 
     /// Objects in the order of their names.

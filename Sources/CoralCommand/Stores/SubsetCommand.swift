@@ -66,6 +66,8 @@ struct SubsetCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var quiet: QuietOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {
@@ -92,8 +94,12 @@ struct SubsetCommand: ParsableCommand {
             try StandardOutput.requireOpen()
             // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
             let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
-            try show(
-                try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) })
+            do {
+                try show(
+                    try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) })
+            } catch {
+                throw RedactOption.explained(error, by: redact)
+            }
         }
     }
 
@@ -140,6 +146,23 @@ private enum RedactOption {
             throw CommandError("--redact \(text) is not of the form Entity.attribute=substitute.")
         }
         return (parts[0], try substitute(parts[1]))
+    }
+
+    /// The error, with the option that caused it if that has replaced the value that the error concerns.
+    static func explained(_ error: any Error, by options: [String]) -> any Error {
+        let details = (error as NSError).userInfo["NSDetailedErrors"] as? [NSError] ?? [error as NSError]
+        let keys = Set(details.compactMap { $0.userInfo[NSValidationKeyErrorKey] as? String })
+        let text = ErrorText.text(of: error)
+        let causes = options.filter { option in
+            guard let attribute = option.split(separator: "=").first.map(String.init),
+                let key = attribute.split(separator: ".").last.map(String.init)
+            else { return false }
+            // The errors of copying name the attribute in their sentence.
+            return keys.contains(key) || (error as? CopyError)?.place.contains(key) == true
+        }
+        guard !causes.isEmpty else { return error }
+        return CommandError(
+            "\(text)\nThe value was replaced by \(causes.map { "--redact \($0)" }.joined(separator: ", ")).")
     }
 
     private static func substitute(_ word: String) throws -> Redaction.Substitute {

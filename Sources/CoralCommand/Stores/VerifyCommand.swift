@@ -25,6 +25,8 @@ struct VerifyCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var quiet: QuietOption
+
     @OptionGroup var source: ModelSource
 
     func run() throws {

@@ -147,6 +147,10 @@ extension PlainJSONWriter {
 extension DocumentError {
     /// The error for a reference to an object without natural key.
     package static func unnamed(_ id: String, _ entity: String) -> DocumentError {
-        DocumentError(.notRepresentable, "The id \(id) is not a natural key of \(entity).")
+        DocumentError(
+            .notRepresentable,
+            "The plain shape refers to objects by natural keys, and \(id) has none. Declare the attributes that "
+                + "identify \(entity) with --key \(entity)=attribute,… or as coral.identity in the model's user info, or "
+                + "use another shape.")
     }
 }

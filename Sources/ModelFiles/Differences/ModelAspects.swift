@@ -142,7 +142,26 @@ extension ModelAspects {
 
     private mutating func addUserInfo(_ userInfo: [String: PropertyListValue]) {
         for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
-            add("user info \(key)", value.string ?? "\(value)")
+            add("user info \(key)", value.string ?? Self.text(value))
+        }
+    }
+
+    /// A value of the user info, as in JSON. Recursive; readers of property lists limit the depth.
+    private static func text(_ value: PropertyListValue) -> String {
+        switch value {
+        case .null: "null"
+        case .boolean(let value): value ? "true" : "false"
+        case .integer(let value): "\(value)"
+        case .unsignedInteger(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .date(let value): value.formatted(.iso8601)
+        case .data(let value): "\(value.count) bytes"
+        case .string(let value): "\"\(value)\""
+        case .uid(let value): "UID \(value)"
+        case .array(let values): "[\(values.map(text).joined(separator: ", "))]"
+        case .set(let values): "{\(values.map(text).sorted().joined(separator: ", "))}"
+        case .dictionary(let members):
+            "{\(zip(members.keys, members.values).map { "\($0): \(text($1))" }.sorted().joined(separator: ", "))}"
         }
     }
 

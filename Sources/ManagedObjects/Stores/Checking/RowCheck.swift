@@ -47,11 +47,7 @@ package struct RowCheck {
             let schema = SQLSchemaBuilder.schema(of: model, configuration: nil, catalog: catalog)
             try schema.requireUsableNames()
             try catalog.requireTables(of: schema, url: url)
-            problems += schema.missing.map { name in
-                RowProblem(
-                    kind: .missingTable, entity: name, count: 1, examples: [],
-                    message: "The store lacks \(name), which the model requires.")
-            }
+            problems += MissingTables(schema, catalog: catalog).problems()
             let file = SQLiteFile(url)
             var referenced: Set<String> = []
             for (index, entity) in schema.entities.enumerated() {
@@ -69,8 +65,8 @@ package struct RowCheck {
         }
     }
 
-    /// Repairs problems in one transaction: clears dangling references, sets inverses, raises key counters, and removes
-    /// unreferenced files. The store's history does not record the repair. Work on a copy.
+    /// Repairs problems in one transaction: adds missing tables and columns, clears dangling references, sets inverses,
+    /// raises key counters, and removes unreferenced files. The store's history does not record the repair. Work on a copy.
     ///
     /// - Throws: Errors of Core Data's; then nothing has changed.
     package func repair(_ problems: [RowProblem]) throws {

@@ -65,6 +65,9 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         content = row.isNull(1) ? [:] : try Self.propertyList(row.data(1), url: url)
     }
 
+    /// The entries of a property list in a damaged store; nil if it is not a dictionary.
+    static func content(of data: Data) -> [String: Any]? { try? propertyList(data, url: nil) }
+
     /// Decodes a property list that contains a dictionary.
     ///
     /// It is checked with this project's reader first, which rejects a list that contains itself or is nested too

@@ -13,6 +13,11 @@ extension SQLSchema {
         tables.flatMap { table in [Self.statement(table)] + joinTables(of: table).map(Self.statement) }
     }
 
+    /// The statement that creates the table of an entity or a relationship; nil if the schema has none of that name.
+    func createStatement(of table: String) -> String? {
+        tableStatements.first { $0.hasPrefix("CREATE TABLE \(table) ") }
+    }
+
     static func statement(_ table: SQLTable) -> String {
         let columns = table.columns.map { ", \($0.name) \($0.declaration.rawValue)" }.joined()
         return "CREATE TABLE \(table.name) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"

@@ -1,0 +1,76 @@
+import Coral
+
+/// The value of an assignment, in the type of the attribute.
+struct AssignedValue {
+    private let assignment: Assignment
+    private let attribute: GraphSchema.Attribute
+    private let zone: TimeZone?
+
+    init(_ assignment: Assignment, _ attribute: GraphSchema.Attribute, _ zone: TimeZone?) {
+        self.assignment = assignment
+        self.attribute = attribute
+        self.zone = zone
+    }
+
+    /// Throws `CommandError` if the text has no value of the type.
+    func object() throws -> Any? {
+        if assignment.value == "null" { return nil }
+        let text = try plainText()
+        switch attribute.type {
+        case .string: return text
+        case .boolean:
+            switch text.lowercased() {
+            case "true", "yes", "1": return NSNumber(value: true)
+            case "false", "no", "0": return NSNumber(value: false)
+            default: throw mistake("is not true or false")
+            }
+        case .date:
+            guard let date = TypedConstants.date(text, in: zone) else {
+                throw mistake("is not a date: write 2024-02-29, or 2024-02-29T12:30:00Z")
+            }
+            return date
+        case .binaryData: return try bytes(text)
+        case .transformable, .composite, .undefined, .objectID:
+            throw CommandError("\(assignment.key) is \(attribute.type.name): its value cannot be written as text.")
+        default: break
+        }
+        switch TextValue.anyValue(text, as: attribute.type) {
+        case .integer(let number):
+            guard attribute.type.integerRange?.contains(number) ?? true else { throw mistake("is out of range") }
+            return NSNumber(value: number)
+        case .double(let number): return NSNumber(value: number)
+        case .float(let number): return NSNumber(value: number)
+        case .decimal(let number): return NSDecimalNumber(decimal: number)
+        case .uuid(let uuid): return uuid
+        case .uri(let text):
+            guard let url = URL(string: text) else { throw mistake("is not a URL") }
+            return url
+        default: throw mistake("is not a value of the type \(attribute.type.name)")
+        }
+    }
+
+    /// The text, or the string that it is as JSON.
+    private func plainText() throws -> String {
+        guard assignment.value.hasPrefix("\""), assignment.value.utf8.count > 1 else { return assignment.value }
+        guard let decoded = try? JSONDecoder().decode(String.self, from: Data(assignment.value.utf8)) else {
+            throw mistake("is not a string of JSON")
+        }
+        return decoded
+    }
+
+    private func bytes(_ text: String) throws -> Data {
+        if text.hasPrefix("@") {
+            let path = String(text.dropFirst())
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw CommandError("\(assignment.text): the file \(path) cannot be read.")
+            }
+            return data
+        }
+        guard let data = Data(base64Encoded: text) else { throw mistake("is not Base64, nor @ and the path of a file") }
+        return data
+    }
+
+    private func mistake(_ problem: String) -> CommandError {
+        CommandError("\(assignment.key): \"\(assignment.value)\" \(problem).")
+    }
+}

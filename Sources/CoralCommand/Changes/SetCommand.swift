@@ -1,0 +1,102 @@
+import ArgumentParser
+import Coral
+
+/// `coral set`: changes properties of objects.
+struct SetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Changes properties of the objects that match a predicate. Writes to the store.",
+        discussion: """
+            The changes are shown first, validated by the model's rules, and saved in one transaction after a \
+            confirmation or with --yes. A backup of the store is made before. To change all objects of an entity, \
+            write --where TRUEPREDICATE.
+
+            An assignment is key=value. Values are written as in predicates, without quotes; null removes a value; a \
+            text in double quotes is a string of JSON ("null" is text then). Binary values are Base64, or @ and the \
+            path of a file. Objects are written as Note/p3 or as URIs; the members of a to-many relationship are \
+            separated by commas, and += and -= add and remove members.
+
+            EXAMPLES:
+              coral set Notes.sqlite --entity Note --where 'title == "Groceries"' rank=4 --dry-run
+              coral set Notes.sqlite --entity Note --where 'rank > 3' author=null tags+=Tag/p1 --yes
+            """)
+
+    @Argument(help: "The store. It is changed, unless --dry-run is given.", completion: Completion.stores)
+    var store: String
+
+    @Argument(help: "The new values: key=value.")
+    var assignments: [Assignment]
+
+    @Option(name: .long, help: "The entity of the objects to change.", completion: Completion.entities)
+    var entity: String
+
+    @OptionGroup var condition: ObjectCondition
+
+    @OptionGroup var zone: TimeZoneOption
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var change: StoreChange
+
+    @OptionGroup var quiet: QuietOption
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        if condition.predicate == nil {
+            throw ValidationError("--where is required. For all objects of the entity write --where TRUEPREDICATE.")
+        }
+    }
+
+    func run() throws {
+        try change.run(store, source, change: changed, show: show)
+    }
+
+    private func changed(_ open: OpenStore) throws -> StoreChange.Plan {
+        let description = try open.entity(named: entity)
+        let plan = try AssignmentPlan(assignments, of: description, in: open, zone: zone.zone)
+        let objects = try condition.objects(of: entity, in: open, zone: zone.zone)
+        guard !objects.isEmpty else { throw CommandError("No object of \(entity) matches --where.") }
+        let keys = assignments.map { $0.key.split(separator: ".").first.map(String.init) ?? $0.key }
+        var lines: [String] = []
+        var count = 0
+        for object in objects {
+            let before = cells(of: object, keys)
+            plan.apply(to: object)
+            let after = cells(of: object, keys)
+            let changes = zip(keys, zip(before, after)).filter { $1.0 != $1.1 }
+            if !changes.isEmpty { count += 1 }
+            let name = StoredName(object.objectID).text
+            lines += changes.map { "\(name).\($0): \($1.0) -> \($1.1)" }
+        }
+        return StoreChange.Plan(
+            lines: lines, summary: count == 0 ? "" : "change \(Quantity.count(count, "object")) of \(entity)")
+    }
+
+    private func cells(of object: NSManagedObject, _ keys: [String]) -> [String] {
+        keys.map { key in
+            let cell = QueryColumn(key, of: object.entity).cell(of: object)
+            if case .null = cell { return "null" }
+            return QueryAnswer.cut(cell.text(in: zone.zone))
+        }
+    }
+
+    private func show(_ plan: StoreChange.Plan, isSaved: Bool) throws {
+        if json {
+            let report = SetReport(isSaved: isSaved, changes: plan.lines)
+            return try isSaved ? JSONOutput.report(report) : JSONOutput.write(report)
+        }
+        guard !plan.summary.isEmpty else {
+            return try StandardOutput.write("Nothing to change: the objects have these values.\n")
+        }
+        let text = plan.lines.map { "~ \($0)\n" }.joined() + (isSaved ? "Done: " : "Would ") + plan.summary + ".\n"
+        try isSaved ? StandardOutput.report(text) : StandardOutput.write(text)
+    }
+}
+
+/// The output of `coral set --json`.
+private struct SetReport: Encodable {
+    var isSaved: Bool
+    /// A line for each changed property.
+    var changes: [String]
+}

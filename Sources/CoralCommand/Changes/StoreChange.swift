@@ -1,0 +1,71 @@
+import ArgumentParser
+import Coral
+
+/// A change of a store in steps: a plan, which is shown; a confirmation; a backup; one save, which is atomic.
+struct StoreChange: ParsableArguments {
+    @Flag(name: .long, help: "Change the store without asking.")
+    var yes = false
+
+    @Flag(name: .long, help: "Show what would be changed, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup var backup: BackupOption
+
+    func validate() throws {
+        if yes, dryRun { throw ValidationError("--yes and --dry-run contradict each other.") }
+    }
+
+    /// The changes of a context that are not saved.
+    struct Plan: Equatable {
+        /// Short descriptions of the changes, one for each property or object, in a stable order.
+        var lines: [String]
+        /// The change as a sentence in the infinitive: `delete 2 objects`. Empty if there is nothing to change.
+        var summary: String
+    }
+
+    /// Makes a plan in the store opened read-only, asks for confirmation, and makes the same change in the store opened
+    /// for writing.
+    ///
+    /// - Parameters:
+    ///   - change: Changes objects of the store's context, and returns the plan. Called on the context's queue, once for
+    ///     each time that the store is opened.
+    ///   - show: Shows a plan; the flag is whether it has been saved.
+    ///
+    /// Throws `CommandError` if the change is not confirmed, or if another process has changed the store since the plan
+    /// was shown, in which case nothing is changed; errors of validation and of saving.
+    func run(
+        _ store: String, _ source: ModelSource, change: (OpenStore) throws -> Plan, show: (Plan, Bool) throws -> Void
+    ) throws {
+        let preview = try OpenStore(path: store, model: source)
+        let planned = try preview.context.performAndWait { try self.planned(change, preview) }
+        try preview.close()
+        guard !dryRun, !planned.summary.isEmpty else { return try show(planned, false) }
+        if !yes {
+            try show(planned, false)
+            guard Confirmation.isGiven("\(planned.summary.prefix(1).uppercased() + planned.summary.dropFirst())?")
+            else {
+                throw CommandError("Nothing was changed. Use --yes to \(planned.summary).")
+            }
+        }
+        let open = try OpenStore(path: store, model: source, isReadOnly: false)
+        try open.context.performAndWait {
+            guard try self.planned(change, open) == planned else {
+                throw CommandError(
+                    "Another process has changed the store since the plan was made. Nothing was changed.")
+            }
+            try backup.save(open)
+            // The plan has been shown before the question.
+            if yes { try show(planned, true) } else { StandardError.report("Done: \(planned.summary).") }
+        }
+    }
+
+    private func planned(_ change: (OpenStore) throws -> Plan, _ open: OpenStore) throws -> Plan {
+        let plan = try change(open)
+        open.context.processPendingChanges()
+        for object in open.context.updatedObjects.union(open.context.insertedObjects) {
+            try object.validateForUpdate()
+        }
+        for object in open.context.deletedObjects { try object.validateForDelete() }
+        return plan
+    }
+}

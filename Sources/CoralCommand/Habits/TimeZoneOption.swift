@@ -1,0 +1,49 @@
+import ArgumentParser
+import Coral
+
+/// The time zone of dates: `--time-zone`.
+struct TimeZoneOption: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The time zone of dates, such as Europe/Berlin, +02:00 or local. Default: UTC.", valueName: "zone"),
+        completion: .list(["local", "UTC"] + TimeZone.knownTimeZoneIdentifiers))
+    var timeZone: String?
+
+    func validate() throws {
+        if let timeZone, Self.zone(timeZone) == nil {
+            let question = NameSuggestion.question(for: timeZone, in: TimeZone.knownTimeZoneIdentifiers)
+            throw ValidationError("There is no time zone \"\(timeZone)\".\(question)")
+        }
+    }
+
+    /// The chosen time zone; nil for UTC, in which dates are written with all their digits and a Z.
+    var zone: TimeZone? { timeZone.flatMap(Self.zone) }
+
+    private static func zone(_ name: String) -> TimeZone? {
+        if name == "local" { return .current }
+        guard let match = name.wholeMatch(of: /([+-])(\d\d):?(\d\d)/), let hours = Int(match.2),
+            let minutes = Int(match.3)
+        else { return TimeZone(identifier: name) }
+        return TimeZone(secondsFromGMT: (match.1 == "-" ? -1 : 1) * (hours * 3600 + minutes * 60))
+    }
+}
+
+/// The text of dates in a time zone.
+enum DateCell {
+    /// ISO 8601 with the offset of the zone: `2024-02-29T13:30:00.250+01:00`. The digits after the point are those of
+    /// the text in UTC.
+    static func text(of seconds: Double, in zone: TimeZone?) -> String {
+        let exact = TextValue.text(of: .date(seconds)) ?? ""
+        guard let zone, exact.hasSuffix("Z"), let point = exact.lastIndex(of: ".") else { return exact }
+        let offset = zone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds))
+        // Only whole seconds are moved, so that no digit is rounded.
+        guard case .date(let whole)? = TextValue.anyValue(exact[..<point] + "Z", as: .date),
+            let moved = TextValue.text(of: .date(whole + Double(offset)))
+        else { return exact }
+        let minutes = abs(offset) / 60
+        let digits = [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return moved.prefix { $0 != "." } + exact[point...].dropLast() + (offset < 0 ? "-" : "+")
+            + digits.joined(separator: ":")
+    }
+}

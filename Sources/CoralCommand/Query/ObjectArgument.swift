@@ -1,0 +1,44 @@
+import ArgumentParser
+import Coral
+
+/// An object on the command line: its URI, or its short name such as `Note/p3`.
+struct ObjectArgument: ExpressibleByArgument {
+    /// The argument as it was written.
+    let text: String
+    /// The UUID of the store, if a URI was given.
+    let storeUUID: String?
+    private let entity: String
+    private let key: String
+
+    init?(argument: String) {
+        text = argument
+        let scheme = "x-coredata://"
+        let isURI = argument.lowercased().hasPrefix(scheme)
+        var parts = (isURI ? argument.dropFirst(scheme.count) : argument[...]).split(
+            separator: "/", omittingEmptySubsequences: false
+        ).map(String.init)
+        storeUUID = isURI && !parts.isEmpty ? parts.removeFirst() : nil
+        guard parts.count == 2, !parts[0].isEmpty else { return nil }
+        entity = parts[0]
+        let digits = parts[1].hasPrefix("p") ? parts[1].dropFirst() : parts[1][...]
+        guard let number = Int64(digits), number > 0 else { return nil }
+        key = "p\(number)"
+    }
+
+    /// The object in an open store. Must be called on the queue of the store's context.
+    ///
+    /// Throws `CommandError` if the URI is one of another store, or if there is no such object.
+    func object(in open: OpenStore) throws -> NSManagedObject {
+        let own = open.store.identifier ?? ""
+        if let storeUUID, storeUUID.caseInsensitiveCompare(own) != .orderedSame {
+            throw CommandError("\(text) is an object of the store \(storeUUID), and \(open.url.path) is \(own).")
+        }
+        // The name of the entity may be that of a superentity.
+        _ = try open.entity(named: entity)
+        let uri = URL(string: "x-coredata://\(own)/\(entity)/\(key)")
+        guard let id = uri.flatMap(open.coordinator.managedObjectID(forURIRepresentation:)),
+            let object = try? open.context.existingObject(with: id)
+        else { throw CommandError("The store has no object \(entity)/\(key).") }
+        return object
+    }
+}

@@ -1,0 +1,72 @@
+import Coral
+
+/// The value of a column for one object.
+enum QueryCell {
+    case null
+    /// A value and its declared attribute.
+    case value(GraphValue, GraphSchema.Attribute?)
+    /// The name of an object.
+    case object(String)
+    case list([QueryCell])
+}
+
+extension QueryCell {
+    /// Whether the cell is aligned to the right.
+    var isNumber: Bool {
+        switch self {
+        case .null: true
+        case .value(let value, _):
+            switch value {
+            case .integer, .double, .float, .decimal: true
+            default: false
+            }
+        case .object, .list: false
+        }
+    }
+
+    /// The text in a table: sizes instead of bytes.
+    ///
+    /// - Parameter zone: The time zone of dates; nil for UTC.
+    func text(in zone: TimeZone?) -> String {
+        switch self {
+        case .null: ""
+        case .value(.date(let seconds), _): DateCell.text(of: seconds, in: zone)
+        case .value(.data(let data), _): Quantity.bytes(Int64(data.count))
+        case .value(.transformable(let value), _): "archive, \(Quantity.bytes(Int64(value.archive?.count ?? 0)))"
+        case .value(let value, _): TextValue.text(of: value) ?? ValueText.text(value)
+        case .object(let name): name
+        case .list(let cells): cells.map { $0.text(in: zone) }.joined(separator: ", ")
+        }
+    }
+
+    /// The whole value of the cell; bytes in Base64.
+    func exactText(in zone: TimeZone?) -> String {
+        switch self {
+        case .null: ""
+        case .value(.date(let seconds), _): DateCell.text(of: seconds, in: zone)
+        case .value(.transformable(let value), _): value.archive?.base64EncodedString() ?? ""
+        case .value(let value, _): TextValue.text(of: value) ?? ValueText.text(value)
+        case .object(let name): name
+        case .list(let cells): cells.map { $0.exactText(in: zone) }.joined(separator: "; ")
+        }
+    }
+
+    func write(to writer: inout JSONWriter, in zone: TimeZone?) throws {
+        switch self {
+        case .null: try writer.null()
+        case .value(.date(let seconds), _): try writer.string(DateCell.text(of: seconds, in: zone))
+        case .value(let value, nil):
+            if case .integer(let number) = value {
+                try writer.integer(number)
+            } else {
+                try writer.string(exactText(in: zone))
+            }
+        case .value(let value, let type?): try writer.value(value, declaredAs: type)
+        case .object(let name): try writer.string(name)
+        case .list(let cells):
+            try writer.beginArray()
+            for cell in cells { try cell.write(to: &writer, in: zone) }
+            try writer.endArray()
+        }
+    }
+}

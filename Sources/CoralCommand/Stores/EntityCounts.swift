@@ -1,0 +1,31 @@
+import Coral
+
+/// The numbers of objects of a store's entities, without those of their subentities.
+struct EntityCounts {
+    struct Entity: Encodable {
+        var name: String
+        var count: Int
+
+        enum CodingKeys: String, CodingKey {
+            case name = "entity"
+            case count
+        }
+    }
+
+    /// The entities that are not abstract, in the order of their names.
+    let counts: [Entity]
+
+    /// Counts the objects of an open store. Cost: a statement for each entity.
+    init(_ open: OpenStore) throws {
+        let names = open.model.entities.filter { !$0.isAbstract }.compactMap(\.name).sorted()
+        counts = try open.context.performAndWait {
+            try names.map { name in
+                let request = NSFetchRequest<any NSFetchRequestResult>(entityName: name)
+                request.includesSubentities = false
+                return Entity(name: name, count: try open.context.count(for: request))
+            }
+        }
+    }
+
+    func count(of name: String) -> Int? { counts.first { $0.name == name }?.count }
+}

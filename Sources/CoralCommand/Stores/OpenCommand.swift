@@ -1,0 +1,100 @@
+import ArgumentParser
+import AtomicFiles
+import Coral
+
+/// `coral open`: the stores in a folder, or the object of a URI.
+struct OpenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open", abstract: "Finds the stores in a folder, and the object of a URI.",
+        discussion: """
+            A folder is searched with all folders in it: a Photos library, the container of an app, a whole home \
+            folder. A backup of an iOS device is recognised by its Manifest.db; --copy-to copies its stores, with \
+            their logs and large values, under the names that they had on the device.
+
+            For a URI of an object the store with its UUID is searched for in the folder of --in, and the object is \
+            shown as by coral get.
+
+            EXAMPLES:
+              coral open 'Photos Library.photoslibrary'
+              coral open 00008030-001A2B3C4D5E6F70 --copy-to Stores
+              coral open x-coredata://6A7E0F9B-9B0E-4B4F-8C5D-0C1A5C9B6F0E/Note/p3 --in ~/Library
+            """)
+
+    @Argument(help: "A folder, a store, or the URI of an object.", completion: .directory)
+    var place: String
+
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp(
+            "The folder in which the store of a URI is searched for. Default: the current one.", valueName: "folder"),
+        completion: .directory)
+    var folder: String?
+
+    @Option(
+        name: .long, help: ArgumentHelp("Copy the stores of a backup to this folder.", valueName: "folder"),
+        completion: .directory)
+    var copyTo: String?
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var quiet: QuietOption
+
+    func run() throws {
+        guard !place.lowercased().hasPrefix("x-coredata:") else { return try showObject() }
+        if folder != nil { throw CommandError("--in requires the URI of an object.") }
+        let url = URL(fileURLWithPath: place)
+        guard let status = FileStatus(url.path) else { throw CommandError("There is nothing at \(place).") }
+        guard status.isFolder else {
+            try OpenStore.requireFile(url)
+            guard let store = FoundStore(inspecting: url, origin: nil) else {
+                throw CommandError("\(place) is not a store of Core Data.")
+            }
+            return try show([store], in: "")
+        }
+        let stores = try stores(in: url)
+        try copy(stores, from: url)
+        guard !stores.isEmpty else { throw CommandError("There is no store of Core Data in \(place).") }
+        try show(stores, in: url.path)
+    }
+
+    private func stores(in folder: URL) throws -> [FoundStore] {
+        try Work.run("Searching", noun: "database") { try StoreFinder(folder: folder).stores(progress: $0) }
+    }
+
+    private func show(_ stores: [FoundStore], in folder: String) throws {
+        try json ? JSONOutput.write(stores) : Pager.write(FoundStore.table(stores, in: folder))
+    }
+
+    private func copy(_ stores: [FoundStore], from folder: URL) throws {
+        guard let copyTo else { return }
+        guard let backup = try DeviceBackup(folder) else {
+            throw CommandError("--copy-to requires a backup of a device: \(place) has no Manifest.db.")
+        }
+        for store in stores {
+            guard let copy = try backup.copyStore(at: store.path, to: URL(fileURLWithPath: copyTo)) else { continue }
+            StandardError.report("Copied: \(copy.path)")
+        }
+    }
+
+    /// Shows the object of a URI, in the first store with its UUID.
+    private func showObject() throws {
+        guard let argument = ObjectArgument(argument: place), let uuid = argument.storeUUID else {
+            throw CommandError("\(place) is not the URI of an object: x-coredata://UUID/Entity/p3.")
+        }
+        let url = URL(fileURLWithPath: folder ?? FileManager.default.currentDirectoryPath)
+        guard FileStatus(url.path)?.isFolder == true else { throw CommandError("There is no folder at \(url.path).") }
+        let found = try stores(in: url).filter { $0.uuid?.caseInsensitiveCompare(uuid) == .orderedSame }
+        guard let store = found.first else {
+            throw CommandError("There is no store with the UUID \(uuid) in \(url.path). Name another folder with --in.")
+        }
+        if found.count > 1 { StandardError.warn("\(found.count) stores have this UUID; the first is shown.") }
+        StandardError.report("Store: \(store.path)")
+        let location = URL(fileURLWithPath: store.path)
+        let open = try OpenStore(url: location, model: ModelSource.ownModel(of: location.withoutLinks))
+        try open.context.performAndWait {
+            let cards = ObjectCards(try argument.object(in: open), depth: 0, limit: 1, zone: nil)
+            try json ? StandardOutput.write(cards.json()) : Pager.write(cards.text)
+        }
+    }
+}

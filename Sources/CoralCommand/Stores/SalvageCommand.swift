@@ -1,0 +1,210 @@
+import ArgumentParser
+import AtomicFiles
+import Coral
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import struct ManagedObjects.RowSalvage
+    import struct ManagedObjects.SalvageReport
+#endif
+
+/// `coral salvage`: rescues the objects of a damaged store.
+struct SalvageCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "salvage", abstract: "Reads what can be read of a damaged store, into a new store.",
+        discussion: """
+            The pages of the file and of its write-ahead log are read one by one, without SQLite: rows on undamaged \
+            pages are found even if the pages that lead to them, the schema, or the header of the file are damaged. \
+            The new store has the objects with their primary keys, and the UUID of the old one. References to objects \
+            that are lost are removed. The history is not salvaged. The store itself is only read.
+
+            The report lists what is lost; exit code 2 means that something is. Without --model, the model in the \
+            store is used, if it is readable.
+
+            EXAMPLES:
+              coral salvage Damaged.sqlite -o Rescued.sqlite
+              coral salvage Damaged.sqlite -o Notes.sqlite --model Notes.xcdatamodeld --entity Note --json
+            """)
+
+    @Argument(help: "The damaged store. It is only read.", completion: Completion.stores)
+    var store: String
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The store to write.", valueName: "file"),
+        completion: Completion.stores)
+    var output: String
+
+    @Flag(name: .long, help: "Replace an existing store without asking.")
+    var force = false
+
+    @Option(
+        name: .long, help: "Only objects of this entity and its subentities. May be repeated.",
+        completion: Completion.entities)
+    var entity: [String] = []
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var quiet: QuietOption
+
+    @OptionGroup var source: ModelSource
+
+    func run() throws {
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            throw CommandError("On this system the pages of a store cannot be read.")
+        #else
+            let url = try OpenStore.file(at: store)
+            guard let model = try source.givenModel() ?? RowSalvage.cachedModel(of: url) else {
+                throw CommandError("The model in \(store) cannot be read, or there is none: give it with --model.")
+            }
+            for name in entity { _ = try OpenStore.entity(named: name, in: model) }
+            try Confirmation.requireFree(output, for: .store, reading: [url, source.url], isForced: force)
+            try StandardOutput.requireOpen()
+            var salvage = try Work.run("Reading", noun: "table") { progress in
+                try RowSalvage(of: url, model: model) { done, total in
+                    (progress.completedUnitCount, progress.totalUnitCount) = (Int64(done), Int64(total))
+                    if progress.isCancelled { throw CocoaError(.userCancelled) }
+                }
+            }
+            let (repaired, remaining) = try write(&salvage, model)
+            let report = Report(store: output, salvage.report, repaired: repaired, remaining: remaining)
+            try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
+            if !salvage.report.isComplete || !remaining.isEmpty { throw CommandStatus.findings.exitCode }
+        #endif
+    }
+
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        /// Writes the new store, and removes references to lost objects.
+        ///
+        /// - Returns: The problems of the new store that were repaired, and those that remain.
+        private func write(
+            _ salvage: inout RowSalvage, _ model: NSManagedObjectModel
+        ) throws -> ([StoreProblem], [StoreProblem]) {
+            let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
+            return try StoreCreation.makeStore(
+                at: URL(fileURLWithPath: output), model: model, replacing: occupant
+            ) { draft in
+                try StoreCreation.createStore(at: draft, model: model)
+                let names = Set(entity)
+                try salvage.write(to: draft) { description in
+                    names.isEmpty
+                        || sequence(first: description, next: \.superentity).contains { names.contains($0.name ?? "") }
+                }
+                let check = StoreCheck(url: draft, model: model)
+                return try Work.run("Repairing") { progress in
+                    let found = try check.problems(progress: progress)
+                    let remaining = try found.isEmpty ? [] : check.repair(progress: progress)
+                    return (found.filter { problem in !remaining.contains(problem) }, remaining)
+                }
+            }
+        }
+    #endif
+}
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    /// The output of `coral salvage`.
+    private struct Report: Encodable {
+        struct Page: Encodable {
+            var page: Int
+            var table: String?
+            var firstKey: Int64?
+            var lastKey: Int64?
+        }
+
+        struct Problem: Encodable {
+            var entity: String
+            var property: String?
+            var count: Int
+            var message: String
+        }
+
+        var store: String
+        var objectCounts: [String: Int]
+        var pairCount: Int
+        var damagedPages: [Page]
+        var damagedRowCount: Int
+        var adoptedPageCount: Int
+        var ambiguousPages: [Int]
+        var lostValues: [String]
+        var doubtfulValues: [String]
+        var refusedObjects: [String]
+        /// The problems of the salvaged rows, such as references to lost objects, that were repaired.
+        var repaired: [Problem]
+        var remaining: [Problem]
+        /// The parts of which nothing could be read, and for which the model's are assumed.
+        var assumed: [String]
+
+        init(store: String, _ report: SalvageReport, repaired: [StoreProblem], remaining: [StoreProblem]) {
+            self.store = store
+            objectCounts = report.objectCounts
+            pairCount = report.pairCount
+            damagedPages = report.damagedPages.map {
+                Page(page: $0.page, table: $0.table, firstKey: $0.keys?.lowerBound, lastKey: $0.keys?.upperBound)
+            }
+            damagedRowCount = report.damagedRowCount
+            adoptedPageCount = report.adoptedPageCount
+            ambiguousPages = report.ambiguousPages
+            lostValues = report.lostValues
+            doubtfulValues = report.doubtfulValues
+            refusedObjects = report.refusedObjects
+            func problem(_ problem: StoreProblem) -> Problem {
+                Problem(
+                    entity: problem.entity, property: problem.property, count: problem.count, message: problem.message)
+            }
+            self.repaired = repaired.map(problem)
+            self.remaining = remaining.map(problem)
+            assumed =
+                (report.knowsSchema ? [] : ["the schema"])
+                + (report.knowsNumbers ? [] : ["the numbers of the entities"])
+                + (report.knowsMetadata ? [] : ["the metadata and the UUID"])
+        }
+
+        var text: String {
+            var lines: [String] = []
+            for page in damagedPages {
+                let keys = page.firstKey.flatMap { first in
+                    page.lastKey.map { " The lost rows have keys from \(first) to \($0)." }
+                }
+                lines.append("Page \(page.page)\(page.table.map { " of \($0)" } ?? "") is damaged.\(keys ?? "")")
+            }
+            if damagedRowCount > 0 {
+                lines.append("\(Quantity.count(damagedRowCount, "row")) on readable pages damaged.")
+            }
+            if adoptedPageCount > 0 {
+                lines.append("\(Quantity.count(adoptedPageCount, "page")) found without the pages that lead to them.")
+            }
+            if !ambiguousPages.isEmpty {
+                let pages = ambiguousPages.map(String.init).joined(separator: ", ")
+                lines.append("The pairs on the pages \(pages) may belong to several relationships, and are omitted.")
+            }
+            if !lostValues.isEmpty { lines.append("Lost values: \(Self.list(lostValues)).") }
+            if !doubtfulValues.isEmpty {
+                lines.append("Values with a page of zeros, which may be damaged: \(Self.list(doubtfulValues)).")
+            }
+            if !refusedObjects.isEmpty {
+                lines.append(
+                    "Omitted, because other objects have the same unique values: \(Self.list(refusedObjects)).")
+            }
+            if !assumed.isEmpty {
+                lines.append("Nothing could be read of \(assumed.joined(separator: ", ")): the model's are assumed.")
+            }
+            lines += repaired.map { "Repaired: \(Self.sentence($0))" }
+            lines += remaining.map { "Remaining: \(Self.sentence($0))" }
+            let counts = objectCounts.sorted { $0.key < $1.key }.map { "\(Quantity.grouped($0.value)) \($0.key)" }
+            let total = objectCounts.values.reduce(0, +)
+            let list = counts.isEmpty ? "" : " (\(counts.joined(separator: ", ")))"
+            lines.append("\(Quantity.count(total, "object")) salvaged\(list), written to \(store).")
+            return lines.map { $0 + "\n" }.joined()
+        }
+
+        private static func list(_ names: [String]) -> String {
+            names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", … (\(names.count))" : "")
+        }
+
+        private static func sentence(_ problem: Problem) -> String {
+            let subject = [problem.entity, problem.property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
+            return "\(problem.count)× \(subject.isEmpty ? "" : subject + ": ")\(problem.message)"
+        }
+    }
+
+#endif

@@ -1,0 +1,54 @@
+import AtomicFiles
+import Coral
+
+/// Finds the stores in a folder and the folders in it, without following symbolic links.
+struct StoreFinder {
+    let folder: URL
+
+    /// The stores, in the order of their paths. Cost: the first bytes of each file are read, and the metadata of each
+    /// database.
+    ///
+    /// Throws `CommandError` if the folder is a backup that cannot be read, and `CocoaError.userCancelled`.
+    func stores(progress: Progress) throws -> [FoundStore] {
+        if let backup = try DeviceBackup(folder) { return try backup.stores(progress: progress) }
+        var paths: [String] = []
+        for case let path as String in FileManager.default.enumerator(atPath: folder.path) ?? .init() {
+            if progress.isCancelled { throw CocoaError(.userCancelled) }
+            let file = folder.appendingPathComponent(path).path
+            if Self.isDatabase(file) { paths.append(file) }
+        }
+        return try paths.sorted().compactMap { path in
+            if progress.isCancelled { throw CocoaError(.userCancelled) }
+            progress.completedUnitCount += 1
+            return FoundStore(inspecting: URL(fileURLWithPath: path), origin: Self.origin(of: path))
+        }
+    }
+
+    /// Whether a file begins as an SQLite database does.
+    static func isDatabase(_ path: String) -> Bool {
+        guard FileStatus(path, followingLinks: false)?.isRegular == true, let file = FileHandle(forReadingAtPath: path)
+        else { return false }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+    }
+
+    /// The app or library that a path belongs to.
+    private static func origin(of path: String) -> String? {
+        let parts = path.split(separator: "/").map(String.init)
+        for (index, part) in parts.enumerated() {
+            if part.hasSuffix(".photoslibrary") { return "Photos library \(part)" }
+            if ["Containers", "Group Containers"].contains(part), index + 2 < parts.count {
+                return "container of \(parts[index + 1])"
+            }
+            // The folder of an app's data on a device, or in a simulator.
+            let folder = "/" + parts[...index].joined(separator: "/")
+            let metadata = folder + "/.com.apple.mobile_container_manager.metadata.plist"
+            guard let data = FileManager.default.contents(atPath: metadata),
+                let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+                let identifier = list["MCMMetadataIdentifier"] as? String
+            else { continue }
+            return "container of \(identifier)"
+        }
+        return nil
+    }
+}

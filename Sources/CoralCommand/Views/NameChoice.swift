@@ -1,0 +1,23 @@
+/// Chooses names that differ from each other, as names in SQL do: regardless of the case of ASCII letters.
+struct NameChoice {
+    private var taken: Set<String>
+
+    init(taken names: some Sequence<String>) { taken = Set(names.map(Self.folded)) }
+
+    /// The name, or the name with the first number that makes it different from the others: `Note 2`.
+    mutating func choose(_ name: String) -> String {
+        var candidate = name
+        var number = 2
+        while !taken.insert(Self.folded(candidate)).inserted {
+            candidate = "\(name) \(number)"
+            number += 1
+        }
+        return candidate
+    }
+
+    /// SQLite ends a name at a NUL, and compares bytes otherwise.
+    private static func folded(_ name: String) -> String {
+        String(
+            decoding: SQLText.withoutNul(name).utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import GRDB
+
+/// The tables and columns that a store lacks although the model requires them, as a program leaves them that has changed
+/// the metadata of a store without migrating it. The repair adds them, with the default values of attributes.
+struct MissingTables {
+    private let schema: SQLSchema
+    /// The schema of the store after the repair.
+    private let complete: SQLSchema
+
+    /// - Parameter schema: The schema of the model in a store with the catalog.
+    init(_ schema: SQLSchema, catalog: SQLCatalog) {
+        self.schema = schema
+        var completed = catalog
+        for name in schema.missing {
+            let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+            if parts.count == 2 {
+                completed.columns[parts[0], default: []].append(parts[1])
+            } else if let table = schema.tables.first(where: { $0.name == name }) {
+                completed.columns[name] = ["Z_PK", "Z_ENT", "Z_OPT"] + table.columns.map(\.name)
+            } else if let join = schema.joinTables.first(where: { $0.name == name }) {
+                completed.columns[name] = join.columns
+            }
+        }
+        complete = SQLSchemaBuilder.schema(of: schema.model, catalog: completed)
+    }
+
+    /// A problem for each table and each column.
+    func problems() -> [RowProblem] {
+        schema.missing.map { name in
+            RowProblem(
+                kind: .missingTable, entity: name, count: 1, examples: [],
+                message: "The store lacks \(name), which the model requires.", repairs: repairs(of: name))
+        }
+    }
+
+    private func repairs(of name: String) -> [SQLQuery] {
+        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            let indexes = complete.indexStatements.filter { $0.contains(" ON \(name) (") }
+            return ((complete.createStatement(of: name).map { [$0] } ?? []) + indexes).map { SQLQuery(sql: $0) }
+        }
+        let (table, column) = (parts[0], parts[1])
+        let declaration = complete.tables.first { $0.name == table }?.columns.first { $0.name == column }?.declaration
+        // Columns of join tables, and the entities of references, are integers.
+        let addition = SQLQuery(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \((declaration ?? .integer).rawValue)")
+        return [addition] + defaults(of: column, in: table)
+    }
+
+    /// The statements that set a new column to the default value of its attribute, for each entity that declares it.
+    private func defaults(of column: String, in table: String) -> [SQLQuery] {
+        complete.entities.filter { $0.table == table }.compactMap { place in
+            let inherited = place.entity.superentity?.layout.slots.count ?? 0
+            let slot = place.columns.indices.dropFirst(inherited).first { place.columns[$0]?.name == column }
+            guard let slot, let value = Self.databaseValue(of: place.entity.layout.slots[slot].initial) else {
+                return nil
+            }
+            let numbers = place.hierarchyNumbers.map(String.init).joined(separator: ", ")
+            return SQLQuery(
+                sql: "UPDATE \(table) SET \(column) = ? WHERE Z_ENT IN (\(numbers))", arguments: [value])
+        }
+    }
+
+    /// The value in a column; nil for null and for values that need a transformer.
+    private static func databaseValue(of value: Value) -> DatabaseValue? {
+        switch value {
+        case .integer(let number): number.databaseValue
+        case .real(let number): number.databaseValue
+        case .string(let text): text.databaseValue
+        case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }.databaseValue
+        case .decimal(let number): number.nearestDouble.databaseValue
+        case .object(let box): (box.value as? URL)?.absoluteString.databaseValue
+        case .null, .data, .reference: nil
+        }
+    }
+}

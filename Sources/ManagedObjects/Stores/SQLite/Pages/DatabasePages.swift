@@ -1,0 +1,115 @@
+import Foundation
+
+/// The pages of a database file, with those of its write-ahead log, read without SQLite: for files that SQLite rejects.
+///
+/// The formats are those of sqlite.org/fileformat2.html. Nothing in the file is trusted; the page size is found from the
+/// pages themselves if the header is damaged.
+struct DatabasePages {
+    /// The size of a page in bytes, and the part of it that contains data.
+    let size: Int
+    let usableSize: Int
+    /// The number of pages.
+    let count: Int
+    /// The encoding of text.
+    let encoding: String.Encoding
+    /// Whether the file has pages that contain the parents of others, as every store with `auto_vacuum` has.
+    let hasPointerMap: Bool
+    private let file: Data
+    /// The positions of pages in the log, by page number.
+    private let logged: [Int: Int]
+    private let log: Data
+
+    /// Reads the files of a database. Both are mapped into memory.
+    ///
+    /// - Throws: `CocoaError` if the file cannot be read or is shorter than a page.
+    init(url: URL) throws {
+        file = try Data(contentsOf: url, options: .alwaysMapped)
+        let hasHeader = file.starts(with: Array("SQLite format 3\0".utf8)) && file.count >= 100
+        let declared = hasHeader ? Int(file[16]) << 8 | Int(file[17]) : 0
+        let stated = declared == 1 ? 65536 : declared
+        let isStated = Self.sizes.contains(stated)
+        size = isStated ? stated : Self.likelySize(of: file)
+        guard file.count >= size else {
+            throw CocoaError(.fileReadCorruptFile, "The file is shorter than a page of a database.", url: url)
+        }
+        // More would leave too little room for a cell.
+        let reserved = isStated && file[20] <= 32 ? Int(file[20]) : 0
+        usableSize = size - reserved
+        log = (try? Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"), options: .alwaysMapped)) ?? Data()
+        let frames = WriteAheadLog(log, pageSize: size)
+        logged = frames.positions
+        count = max(frames.pageCount ?? 0, (file.count + size - 1) / size)
+        let first = logged[1].map { log[$0..<$0 + size] } ?? file[0..<size]
+        let start = first.startIndex
+        let isUsable = first.starts(with: Array("SQLite format 3\0".utf8))
+        encoding =
+            isUsable && first[start + 59] == 2
+            ? .utf16LittleEndian : isUsable && first[start + 59] == 3 ? .utf16BigEndian : .utf8
+        let root = first[start + 52..<start + 56].reduce(0) { $0 << 8 | Int($1) }
+        var isMapped = isUsable ? root != 0 : true
+        if !isUsable {
+            let offset = logged[2] ?? size
+            let source = logged[2] == nil ? file : log
+            // Page 2 of such a file has entries of five bytes, the first of which is a type from 1 to 5.
+            isMapped =
+                source.count >= offset + 25 && (0..<5).allSatisfy { (1...5).contains(source[offset + 5 * $0]) }
+        }
+        hasPointerMap = isMapped
+    }
+
+    static let sizes: [Int] = (9...16).map { 1 << $0 }
+
+    /// A page by its number, from 1; nil if the file has no such page. A page at the end may be incomplete, and is
+    /// filled with zeros.
+    func page(_ number: Int) -> [UInt8]? {
+        guard number >= 1, number <= count else { return nil }
+        if let position = logged[number] { return Array(log[position..<position + size]) }
+        let start = (number - 1) * size
+        guard start < file.count else { return nil }
+        let bytes = Array(file[start..<min(start + size, file.count)])
+        return bytes.count == size ? bytes : bytes + [UInt8](repeating: 0, count: size - bytes.count)
+    }
+
+    // MARK: - Pointer map
+
+    /// The kinds of pages in the pointer map.
+    enum Kind: UInt8 {
+        case root = 1
+        case free, firstOverflow, laterOverflow, node
+    }
+
+    /// The kind and the parent of a page; nil if there is no pointer map, or its entry is not valid.
+    func parent(of number: Int) -> (kind: Kind, page: Int)? {
+        guard hasPointerMap, number > 2 else { return nil }
+        let entries = usableSize / 5
+        let map = 2 + (number - 2) / (entries + 1) * (entries + 1)
+        guard map != number, let page = page(map) else { return nil }
+        let offset = (number - map - 1) * 5
+        guard offset + 5 <= usableSize, let kind = Kind(rawValue: page[offset]) else { return nil }
+        let parent = page[offset + 1..<offset + 5].reduce(0) { $0 << 8 | Int($1) }
+        guard parent <= count, (kind == .root || kind == .free) == (parent == 0) else { return nil }
+        return (kind, parent)
+    }
+
+    /// Whether a page is one of the pointer map, or the page that locks are at, which has no content.
+    func isAuxiliary(_ number: Int) -> Bool {
+        number == 1 << 30 / size + 1 || hasPointerMap && number >= 2 && (number - 2) % (usableSize / 5 + 1) == 0
+    }
+
+    // MARK: - Page size
+
+    /// The size by which most of the file consists of pages of tables: cells fill a page from its end.
+    private static func likelySize(of file: Data) -> Int {
+        let scores = sizes.map { size -> (score: Int, size: Int) in
+            // A sample is enough, and the whole of a small file.
+            let count = file.count / size
+            let step = max(1, count / 2000)
+            let valid = stride(from: 0, to: count, by: step).count { index in
+                let page = Array(file[index * size..<(index + 1) * size])
+                return TablePage(page, number: index + 1, usableSize: size)?.endsAtEnd == true
+            }
+            return (valid * size * step, size)
+        }
+        return scores.max { ($0.score, $1.size) < ($1.score, $0.size) }.flatMap { $0.score > 0 ? $0.size : nil } ?? 4096
+    }
+}

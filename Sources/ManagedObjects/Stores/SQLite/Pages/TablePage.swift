@@ -1,0 +1,89 @@
+/// A page of a table's b-tree: an interior page with its children, or a leaf with its rows.
+struct TablePage {
+    /// A row of a leaf.
+    struct Cell {
+        let key: Int64
+        /// The number of bytes of the row's record.
+        let payloadSize: Int
+        /// The part of the record that is in the page.
+        let local: Range<Int>
+        /// The page with the next part; nil if the record is complete.
+        let overflow: Int?
+    }
+
+    let number: Int
+    let bytes: [UInt8]
+    let isLeaf: Bool
+    /// The children of an interior page, in order; 0 for a child whose pointer is damaged.
+    private(set) var children: [Int] = []
+    /// The rows of a leaf.
+    private(set) var cells: [Cell] = []
+    /// The number of cells that are not valid.
+    private(set) var damagedCount = 0
+    /// Whether a cell ends where the page ends, as in every page that SQLite has filled.
+    private(set) var endsAtEnd = false
+
+    /// Parses a page; nil if it is not a page of a table.
+    init?(_ bytes: [UInt8], number: Int, usableSize: Int) {
+        let start = number == 1 ? 100 : 0
+        guard bytes.count >= usableSize, usableSize > start + 12 else { return nil }
+        guard bytes[start] == 13 || bytes[start] == 5 else { return nil }
+        self.number = number
+        self.bytes = bytes
+        isLeaf = bytes[start] == 13
+        let count = Self.integer(bytes, start + 3, 2)
+        let header = start + (isLeaf ? 8 : 12)
+        let declared = Self.integer(bytes, start + 5, 2)
+        let content = declared == 0 ? 65536 : declared
+        guard header + 2 * count <= content, content <= usableSize else { return nil }
+        var last: Int64?
+        for index in 0..<count {
+            let offset = Self.integer(bytes, header + 2 * index, 2)
+            guard offset >= header + 2 * count, offset < usableSize else {
+                damagedCount += 1
+                if !isLeaf { children.append(0) }
+                continue
+            }
+            if isLeaf {
+                // Keys ascend: a cell with another key is not one of this page.
+                if let cell = Self.cell(bytes, offset, usableSize), last.map({ $0 < cell.key }) ?? true {
+                    last = cell.key
+                    cells.append(cell)
+                    let end = cell.local.upperBound + (cell.overflow == nil ? 0 : 4)
+                    if end == usableSize || cell.local.upperBound - offset < 4 && offset + 4 == usableSize {
+                        endsAtEnd = true
+                    }
+                } else {
+                    damagedCount += 1
+                }
+            } else {
+                children.append(offset + 4 <= usableSize ? Self.integer(bytes, offset, 4) : 0)
+            }
+        }
+        if !isLeaf { children.append(Self.integer(bytes, start + 8, 4)) }
+    }
+
+    private static func cell(_ bytes: [UInt8], _ offset: Int, _ usableSize: Int) -> Cell? {
+        var position = offset
+        guard let size = Varint.read(bytes, &position, end: usableSize),
+            let key = Varint.read(bytes, &position, end: usableSize), size > 0, size < 1 << 31
+        else { return nil }
+        let payload = Int(size)
+        let most = usableSize - 35
+        guard payload > most else {
+            guard position + payload <= usableSize else { return nil }
+            return Cell(key: key, payloadSize: payload, local: position..<position + payload, overflow: nil)
+        }
+        let least = (usableSize - 12) * 32 / 255 - 23
+        let fitting = least + (payload - least) % (usableSize - 4)
+        let local = fitting <= most ? fitting : least
+        guard position + local + 4 <= usableSize else { return nil }
+        return Cell(
+            key: key, payloadSize: payload, local: position..<position + local,
+            overflow: integer(bytes, position + local, 4))
+    }
+
+    private static func integer(_ bytes: [UInt8], _ offset: Int, _ count: Int) -> Int {
+        bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
+    }
+}

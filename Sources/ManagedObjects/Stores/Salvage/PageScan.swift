@@ -1,0 +1,143 @@
+/// Walks the b-trees of tables from their roots, and finds the leaves that damaged pages no longer lead to.
+struct PageScan {
+    let pages: DatabasePages
+    /// The leaves of each tree, by the number of its root page, in the order of their keys.
+    private(set) var leaves: [Int: [Int]] = [:]
+    /// The pages of trees that cannot be read, with the root pages of their trees.
+    private(set) var damaged: [Int: Int] = [:]
+    /// The leaves and the damaged pages of each tree, in the order in which pages lead to them.
+    private var order: [Int: [Int]] = [:]
+    private var owners: [Int: Int] = [:]
+    /// The pages of records' overflow chains, which may look like any other page.
+    private var overflow: Set<Int> = []
+
+    init(_ pages: DatabasePages) { self.pages = pages }
+
+    /// No tree of SQLite is higher: a page has at least two children.
+    private static let maximumDepth = 40
+
+    /// Walks a tree. A page that several pages refer to is visited once.
+    ///
+    /// - Parameter accepts: Whether a leaf can belong to the tree: a damaged page may refer to leaves of others.
+    mutating func walk(root: Int, accepts: (TablePage) -> Bool = { _ in true }) {
+        var pending: [(page: Int, parent: Int, depth: Int)] = [(root, 0, 0)]
+        while let (number, parent, depth) = pending.popLast() {
+            guard owners[number] == nil, damaged[number] == nil else { continue }
+            // A pointer that is damaged refers to no page of this tree.
+            if parent > 0, let entry = pages.parent(of: number), entry.kind != .node || entry.page != parent {
+                damaged[parent] = root
+                continue
+            }
+            guard number > 0, number <= pages.count else {
+                damaged[parent] = root
+                continue
+            }
+            guard let page = page(number), depth < Self.maximumDepth else {
+                damaged[number] = root
+                order[root, default: []].append(number)
+                continue
+            }
+            if page.isLeaf {
+                guard accepts(page) else {
+                    damaged[parent == 0 ? number : parent] = root
+                    continue
+                }
+                leaves[root, default: []].append(number)
+                order[root, default: []].append(number)
+            } else {
+                pending += page.children.reversed().map { ($0, number, depth + 1) }
+            }
+            owners[number] = root
+            if page.damagedCount > 0 { damaged[number] = root }
+        }
+    }
+
+    /// The keys between those of the leaves before and after a damaged page.
+    ///
+    /// - Parameter last: The greatest key of the table, for a page without a leaf after it.
+    func keys(missingAt number: Int, root: Int, last: Int64) -> ClosedRange<Int64>? {
+        guard let pages = order[root], let position = pages.firstIndex(of: number),
+            leaves[root]?.contains(number) != true
+        else { return nil }
+        let before = pages[..<position].reversed().lazy.compactMap { page($0)?.cells.last?.key }.first ?? 0
+        let after = pages[(position + 1)...].lazy.compactMap { page($0)?.cells.first?.key }.first
+        let end = after.map { $0 - 1 } ?? last
+        return before < end ? before + 1...end : nil
+    }
+
+    /// The page of a number; nil if it is not a page of a table.
+    func page(_ number: Int) -> TablePage? {
+        pages.page(number).flatMap { TablePage($0, number: number, usableSize: pages.usableSize) }
+    }
+
+    /// Notes that a page belongs to the record of a row.
+    mutating func claim(_ number: Int) { overflow.insert(number) }
+
+    /// A leaf that no walk has reached.
+    struct Orphan {
+        let page: TablePage
+        /// The root page of its tree, by the pointer map; nil if the map does not say.
+        let root: Int?
+    }
+
+    /// The leaves that belong to trees but were not reached, because a page above them is damaged or their root is not
+    /// known. Free pages have old contents and are not included. Walk all trees before.
+    func orphans() -> [Orphan] {
+        let free = freePages()
+        let mayHaveOrphans = !damaged.isEmpty || leaves[1] == nil
+        return (1...max(1, pages.count)).compactMap { number in
+            guard owners[number] == nil, damaged[number] == nil, !overflow.contains(number), !free.contains(number),
+                !pages.isAuxiliary(number), let page = page(number), page.isLeaf, !page.cells.isEmpty
+            else { return nil }
+            switch climb(from: number) {
+            case .root(let root): return Orphan(page: page, root: root)
+            case .none: return nil
+            case .unknown: return mayHaveOrphans ? Orphan(page: page, root: nil) : nil
+            }
+        }
+    }
+
+    private enum Ascent {
+        case root(Int)
+        /// The page is not part of a tree, or an undamaged parent does not have it.
+        case none
+        case unknown
+    }
+
+    /// Follows the pointer map to the root of a tree, or to a damaged page whose tree is known.
+    private func climb(from number: Int) -> Ascent {
+        var number = number
+        for _ in 0..<Self.maximumDepth {
+            guard let entry = pages.parent(of: number) else {
+                return pages.hasPointerMap && number == 1 ? .root(1) : .unknown
+            }
+            switch entry.kind {
+            case .free, .firstOverflow, .laterOverflow: return .none
+            case .root: return .root(number)
+            case .node:
+                if let root = damaged[entry.page] { return .root(root) }
+                if owners[entry.page] != nil { return .none }
+                number = entry.page
+                if number == 1 { return .root(1) }
+            }
+        }
+        return .unknown
+    }
+
+    /// The pages of the list of free pages, and those that the pointer map calls free.
+    private func freePages() -> Set<Int> {
+        var free: Set<Int> = []
+        func number(_ bytes: [UInt8], _ offset: Int) -> Int {
+            bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+        }
+        guard let first = pages.page(1), first.starts(with: Array("SQLite format 3\0".utf8)) else { return free }
+        var trunk = number(first, 32)
+        while trunk > 1, owners[trunk] == nil, free.insert(trunk).inserted, let bytes = pages.page(trunk) {
+            let count = number(bytes, 4)
+            guard count <= pages.usableSize / 4 - 2 else { break }
+            for index in 0..<count { free.insert(number(bytes, 8 + 4 * index)) }
+            trunk = number(bytes, 0)
+        }
+        return free
+    }
+}

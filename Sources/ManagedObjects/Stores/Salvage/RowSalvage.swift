@@ -1,0 +1,407 @@
+import Foundation
+import GRDB
+import ModelFiles
+
+/// Reads the rows of a store that SQLite cannot read, page by page, and writes them into a new store of the model.
+package struct RowSalvage {
+    /// The rows of a table, and what is missing of it.
+    private struct Table {
+        var rows: [Int64: SalvagedRow] = [:]
+        /// The cells and rows that are not valid.
+        var damagedRowCount = 0
+        var adoptedPages: [Int] = []
+    }
+
+    private let url: URL
+    private let model: NSManagedObjectModel
+    private let pages: DatabasePages
+    private var scan: PageScan
+    private let schema: SalvagedSchema
+    private let uuid: String?
+    private let metadata: [String: Any]
+    private var tables: [String: Table] = [:]
+    /// What was found while reading.
+    package private(set) var report = SalvageReport()
+
+    // MARK: - Reading
+
+    /// The model that is cached in a store, whose file may be damaged; nil if it has none, or it is lost.
+    ///
+    /// - Throws: `CocoaError` if the file cannot be read.
+    package static func cachedModel(of url: URL) throws -> NSManagedObjectModel? {
+        let pages = try DatabasePages(url: url.withoutLinks)
+        var scan = PageScan(pages)
+        let entries = Self.entries(&scan)
+        var leaves: [TablePage] = []
+        if let root = entries.first(where: { $0.name == "Z_MODELCACHE" })?.root {
+            scan.walk(root: root)
+            leaves = (scan.leaves[root] ?? []).compactMap(scan.page)
+        }
+        if leaves.isEmpty { leaves = scan.orphans().map(\.page) }
+        for page in leaves {
+            for cell in page.cells {
+                guard let row = SalvagedRow(cell, of: page, in: pages), row.lost.isEmpty, row.values.count == 1,
+                    case .blob(let content) = row.values[0].storage, let value = try? ModelCache.read(content)
+                else { continue }
+                return try NSManagedObjectModel(value: value)
+            }
+        }
+        return nil
+    }
+
+    /// Reads all rows of the model's entities.
+    ///
+    /// - Parameters:
+    ///   - url: The location of the store, which is not changed.
+    ///   - model: The model of the store.
+    ///   - willRead: Called for each table with the number of tables read and their total; throws to cancel.
+    /// - Throws: `CocoaError` if the file cannot be read at all.
+    package init(of url: URL, model: NSManagedObjectModel, willRead: (Int, Int) throws -> Void) throws {
+        self.url = url.withoutLinks
+        self.model = model
+        // The order of a model's entities is determined when it is frozen, as a coordinator does.
+        model.freeze()
+        pages = try DatabasePages(url: self.url)
+        var scan = PageScan(pages)
+        let entries = Self.entries(&scan)
+        let own = ["Z_PRIMARYKEY", "Z_METADATA"].map { name in entries.first { $0.name == name }?.root }
+        for root in own.compactMap({ $0 }) { scan.walk(root: root) }
+        let numbers = Self.rows(of: own[0], scan, columnCount: 4).compactMap {
+            row -> (number: Int64, name: String, lastKey: Int64)? in
+            guard case .string(let name) = row.values[1].storage, case .int64(let last) = row.values[3].storage,
+                case .null = row.values[0].storage, (1...0xFFFF).contains(row.key)
+            else { return nil }
+            return (row.key, name, last)
+        }
+        let metadata = Self.rows(of: own[1], scan, columnCount: 3).lazy.compactMap(Self.metadata).first
+        uuid = metadata?.uuid
+        self.metadata = metadata?.content ?? [:]
+        schema = try SalvagedSchema(entries, numbers: numbers, model: model)
+        self.scan = scan
+        report.knowsSchema = !entries.isEmpty
+        report.knowsNumbers = !numbers.isEmpty
+        report.knowsMetadata = metadata != nil
+        try readTables(willRead)
+    }
+
+    /// The entries of `sqlite_master` for tables. Those on leaves that page 1 no longer leads to are found, too.
+    private static func entries(_ scan: inout PageScan) -> [SalvagedSchema.Entry] {
+        func rows(of page: TablePage, _ pages: DatabasePages) -> [SalvagedRow]? {
+            let rows = page.cells.compactMap { SalvagedRow($0, of: page, in: pages) }
+            let isSchema = rows.allSatisfy { row in
+                guard row.values.count == 5, case .string(let type) = row.values[0].storage else { return false }
+                return ["table", "index", "trigger", "view"].contains(type)
+            }
+            return isSchema ? rows : nil
+        }
+        let pages = scan.pages
+        scan.walk(root: 1) { page in rows(of: page, pages) != nil }
+        var leaves = (scan.leaves[1] ?? []).compactMap(scan.page)
+        if scan.damaged.values.contains(1) {
+            leaves += scan.orphans().filter { $0.root == nil || $0.root == 1 }.map(\.page)
+        }
+        return leaves.flatMap { rows(of: $0, pages) ?? [] }.compactMap { row in
+            guard case .string("table") = row.values[0].storage, case .string(let name) = row.values[1].storage,
+                case .int64(let root) = row.values[3].storage, case .string(let statement) = row.values[4].storage,
+                root > 1, root <= pages.count
+            else { return nil }
+            return SalvagedSchema.Entry(name: name, root: Int(root), statement: statement)
+        }
+    }
+
+    /// The complete rows of one of Core Data's own tables. If its root is not known, rows of its form on any leaf that
+    /// no table has.
+    private static func rows(of root: Int?, _ scan: PageScan, columnCount: Int) -> [SalvagedRow] {
+        let leaves = root.map { (scan.leaves[$0] ?? []).compactMap(scan.page) } ?? []
+        let isLost = leaves.isEmpty
+        return (isLost ? scan.orphans().map(\.page) : leaves).flatMap { page -> [SalvagedRow] in
+            let rows = page.cells.compactMap { SalvagedRow($0, of: page, in: scan.pages) }
+                .filter { $0.values.count == columnCount && $0.lost.isEmpty }
+            return isLost && rows.count < page.cells.count ? [] : rows
+        }
+    }
+
+    private static func metadata(_ row: SalvagedRow) -> (uuid: String, content: [String: Any])? {
+        guard case .string(let uuid) = row.values[1].storage, UUID(uuidString: uuid) != nil,
+            case .blob(let data) = row.values[2].storage
+        else { return nil }
+        return StoreMetadata.content(of: data).map { (uuid, $0) }
+    }
+
+    // MARK: - Tables
+
+    private mutating func readTables(_ willRead: (Int, Int) throws -> Void) throws {
+        let entityTables = schema.schema.tables.map(\.name)
+        let names = entityTables + schema.schema.joinTables.map(\.name)
+        for (index, name) in names.enumerated() {
+            try willRead(index, names.count)
+            guard let root = schema.roots[name] else { continue }
+            let fits = check(of: name)
+            scan.walk(root: root) { [pages] page in
+                // An empty leaf fits every table.
+                page.cells.isEmpty
+                    || page.cells.contains { cell in
+                        SalvagedRow(cell, of: page, in: pages).map(fits) ?? false
+                    }
+            }
+            for page in (scan.leaves[root] ?? []).compactMap(scan.page) { add(page, to: name, fits) }
+        }
+        adoptOrphans(entityTables)
+        for (page, root) in scan.damaged.sorted(by: { $0.key < $1.key }) {
+            let name = root == 1 ? "sqlite_master" : schema.roots.first { $0.value == root }?.key
+            report.damagedPages.append(.init(page: page, table: name, keys: keys(missingAt: page, of: name)))
+        }
+        for name in names {
+            report.damagedRowCount += tables[name]?.damagedRowCount ?? 0
+            report.adoptedPageCount += tables[name]?.adoptedPages.count ?? 0
+        }
+    }
+
+    /// A check whether a row can be one of a table.
+    private func check(of name: String) -> (SalvagedRow) -> Bool {
+        let columns = schema.columns[name] ?? []
+        if schema.schema.joinTables.contains(where: { $0.name == name }) {
+            return { row in
+                row.values.count == columns.count
+                    && row.values.allSatisfy { value in
+                        if case .int64 = value.storage { return true }
+                        return value.isNull
+                    }
+            }
+        }
+        let numbers = Set(schema.schema.entities.filter { $0.table == name }.map(\.number))
+        guard let entity = columns.firstIndex(of: "Z_ENT") else { return { _ in false } }
+        return { row in
+            guard row.values.count <= columns.count, row.values.indices.contains(entity),
+                case .int64(let number) = row.values[entity].storage
+            else { return false }
+            return numbers.contains(number)
+        }
+    }
+
+    private mutating func add(_ page: TablePage, to name: String, _ fits: (SalvagedRow) -> Bool) {
+        var table = tables.removeValue(forKey: name) ?? Table()
+        table.damagedRowCount += page.damagedCount
+        for cell in page.cells {
+            var claimed: [Int] = []
+            guard let row = SalvagedRow(cell, of: page, in: pages, claim: { claimed.append($0) }), fits(row) else {
+                table.damagedRowCount += 1
+                continue
+            }
+            for number in claimed { scan.claim(number) }
+            // A row that was reached from the root is newer than one that was found without it.
+            if table.rows[cell.key] == nil { table.rows[cell.key] = row }
+        }
+        tables[name] = table
+    }
+
+    /// Adds the leaves that no page leads to: to the table that the pointer map names, or to the only one that their
+    /// rows fit.
+    private mutating func adoptOrphans(_ entityTables: [String]) {
+        let rootNames = Dictionary(schema.roots.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+        let known = Set(entityTables + schema.schema.joinTables.map(\.name))
+        var unnamed: [Int: [TablePage]] = [:]
+        for orphan in scan.orphans() {
+            if let name = orphan.root.flatMap({ rootNames[$0] }) {
+                if known.contains(name) { adopt(orphan.page, by: name) }
+                continue
+            }
+            let rows = orphan.page.cells.compactMap { SalvagedRow($0, of: orphan.page, in: pages) }
+            if let name = entityTables.first(where: { name in !rows.isEmpty && rows.allSatisfy(check(of: name)) }) {
+                adopt(orphan.page, by: name)
+            } else {
+                unnamed[orphan.root ?? -orphan.page.number, default: []].append(orphan.page)
+            }
+        }
+        // The tables of pairs are told apart by the objects that exist, so the objects come first.
+        for (_, leaves) in unnamed.sorted(by: { $0.key < $1.key }) { adoptPairs(leaves) }
+    }
+
+    private mutating func adopt(_ page: TablePage, by name: String) {
+        add(page, to: name, check(of: name))
+        tables[name]?.adoptedPages.append(page.number)
+    }
+
+    private mutating func adoptPairs(_ leaves: [TablePage]) {
+        let rows = leaves.flatMap { page in page.cells.compactMap { SalvagedRow($0, of: page, in: pages) } }
+        let candidates = schema.schema.joinTables.filter { join in
+            // A table that was read completely misses no page.
+            guard schema.lost.contains(join.name) || schema.roots[join.name].map(scan.damaged.values.contains) == true
+            else { return false }
+            let fits = check(of: join.name)
+            return !rows.isEmpty && rows.allSatisfy { fits($0) && hasObjects($0, of: join) }
+        }
+        guard candidates.count == 1 else {
+            // Other tables, such as those of a history, have such rows too.
+            if candidates.count > 1 { report.ambiguousPages += leaves.map(\.number) }
+            return
+        }
+        for page in leaves { adopt(page, by: candidates[0].name) }
+    }
+
+    /// Whether both objects of a pair were read.
+    private func hasObjects(_ row: SalvagedRow, of join: SQLJoinTable) -> Bool {
+        guard let columns = schema.columns[join.name], let destination = join.owner.destinationEntity,
+            let owner = join.owner.entityIfAny
+        else { return false }
+        return [(join.sourceColumn, owner), (join.destinationColumn, destination)].allSatisfy { column, entity in
+            guard let position = columns.firstIndex(of: column), row.values.indices.contains(position),
+                case .int64(let key) = row.values[position].storage, let table = schema.schema.entity(entity)?.table
+            else { return false }
+            return tables[table]?.rows[key] != nil
+        }
+    }
+
+    /// The keys that the rows of a damaged leaf can have: between those of its neighbours. Nil if none are missing, as
+    /// for an interior page whose leaves were found.
+    private func keys(missingAt page: Int, of name: String?) -> ClosedRange<Int64>? {
+        guard let name, let root = schema.roots[name],
+            let hierarchy = schema.schema.tables.first(where: { $0.name == name })?.root
+        else { return nil }
+        let last = schema.lastKeys[hierarchy.name ?? ""] ?? 0
+        guard let range = scan.keys(missingAt: page, root: root, last: last) else { return nil }
+        return tables[name]?.rows.keys.contains(where: range.contains) == true ? nil : range
+    }
+
+    // MARK: - Writing
+
+    /// Writes the rows into a new, empty store of the model, with the UUID and the metadata of the old one, and copies
+    /// the files of large values. References to lost objects are not changed.
+    ///
+    /// - Parameter isWanted: Whether an entity's objects are written.
+    /// - Throws: Errors of Core Data's; the new store is not usable then.
+    package mutating func write(to place: URL, isWanted: (NSEntityDescription) -> Bool) throws {
+        var written = report
+        do {
+            let connection = try SQLiteConnection(url: place, options: .keepingJournalMode)
+            try connection.write { database in
+                let target = SQLSchemaBuilder.schema(of: model, catalog: try SQLCatalog(in: database))
+                for entity in schema.schema.entities where isWanted(entity.entity) {
+                    try write(entity, target, database, &written)
+                }
+                for join in schema.schema.joinTables { try write(join, target, isWanted, database, &written) }
+                try writeNumbers(target, database)
+                var own = try StoreMetadata(in: database, url: place)
+                own.uuid = uuid ?? own.uuid
+                own.content.merge(metadata.filter { StoreMetadata.isProgramKey($0.key) }) { $1 }
+                try own.write(to: database)
+            }
+            try connection.close()
+        } catch {
+            throw SQLiteError.translated(error, .saving, url: place)
+        }
+        let (from, to) = (SQLiteFile(url).externalDataDirectory, SQLiteFile(place).externalDataDirectory)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: from.path)) ?? []
+        where UUID(uuidString: name) != nil {
+            try FileManager.default.createDirectory(at: to, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: from.appendingPathComponent(name), to: to.appendingPathComponent(name))
+        }
+        report = written
+    }
+
+    private func write(
+        _ entity: SQLEntity, _ target: SQLSchema, _ database: Database, _ report: inout SalvageReport
+    ) throws {
+        guard let place = target.entity(entity.entity), let rows = tables[entity.table]?.rows,
+            let names = schema.columns[entity.table], let number = names.firstIndex(of: "Z_ENT")
+        else { return }
+        let version = names.firstIndex(of: "Z_OPT")
+        // The positions in old rows of the columns of the new table.
+        var columns: [(position: Int, name: String, isNumber: Bool)] = []
+        for (old, new) in zip(entity.columns, place.columns) {
+            guard let old, let new, let position = names.firstIndex(of: old.name) else { continue }
+            columns.append((position, new.name, false))
+            if let former = old.companion, let companion = new.companion, let position = names.firstIndex(of: former) {
+                columns.append((position, companion, true))
+            }
+        }
+        let list = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(\.name)).joined(separator: ", ")
+        let marks = Array(repeating: "?", count: columns.count + 3).joined(separator: ", ")
+        let insertion = try database.makeStatement(
+            sql: "INSERT OR IGNORE INTO \(place.table) (\(list)) VALUES (\(marks))")
+        let name = entity.entity.name ?? ""
+        for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
+            guard case .int64(entity.number) = row.values[number].storage else { continue }
+            func value(_ position: Int) -> DatabaseValue {
+                row.values.indices.contains(position) ? row.values[position] : .null
+            }
+            var arguments: [DatabaseValue] = [
+                key.databaseValue, place.number.databaseValue, version.map(value) ?? 1.databaseValue,
+            ]
+            for column in columns {
+                let old = value(column.position)
+                arguments.append(column.isNumber ? renumbered(old, target) : old)
+                if row.lost.contains(column.position) {
+                    report.lostValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
+                }
+                if row.doubtful.contains(column.position) {
+                    report.doubtfulValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
+                }
+            }
+            try insertion.execute(arguments: StatementArguments(arguments))
+            if database.changesCount == 0 {
+                report.refusedObjects.append("\(name)/p\(key)")
+            } else {
+                report.objectCounts[name, default: 0] += 1
+            }
+        }
+    }
+
+    private func propertyName(_ column: String, of entity: SQLEntity, _ place: SQLEntity) -> String {
+        let slot = place.columns.firstIndex { $0?.name == column }
+        return slot.flatMap { entity.entity.layout.slots[$0].name } ?? column
+    }
+
+    /// The number of an entity in the new store, for its number in the old one.
+    private func renumbered(_ value: DatabaseValue, _ target: SQLSchema) -> DatabaseValue {
+        guard case .int64(let number) = value.storage, let index = schema.schema.entityIndex(number: number) else {
+            return value
+        }
+        return target.number(entityIndex: index)?.databaseValue ?? value
+    }
+
+    private func write(
+        _ join: SQLJoinTable, _ target: SQLSchema, _ isWanted: (NSEntityDescription) -> Bool, _ database: Database,
+        _ report: inout SalvageReport
+    ) throws {
+        guard let rows = tables[join.name]?.rows, let names = schema.columns[join.name],
+            let place = target.joinTables.first(where: {
+                $0.owner === join.owner || $0.owner === join.owner.inverseRelationship
+            }),
+            let owner = join.owner.entityIfAny, let destination = join.owner.destinationEntity,
+            isWanted(owner) || isWanted(destination)
+        else { return }
+        // The new table may have been named after the other side.
+        let isSwapped = place.owner !== join.owner
+        let pairs = [
+            (join.sourceColumn, isSwapped ? place.destinationColumn : place.sourceColumn),
+            (join.destinationColumn, isSwapped ? place.sourceColumn : place.destinationColumn),
+            (join.sourcePositionColumn, isSwapped ? place.destinationPositionColumn : place.sourcePositionColumn),
+            (join.destinationPositionColumn, isSwapped ? place.sourcePositionColumn : place.destinationPositionColumn),
+        ].compactMap { old, new -> (Int, String)? in
+            guard let old, let new, let position = names.firstIndex(of: old) else { return nil }
+            return (position, new)
+        }
+        let insertion = try database.makeStatement(
+            sql: "INSERT OR IGNORE INTO \(place.name) (\(pairs.map(\.1).joined(separator: ", "))) "
+                + "VALUES (\(pairs.map { _ in "?" }.joined(separator: ", ")))")
+        for (_, row) in rows.sorted(by: { $0.key < $1.key }) {
+            let arguments = pairs.map { row.values.indices.contains($0.0) ? row.values[$0.0] : .null }
+            try insertion.execute(arguments: StatementArguments(arguments))
+            report.pairCount += database.changesCount
+        }
+    }
+
+    /// Sets the last assigned keys: those of the old store, or the greatest key.
+    private func writeNumbers(_ target: SQLSchema, _ database: Database) throws {
+        for entity in target.entities {
+            let name = entity.entity.name ?? ""
+            let greatest =
+                entity.entity.superentity == nil
+                ? tables[schema.schema.entity(entity.entity)?.table ?? ""]?.rows.keys.max() : nil
+            try database.execute(
+                sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = max(ifnull(Z_MAX, 0), ?, ?) WHERE Z_ENT = ?",
+                arguments: [schema.lastKeys[name] ?? 0, greatest ?? 0, entity.number])
+        }
+    }
+}

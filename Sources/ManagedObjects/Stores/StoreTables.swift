@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+
+/// The tables and columns of an SQLite store, with the names of the model's entities and properties: for SQL that other
+/// programs execute. Read from the schema of the file, in which names may differ from those of a new store.
+package struct StoreTables: Sendable {
+    /// The rows of an entity.
+    package struct Entity: Sendable {
+        package let name: String
+        /// The number of the entity in `Z_ENT`.
+        package let number: Int64
+        /// The table of the entity's hierarchy.
+        package let table: String
+        /// The numbers in `Z_ENT` of the entity and its subentities; nil if the table contains no other entity's rows.
+        package let numbers: [Int64]?
+        /// The columns of attributes and to-one relationships by their keys; that of an element of a composite
+        /// attribute is a path: `place.city`.
+        package let columns: [String: Column]
+        /// The members of to-many relationships, by relationship.
+        package let members: [String: Members]
+    }
+
+    /// A column of an entity's table.
+    package struct Column: Sendable {
+        package let name: String
+        /// Whether values begin with a byte that distinguishes bytes in the row (1) from the name of a file (2).
+        package let hasStorageByte: Bool
+    }
+
+    /// The storage of a to-many relationship.
+    package enum Members: Sendable {
+        /// Each member's row has the owner's key in a column, and the position in another if the relationship is
+        /// ordered.
+        case rows(owner: String, position: String?)
+        /// A join table has a row for each pair.
+        case pairs(table: String, owner: String, member: String, position: String?, isReflexive: Bool)
+    }
+
+    /// The store's entities, in the order of their names.
+    package let entities: [Entity]
+    /// The names of all tables and views of the database.
+    package let tableNames: [String]
+    /// The tables and columns that the model requires and the store lacks, as `TABLE` or `TABLE.COLUMN`.
+    package let missing: [String]
+    /// The sizes of the tables with their indexes, in bytes; empty if SQLite was built without `dbstat`.
+    package let byteCounts: [String: Int64]
+
+    /// Reads the schema of a store, in the state to which the context is pinned.
+    ///
+    /// - Parameter measures: Whether the sizes of tables are read too. Cost: each page of the file.
+    /// - Throws: Errors of Core Data's.
+    package init(of url: URL, in context: NSManagedObjectContext, measures: Bool = false) throws {
+        guard let store = context.coordinator?.persistentStore(for: url) as? SQLiteStore else {
+            throw CocoaError(.persistentStoreOperation, "The context does not have the store.", url: url)
+        }
+        let schema = try store.content().schema
+        entities = schema.entities.map { Self.entity($0, in: schema) }.sorted { $0.name < $1.name }
+        missing = schema.missing
+        let generation = context.pinnedGenerations?.generation(of: store)
+        (tableNames, byteCounts) = try store.reading(generation, consistently: true) { database in
+            let names = try StoreReader(database).rows(StoreReader.tableList).compactMap { $0.text(0) }
+            return (names.sorted(), measures ? try Self.byteCounts(in: database) : [:])
+        }
+    }
+
+    private static func entity(_ place: SQLEntity, in schema: SQLSchema) -> Entity {
+        let entity = place.entity
+        var columns: [String: Column] = [:]
+        for (slot, column) in zip(entity.layout.slots, place.columns) {
+            guard let key = slot.name, let column else { continue }
+            columns[key] = Column(name: column.name, hasStorageByte: column.hasStorageByte)
+        }
+        var members: [String: Members] = [:]
+        for toMany in entity.layout.toMany where toMany.isPersistent {
+            let relationship = toMany.relationship
+            guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { continue }
+            switch toMany.storage {
+            case .memberSlot(let slot, let position):
+                guard let owner = destination.columns[slot]?.name else { continue }
+                members[relationship.name] = .rows(
+                    owner: owner, position: position.flatMap { destination.columns[$0]?.name })
+            case .pairs:
+                guard let pairs = schema.pairs(of: relationship) else { continue }
+                members[relationship.name] = .pairs(
+                    table: pairs.table, owner: pairs.source, member: pairs.destination, position: pairs.position,
+                    isReflexive: pairs.isReflexive)
+            }
+        }
+        return Entity(
+            name: entity.name ?? "", number: place.number, table: place.table,
+            numbers: place.sharesTable ? place.hierarchyNumbers : nil, columns: columns, members: members)
+    }
+
+    private static func byteCounts(in database: Database) throws -> [String: Int64] {
+        let reader = StoreReader(database, limit: .inspection)
+        guard try reader.integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0 else {
+            return [:]
+        }
+        var counts: [String: Int64] = [:]
+        let sizes = "SELECT o.tbl_name, sum(s.pgsize) FROM dbstat s JOIN sqlite_master o ON o.name = s.name GROUP BY 1"
+        for row in try reader.rows(sizes) { if let table = row.text(0) { counts[table] = row.integer(1) } }
+        return counts
+    }
+}

@@ -1,0 +1,130 @@
+import Coral
+import Foundation
+import GRDB
+import Testing
+
+/// `coral set` and `coral delete`: plan, validation, backup, one save.
+@Suite struct ChangeCommandTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    private func set(_ predicate: String, _ arguments: String...) throws -> CommandRun {
+        try CommandRun(["set", store.path, "--entity", "Note", "--where", predicate] + arguments)
+    }
+
+    private func value(_ key: String, of object: String = "Note/p1") throws -> String? {
+        let lines = try CommandRun("get", store.path, object).output.split(separator: "\n")
+        return lines.map { $0.trimmingCharacters(in: .whitespaces) }.first { $0.hasPrefix(key + " ") }
+            .map { $0.dropFirst(key.count).trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test func `a plan is shown, and nothing changes without --yes`() throws {
+        let before = try store.contents()
+        let plan = try set("rank == 0", "rank=4", "title=Shopping", "--dry-run")
+        #expect(plan.status == 0, "\(plan.errors)")
+        #expect(
+            plan.output == """
+                ~ Note/p1.rank: 0.0 -> 4.0
+                ~ Note/p1.title: Groceries -> Shopping
+                Would change 1 object of Note.
+
+                """)
+        let unconfirmed = try set("rank == 0", "rank=4")
+        #expect(unconfirmed.status == 1)
+        #expect(unconfirmed.errors.contains("Nothing was changed. Use --yes to change 1 object of Note."))
+        #expect(try store.contents() == before)
+    }
+
+    @Test func `values of all types are set, with a backup`() throws {
+        let run = try set(
+            "rank == 0", "rank=4.5", "title=\"null\"", "createdAt=2024-02-29T12:00:00", "--time-zone", "Europe/Berlin",
+            "author=null", "--yes")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.hasSuffix("Done: change 1 object of Note.\n"))
+        #expect(run.errors.hasPrefix("Backup of the store: "))
+        #expect(try value("title") == "null")
+        #expect(try value("rank") == "4.5")
+        #expect(try value("createdAt") == "2024-02-29T11:00:00.000Z")
+        #expect(try value("author") == nil)
+        // The inverse has changed, too.
+        #expect(try CommandRun("check", store.path).status == 0)
+        let backup = String(run.errors.split(separator: "\n")[0].dropFirst("Backup of the store: ".count))
+        #expect(try CommandRun("get", backup, "Note/p1").output.contains("Groceries"))
+    }
+
+    @Test func `members are replaced, added and removed`() throws {
+        #expect(try set("rank == 0", "tags-=Tag/p1", "--yes", "--no-backup").status == 0)
+        #expect(try value("tags") == nil)
+        #expect(try set("rank == 0", "tags+=Tag/p1", "--yes", "--no-backup").status == 0)
+        #expect(try value("tags") == "-> Tag/p1")
+        #expect(try set("rank == 0", "tags=null", "--yes", "--no-backup").status == 0)
+        #expect(try value("tags") == nil)
+        #expect(try value("notes", of: "Tag/p1") == "-> Note/p2")
+    }
+
+    @Test func `values that are there already change no byte`() throws {
+        let before = try store.contents()
+        let run = try set("rank == 0", "rank=0", "title=Groceries", "tags+=Tag/p1", "author=Person/p1", "--yes")
+        #expect(run.output == "Nothing to change: the objects have these values.\n", "\(run.errors)")
+        #expect(try store.contents() == before)
+    }
+
+    @Test(arguments: [
+        (["rank=many"], "rank: \"many\" is not a value of the type double"),
+        (["createdAt=soon"], "is not a date"), (["identifier=x"], "is not a value of the type uuid"),
+        (["titel=x"], "Did you mean \"title\"?"), (["author=Note/p1"], "is a Note, and author refers to Person"),
+        (["author=Person/p9"], "The store has no object Person/p9."), (["author=Ada"], "\"Ada\" is not an object"),
+        (["rank+=1"], "only members of a to-many relationship"),
+        (["author.name=x"], "is not a property of Note itself"),
+        (["title=a", "title=b"], "title is assigned twice"),
+    ])
+    func `a value that does not fit changes nothing`(_ assignments: [String], _ sentence: String) throws {
+        let before = try store.contents()
+        let run = try CommandRun(
+            ["set", store.path, "--entity", "Note", "--where", "rank == 0"] + assignments + ["--yes"])
+        #expect(run.status == 1, "\(assignments): \(run.output)")
+        #expect(run.errors.contains(sentence), "\(assignments): \(run.errors)")
+        #expect(try store.contents() == before)
+    }
+
+    @Test func `arguments are checked`() throws {
+        #expect(try CommandRun("set", store.path, "--entity", "Note", "rank=1", "--yes").status == 64)
+        #expect(try CommandRun("delete", store.path, "--entity", "Note", "--yes").status == 64)
+        #expect(try set("rank == 0", "rank").status == 64)
+        #expect(try set("rank == 0", "rank=1", "--yes", "--dry-run").status == 64)
+        #expect(try set("rank == 9", "rank=1", "--yes").errors.contains("No object of Note matches"))
+    }
+
+    private func delete(_ entity: String, _ predicate: String, _ arguments: String...) throws -> CommandRun {
+        try CommandRun(["delete", store.path, "--entity", entity, "--where", predicate] + arguments)
+    }
+
+    @Test func `the plan of a deletion has what is deleted by cascade and whose references are removed`() throws {
+        let before = try store.contents()
+        let plan = try delete("Note", "rank == 0", "--dry-run")
+        #expect(plan.status == 0, "\(plan.errors)")
+        #expect(plan.output.contains("- Item/p1  (by cascade)\n- Note/p1\n"), "\(plan.output)")
+        #expect(plan.output.hasSuffix("Would delete 1 object of Note, and by cascade 1 Item.\n"), "\(plan.output)")
+        #expect(try delete("Note", "rank == 0").status == 1)
+        #expect(try store.contents() == before)
+        let done = try delete("Note", "rank == 0", "--yes", "--json")
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(done.output.contains("\"isSaved\" : true"))
+        #expect(try CommandRun("query", store.path, "--csv").output.contains("Item,1\r\nNote,1\r\n"))
+        #expect(try CommandRun("check", store.path).status == 0)
+        #expect(try delete("Note", "rank == 0", "--yes").output == "Nothing to delete: no object matches.\n")
+    }
+
+    @Test func `a writer that has the store open is neither blocked nor overwritten`() throws {
+        let pool = try DatabasePool(path: store.path)
+        try pool.write { try $0.execute(sql: "UPDATE ZNOTE SET ZRANK = 7, Z_OPT = Z_OPT + 1 WHERE Z_PK = 2") }
+        let run = try set("rank == 0", "rank=3", "--yes", "--no-backup")
+        #expect(run.status == 0, "\(run.errors)")
+        let ranks = try pool.read { try Double.fetchAll($0, sql: "SELECT ZRANK FROM ZNOTE ORDER BY Z_PK") }
+        #expect(ranks == [3, 7])
+        try pool.write { try $0.execute(sql: "UPDATE ZNOTE SET ZRANK = 8, Z_OPT = Z_OPT + 1 WHERE Z_PK = 2") }
+        try pool.close()
+        #expect(try value("rank", of: "Note/p2") == "8.0")
+    }
+}

@@ -1,0 +1,157 @@
+import Coral
+import Foundation
+import GRDB
+import Testing
+
+/// Options of the output that several commands share: formats, time zones, colours, paging, proof.
+@Suite struct OutputOptionTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    private func setDate(_ seconds: Double) throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZCREATEDAT = ? WHERE Z_PK = 1", arguments: [seconds]) }
+        try queue.close()
+    }
+
+    @Test func `query without --entity lists the entities that have objects`() throws {
+        let run = try CommandRun("query", store.path)
+        #expect(run.output == "Entity  Objects\nItem          2\nNote          2\nPerson        1\nTag           1\n")
+        #expect(try CommandRun("query", store.path, "--csv").output.hasPrefix("entity,count\r\nItem,2\r\n"))
+        let json = try CommandRun("query", store.path, "--json").output
+        #expect(try JSONDecoder().decode([[String: EntityValue]].self, from: Data(json.utf8)).count == 4)
+        let wrong = try CommandRun("query", store.path, "--where", "rank > 1")
+        #expect(wrong.status == 64)
+        #expect(wrong.errors.contains("require --entity"))
+    }
+
+    private enum EntityValue: Decodable {
+        case name(String)
+        case count(Int)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            self = try (try? container.decode(Int.self)).map(Self.count) ?? .name(container.decode(String.self))
+        }
+    }
+
+    @Test func `--csv is --format csv`() throws {
+        let arguments = ["query", store.path, "--entity", "Note", "--columns", "title"]
+        #expect(try CommandRun(arguments + ["--csv"]).output == CommandRun(arguments + ["--format", "csv"]).output)
+        #expect(try CommandRun(arguments + ["--csv", "--json"]).status == 64)
+        #expect(try CommandRun(arguments + ["--csv", "--format", "table"]).status == 64)
+    }
+
+    /// A quarter of a second past noon on 1 March, and the hour that is skipped or repeated in Berlin.
+    @Test(arguments: [
+        (730_987_200.25, "Europe/Berlin", "2024-03-01T13:00:00.250+01:00"),
+        (730_987_200.25, "-05:30", "2024-03-01T06:30:00.250-05:30"),
+        (730_987_200.25, "UTC", "2024-03-01T12:00:00.250+00:00"),
+        (733_539_600, "Europe/Berlin", "2024-03-31T03:00:00.000+02:00"),
+    ])
+    func `dates are written in a time zone`(_ seconds: Double, _ zone: String, _ text: String) throws {
+        try setDate(seconds)
+        let query = ["query", store.path, "--entity", "Note", "--columns", "createdAt", "--limit", "1"]
+        #expect(try CommandRun(query + ["--csv", "--time-zone=\(zone)"]).output == "createdAt\r\n\(text)\r\n")
+        #expect(try CommandRun(query + ["--json", "--time-zone=\(zone)"]).output.contains("\"\(text)\""))
+        #expect(try CommandRun("get", store.path, "Note/p1", "--time-zone=\(zone)").output.contains(text))
+    }
+
+    @Test func `dates in a predicate are in the time zone, unless they state one`() throws {
+        try setDate(730_987_200)
+        func count(_ predicate: String, _ zone: String) throws -> Int {
+            let run = try CommandRun(
+                "query", store.path, "--entity", "Note", "--where", predicate, "--time-zone=\(zone)", "--csv")
+            return run.output.components(separatedBy: "\r\n").count - 2
+        }
+        #expect(try count("createdAt == '2024-03-01T13:00:00'", "Europe/Berlin") == 1)
+        #expect(try count("createdAt == '2024-03-01T12:00:00'", "Europe/Berlin") == 0)
+        #expect(try count("createdAt == '2024-03-01T12:00:00Z'", "Europe/Berlin") == 1)
+        let wrong = try CommandRun("query", store.path, "--entity", "Note", "--time-zone", "Europe/Berlni")
+        #expect(wrong.status == 64)
+        #expect(wrong.errors.contains("Did you mean \"Europe/Berlin\"?"), "\(wrong.errors)")
+    }
+
+    @Test func `info omits entities without objects, and shows sizes`() throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "DELETE FROM ZPERSON; UPDATE ZNOTE SET ZAUTHOR = NULL") }
+        try queue.close()
+        let run = try CommandRun("info", store.path)
+        #expect(!run.output.contains("\nPerson "))
+        #expect(run.output.hasSuffix("1 entity without objects not shown; --all shows all entities.\n"))
+        let all = try CommandRun("info", store.path, "--all")
+        #expect(all.output.contains("\nPerson "))
+        #expect(try CommandRun("info", store.path, "--json").output.contains("\"Person\""))
+        #if !CORAL_PUBLIC_API
+            #expect(run.output.contains("kB"))
+        #endif
+    }
+
+    @Test func `--proof writes the hashes before and after, and has the exit code of the command`() throws {
+        let expected = try CommandRun(shell: "sha256sum '\(store.path)'").output.prefix(64)
+        for arguments in [
+            ["info", store.path], ["query", store.path, "--entity", "Note"], ["get", store.path, "Note/p1"],
+            ["export", store.path], ["check", store.path],
+        ] {
+            let run = try CommandRun(arguments + ["--proof"])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.errors.components(separatedBy: expected).count == 3, "\(run.errors)")
+            #expect(run.errors.hasSuffix("No file has changed.\n"))
+        }
+        #expect(try CommandRun("query", store.path, "--entity", "Nite", "--proof").status == 1)
+        let changed = try CommandRun(
+            shell: """
+                mkfifo '\(store.folder.path)/pipe'
+                (coral export '\(store.path)' --proof > '\(store.folder.path)/pipe'; echo "status $?") &
+                exec 3< '\(store.folder.path)/pipe'; sleep 1; echo >> '\(store.path)'; cat <&3 > /dev/null; wait
+                """)
+        // The command may have ended before the file changed.
+        #expect(changed.output.contains("status 1") || changed.errors.contains("No file has changed"))
+    }
+
+    @Test func `--quiet omits reports, but not errors`() throws {
+        let document = store.file("notes.json")
+        #expect(try CommandRun("export", store.path, "-o", document).errors.contains("written to"))
+        let run = try CommandRun("export", store.path, "-o", document, "--force", "--quiet")
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        let copied = try CommandRun("copy", store.path, "--entity", "Tag", "--quiet")
+        #expect(copied.status == 0 && copied.errors.isEmpty, "\(copied.errors)")
+        #expect(try CommandRun("export", store.path + "x", "--quiet").errors.contains("There is no store"))
+    }
+
+    @Test func `colours follow NO_COLOR, CLICOLOR and CLICOLOR_FORCE`() throws {
+        let line = "coral query '\(store.path)'"
+        func isColoured(_ environment: String) throws -> Bool {
+            try CommandRun(
+                shell:
+                    "env -u NO_COLOR -u CLICOLOR \(environment) sh -c \"'$CORAL_FOLDER/coral' query '\(store.path)'\""
+            )
+            .output.contains("\u{1B}[1m")
+        }
+        #expect(try !CommandRun(shell: line).output.contains("\u{1B}"))
+        #expect(try isColoured("CLICOLOR_FORCE=1"))
+        #expect(try !isColoured("CLICOLOR_FORCE=0"))
+        #expect(try !isColoured("CLICOLOR_FORCE=1 NO_COLOR=1"))
+    }
+
+    @Test func `long text in a terminal is shown by the program of PAGER`() throws {
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/script") else {
+            print("script is not installed: nothing is run on a terminal")
+            return
+        }
+        let large = try NotesStore(titles: (0..<60).map { "Note \($0)" })
+        func run(_ pager: String, _ path: String) throws -> String {
+            try CommandRun(
+                shell: """
+                    PATH="$CORAL_FOLDER:$PATH" PAGER='\(pager)' TERM=xterm script -qec \
+                    "stty rows 24; coral query \(path) --entity Note --columns title" /dev/null
+                    """
+            ).output
+        }
+        #expect(try run("tail -1; echo paged", large.path).contains("paged"))
+        #expect(try !run("tail -1; echo paged", store.path).contains("paged"))
+        #expect(try run("cat", large.path).contains("Note 59"))
+        #expect(try run("no-such-program", large.path).contains("Note 59"))
+    }
+}
