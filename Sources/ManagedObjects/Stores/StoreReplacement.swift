@@ -76,8 +76,7 @@ package final class StoreReplacement {
     ///
     /// - Returns: The location of the copy.
     /// - Throws: Code 134070 if the store is in use, and errors of the file system.
-<<<<<<< HEAD
-    func copyLocked() throws -> URL {
+    package func copyLocked() throws -> URL {
         let copy = StoreFiles(url: copyFolder.appendingPathComponent(place.lastPathComponent))
         try copyLocked(to: copy)
         return copy.url
@@ -87,9 +86,6 @@ package final class StoreReplacement {
     func makeCopy() throws { try copyLocked(to: new) }
 
     private func copyLocked(to copy: StoreFiles) throws {
-=======
-    package func copyLocked() throws -> URL {
->>>>>>> c80b002 (Stores are migrated over several versions, after a rehearsal with their rows: coral migrate, coral model migrations, and mapping models of Xcode as sources)
         try Self.translated(place) {
             guard let lock = try lockOld(.store) else {
                 throw CocoaError(.fileReadNoSuchFile, "There is no store to copy.", url: place)
