@@ -35,16 +35,20 @@ struct DatabasePages {
         // More would leave too little room for a cell.
         let reserved = isStated && file[20] <= 32 ? Int(file[20]) : 0
         usableSize = size - reserved
-        log = (try? Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"), options: .alwaysMapped)) ?? Data()
+        let log = (try? Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"), options: .alwaysMapped)) ?? Data()
+        self.log = log
+        let size = size
         let frames = WriteAheadLog(log, pageSize: size)
         logged = frames.positions
         count = max(frames.pageCount ?? 0, (file.count + size - 1) / size)
         let first = logged[1].map { log[$0..<$0 + size] } ?? file[0..<size]
         let start = first.startIndex
         let isUsable = first.starts(with: Array("SQLite format 3\0".utf8))
-        encoding =
-            isUsable && first[start + 59] == 2
-            ? .utf16LittleEndian : isUsable && first[start + 59] == 3 ? .utf16BigEndian : .utf8
+        switch isUsable ? first[start + 59] : 1 {
+        case 2: encoding = .utf16LittleEndian
+        case 3: encoding = .utf16BigEndian
+        default: encoding = .utf8
+        }
         let root = first[start + 52..<start + 56].reduce(0) { $0 << 8 | Int($1) }
         var isMapped = isUsable ? root != 0 : true
         if !isUsable {
