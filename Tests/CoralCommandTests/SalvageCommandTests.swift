@@ -60,7 +60,11 @@
             try damage { _ in 1 }
             #expect(try CommandRun("info", store.path).status == 1)
             let place = store.file("Rescued.sqlite")
-            let run = try CommandRun("salvage", store.path, "-o", place, "--model", NotesStore().path)
+            // The folder of a store is removed with it.
+            let model = try NotesStore()
+            let run = try withExtendedLifetime(model) {
+                try CommandRun("salvage", store.path, "-o", place, "--model", model.path)
+            }
             #expect(run.output.contains("6 objects salvaged"), "\(run.errors)\(run.output)")
             #expect(try CommandRun("info", place).output.contains(uuid))
         }
