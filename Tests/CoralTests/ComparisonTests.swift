@@ -186,6 +186,23 @@ import Testing
         #expect(try GraphComparison(from.managedObjectModel).delta(from: .stores(from), to: .stores(to)).isEmpty)
     }
 
+    @Test func `a primary key is not that of an object in another store`() throws {
+        let context = try sampleContext()
+        let sink = MemorySink()
+        try GraphExporter().exportStore(of: try #require(context.persistentStoreCoordinator), to: sink)
+        try change(context)
+        try context.save()
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let delta = try coordinator.changes(since: sink.data)
+        // The objects of the other store have the same primary keys and the same values.
+        let other = try sampleContext()
+        let error = #expect(throws: DeltaError.self) { try delta.apply(to: other) }
+        #expect(error?.code == .missing)
+        #expect(!other.hasChanges)
+        try delta.inverse.apply(to: context)
+        #expect(context.hasChanges)
+    }
+
     @Test func `objects are compared with their unsaved changes`() throws {
         let context = try sampleContext()
         let note = try #require(try objects("Note", context).first)

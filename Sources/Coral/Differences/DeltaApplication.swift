@@ -3,8 +3,10 @@ import GraphDocuments
 
 extension GraphDelta {
     /// Applies the delta's changes to the objects of a context, all or none, unsaved. Records are found by object URI,
-    /// by primary key (of the context's first store) or by natural key, depending on the delta's names. An object whose
-    /// key the delta changes is found by its former key (`RecordUpdate.oldID`). To revert, apply `inverse`.
+    /// by primary key or by natural key, depending on the delta's names. Primary keys are those of the store in the
+    /// delta's headers: in other stores such objects are missing; without a header they are of the context's first
+    /// store. An object whose key the delta changes is found by its former key (`RecordUpdate.oldID`). To revert, apply
+    /// `inverse`.
     ///
     /// Throws `DeltaError` with the code `unknownKey` if the delta has `updatesWithUnknownKey`. With `checking`, throws
     /// `DeltaError` if an object does not have the state that the delta expects, as far as the delta contains it; without
@@ -23,12 +25,15 @@ extension GraphDelta {
         own.undoManager = nil
         try own.performAndWait {
             var application = DeltaApplication(
-                own, targets: try DeltaTargets(own, identity: identity), isChecking: checking,
-                values: ObjectValues(folder: folder), progress: progress)
+                own, targets: try DeltaTargets(own, identity: identity, storeUUIDs: storeUUIDs),
+                isChecking: checking, values: ObjectValues(folder: folder), progress: progress)
             try application.apply(changes)
             if own.hasChanges { try own.save() }
         }
     }
+
+    /// The UUIDs of the stores of both states.
+    private var storeUUIDs: [String] { [oldHeader, newHeader].compactMap { $0?.storeUUID } }
 }
 
 /// One application of a delta, in a context of its own: all objects are found and checked before anything is changed.

@@ -6,6 +6,8 @@ import GraphDocuments
 struct DeltaTargets {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
+    /// The UUIDs of the stores whose primary keys the delta contains; empty if it does not say so.
+    private let storeUUIDs: [String]
     private let model: ImportModel
     private let lookup: IdentityLookup
     private let conversion = ValueConversion(ImportOptions())
@@ -19,7 +21,7 @@ struct DeltaTargets {
     /// Keeps prefetched objects alive until they are used.
     private var held: [NSManagedObject] = []
 
-    init(_ context: NSManagedObjectContext, identity: ImportIdentity) throws {
+    init(_ context: NSManagedObjectContext, identity: ImportIdentity, storeUUIDs: [String]) throws {
         guard let coordinator = context.rootCoordinator else {
             throw ImportError(.misuse, "The context has no persistent store coordinator.")
         }
@@ -27,6 +29,7 @@ struct DeltaTargets {
         options.identity = identity
         self.context = context
         self.coordinator = coordinator
+        self.storeUUIDs = storeUUIDs
         model = try ImportModel(coordinator.managedObjectModel, options: options)
         lookup = IdentityLookup(context: context, model: model, batchSize: options.batchSize)
     }
@@ -93,8 +96,12 @@ struct DeltaTargets {
     private func objectID(_ id: RecordID) -> NSManagedObjectID? {
         var uri = URL(string: id.text)
         if let entity = id.entity, let key = id.primaryKey {
-            let store = coordinator.persistentStores.first?.identifier ?? ""
-            uri = URL(string: "x-coredata://\(store)/\(entity)/p\(key)")
+            // In another store the key would be that of another object.
+            let store = coordinator.persistentStores.first {
+                storeUUIDs.isEmpty || storeUUIDs.contains($0.identifier ?? "")
+            }
+            guard let identifier = store?.identifier else { return nil }
+            uri = URL(string: "x-coredata://\(identifier)/\(entity)/p\(key)")
         }
         guard let uri, ManagedObjectReference.isObjectURI(uri) else { return nil }
         return coordinator.managedObjectID(forURIRepresentation: uri)
