@@ -15,7 +15,7 @@ demo: build
 	Scripts/demo
 
 test: system-libraries
-	swift test
+	Scripts/test
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples

@@ -42,11 +42,7 @@ struct SetCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
-    func validate() throws {
-        if condition.predicate == nil {
-            throw ValidationError("--where is required. For all objects of the entity write --where TRUEPREDICATE.")
-        }
-    }
+    func validate() throws { try condition.require() }
 
     func run() throws {
         try change.run(store, source, change: changed, show: show)

@@ -9,6 +9,12 @@ struct ObjectCondition: ParsableArguments {
         completion: Completion.keyPaths)
     var predicate: String?
 
+    /// Throws `ValidationError` if there is no predicate: a change of all objects must be requested explicitly.
+    func require() throws {
+        guard predicate == nil else { return }
+        throw ValidationError("--where is required. For all objects of the entity write --where TRUEPREDICATE.")
+    }
+
     /// The objects of an entity that match the condition, in the order of their names. Must be called on the store's
     /// queue.
     ///

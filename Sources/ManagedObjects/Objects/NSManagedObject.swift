@@ -426,40 +426,6 @@ open class NSManagedObject: NSObject {
     }
 }
 
-/// Flags of an object's life cycle; computed properties combine them.
-struct ObjectState: OptionSet {
-    let rawValue: UInt16
-    /// Inserted since the last save.
-    static let inserted = ObjectState(rawValue: 1)
-    /// Changed since it was fetched or saved.
-    static let updated = ObjectState(rawValue: 2)
-    static let deleted = ObjectState(rawValue: 4)
-    /// Its values have been read.
-    static let realised = ObjectState(rawValue: 8)
-    /// Listed among its context's changed objects.
-    static let listed = ObjectState(rawValue: 16)
-    /// Changed since pending changes were processed.
-    static let changedInEvent = ObjectState(rawValue: 32)
-    /// Deleted, and delete rules have been applied.
-    static let deletionPropagated = ObjectState(rawValue: 64)
-    /// Its row was not found.
-    static let inaccessible = ObjectState(rawValue: 128)
-    /// Its deletion has been saved, or its context was reset.
-    static let gone = ObjectState(rawValue: 256)
-    /// Inserted since pending changes were processed.
-    static let insertedInEvent = ObjectState(rawValue: 512)
-    /// A to-many relationship has changed: the version is incremented although no column may differ.
-    static let relationshipChanged = ObjectState(rawValue: 1024)
-    /// Values that can be changed in place were handed out: see `InPlaceValues`.
-    static let watched = ObjectState(rawValue: 2048)
-    /// It has observers: see `ObjectObservations`.
-    static let observed = ObjectState(rawValue: 4096)
-    /// It was looked up a second time: see `ObjectRegistry`.
-    static let metAgain = ObjectState(rawValue: 8192)
-    /// Relationships were set by their primitive values: see `PrimitiveEdits`.
-    static let setPrimitively = ObjectState(rawValue: 16384)
-}
-
 /// The store that an object was assigned to. A separate object, because a weak reference in each managed object would
 /// slow down all of them.
 private final class StoreAssignment {
@@ -473,35 +439,4 @@ enum EventStart {
     /// It had no values of its own: those of its row, or its committed values.
     case unchanged
     case values(ContiguousArray<Value>)
-}
-
-/// The reason why an object's values have changed other than by a setter: see
-/// ``NSManagedObject/awake(fromSnapshotEvents:)``.
-public struct NSSnapshotEventType: OptionSet, @unchecked Sendable {  // because it is a number
-    public let rawValue: UInt
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// An insertion was undone.
-    public static var undoInsertion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 1) }
-    /// A deletion was undone.
-    public static var undoDeletion: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 2) }
-    /// A change was undone.
-    public static var undoUpdate: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 3) }
-    /// The context was rolled back.
-    public static var rollback: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 4) }
-    /// The object was refreshed.
-    public static var refresh: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 5) }
-    /// A merge policy has resolved a conflict.
-    public static var mergePolicy: NSSnapshotEventType { NSSnapshotEventType(rawValue: 1 << 6) }
-}
-
-/// The kinds of changes of sets, with the names of key-value observing.
-public enum NSKeyValueSetMutationKind: UInt, Sendable {
-    /// Members are added.
-    case union = 1
-    /// Members are removed.
-    case minus
-    /// All but some members are removed.
-    case intersect
-    /// The members are replaced.
-    case set
 }

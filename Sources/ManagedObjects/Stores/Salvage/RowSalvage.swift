@@ -213,7 +213,7 @@ package struct RowSalvage {
                 unnamed[orphan.root ?? -orphan.page.number, default: []].append(orphan.page)
             }
         }
-        // The tables of pairs are told apart by the objects that exist, so the objects come first.
+        // A page of a join table is assigned to the table whose rows refer to existing objects: objects are read first.
         for (_, leaves) in unnamed.sorted(by: { $0.key < $1.key }) { adoptPairs(leaves) }
     }
 

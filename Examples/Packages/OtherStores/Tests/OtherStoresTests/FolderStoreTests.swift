@@ -11,7 +11,7 @@ import Testing
             "Book/solaris.json":
                 #"{"title": "Solaris", "pages": 204, "published": "1961-01-01T00:00:00Z", "author": "lem"}"#,
             "Book/eden.json": #"{"title": "Eden", "pages": 260, "author": "lem"}"#,
-            "Book/none.json": #"{"title": "A Book of Nobody"}"#,
+            "Book/none.json": #"{"title": "A Book Without an Author"}"#,
         ]
         for (name, text) in files {
             let file = folder.appendingPathComponent(name)
@@ -25,7 +25,7 @@ import Testing
     @Test func documentsAreObjects() throws {
         let context = try Library.context(FolderStore.self, FolderStore.storeType, folder())
         try context.performAndWait {
-            #expect(try context.titles() == ["A Book of Nobody", "Eden", "Solaris"])
+            #expect(try context.titles() == ["A Book Without an Author", "Eden", "Solaris"])
             #expect(try context.titles("pages > 250") == ["Eden"])
             #expect(try context.titles("author.name BEGINSWITH 'Stan'") == ["Eden", "Solaris"])
             let authors = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Author"))

@@ -1,0 +1,33 @@
+/// Flags of an object's life cycle; computed properties combine them.
+struct ObjectState: OptionSet {
+    let rawValue: UInt16
+    /// Inserted since the last save.
+    static let inserted = ObjectState(rawValue: 1)
+    /// Changed since it was fetched or saved.
+    static let updated = ObjectState(rawValue: 2)
+    static let deleted = ObjectState(rawValue: 4)
+    /// Its values have been read.
+    static let realised = ObjectState(rawValue: 8)
+    /// Listed among its context's changed objects.
+    static let listed = ObjectState(rawValue: 16)
+    /// Changed since pending changes were processed.
+    static let changedInEvent = ObjectState(rawValue: 32)
+    /// Deleted, and delete rules have been applied.
+    static let deletionPropagated = ObjectState(rawValue: 64)
+    /// Its row was not found.
+    static let inaccessible = ObjectState(rawValue: 128)
+    /// Its deletion has been saved, or its context was reset.
+    static let gone = ObjectState(rawValue: 256)
+    /// Inserted since pending changes were processed.
+    static let insertedInEvent = ObjectState(rawValue: 512)
+    /// A to-many relationship has changed: the version is incremented although no column may differ.
+    static let relationshipChanged = ObjectState(rawValue: 1024)
+    /// Values that can be changed in place were handed out: see `InPlaceValues`.
+    static let watched = ObjectState(rawValue: 2048)
+    /// It has observers: see `ObjectObservations`.
+    static let observed = ObjectState(rawValue: 4096)
+    /// It was looked up a second time: see `ObjectRegistry`.
+    static let metAgain = ObjectState(rawValue: 8192)
+    /// Relationships were set by their primitive values: see `PrimitiveEdits`.
+    static let setPrimitively = ObjectState(rawValue: 16384)
+}
