@@ -210,7 +210,7 @@ import Testing
         defer { NotificationCenter.default.removeObserver(observer) }
         for number in 0..<3 { _ = context.insert("Note", ["title": "\(number)"]) }
         #expect(inserted == 0)
-        for _ in 0..<200 where inserted == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<12_000 where inserted == 0 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(inserted == 3)
     }
 

@@ -192,7 +192,7 @@ import Testing
         }
         defer { NotificationCenter.default.removeObserver(token) }
         func wait(for count: Int) async throws -> Bool {
-            for _ in 0..<200 where told.names.withLock({ $0.count }) < count {
+            for _ in 0..<6000 where told.names.withLock({ $0.count }) < count {
                 try await Task.sleep(for: .milliseconds(20))
             }
             return told.names.withLock { $0.count } >= count

@@ -42,9 +42,10 @@ struct StalenessTests {
     }
 
     @Test func `older rows are read again, together`() throws {
-        let (context, notes) = try changedBehind(0.05)
+        let (context, notes) = try changedBehind(300)
         #expect(titles([notes[0]]) == ["before"])
-        usleep(100_000)
+        context.stalenessInterval = 0.001
+        usleep(10_000)
         let statements = log.counting { #expect(titles(notes) == ["before", "after", "after", "after"]) }
         #expect(statements.count == 1)
         #expect(context.registeredObjects.count == 4)

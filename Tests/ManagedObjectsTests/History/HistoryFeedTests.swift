@@ -57,20 +57,29 @@ import Testing
         try save(["b"], in: reading, author: "you")
         try save(["c"], in: reading)
         let feed = reading.historyChanges(excluding: "me")
-        let task = Task {
-            var authors: [String?] = []
-            for try await transaction in feed { authors.append(transaction.author) }
-            return authors
+        // A test that cancels or removes too early would see fewer transactions, or a feed without a store.
+        let (steps, step) = AsyncStream.makeStream(of: Void.self)
+        var iterator = steps.makeAsyncIterator()
+        func follow() -> Task<[String?], any Error> {
+            Task {
+                var authors: [String?] = []
+                for try await transaction in feed {
+                    authors.append(transaction.author)
+                    step.yield()
+                }
+                return authors
+            }
         }
-        try await Task.sleep(for: .milliseconds(200))
+        let task = follow()
+        for _ in 0..<2 { await iterator.next() }
         task.cancel()
         let authors = try await task.value
         #expect(authors == ["you", nil])
-        let other = Task { for try await _ in feed {} }
-        try await Task.sleep(for: .milliseconds(100))
+        let other = follow()
+        for _ in 0..<2 { await iterator.next() }
         let coordinator = reading.persistentStoreCoordinator
         try coordinator.remove(coordinator.persistentStores[0])
-        try await other.value
+        #expect(try await other.value == ["you", nil])
     }
 
     @Test func `a feed holds no resources between two batches`() async throws {
@@ -123,7 +132,7 @@ import Testing
             try other.save()
         }
         func title() async -> String? { await context.perform { note.note.value(forKey: "title") as? String } }
-        for _ in 0..<200 where await title() != "new" { try await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<6000 where await title() != "new" { try await Task.sleep(for: .milliseconds(20)) }
         #expect(await title() == "new")
         #expect(following.error == nil)
         following.cancel()

@@ -4,7 +4,7 @@ import Testing
 @testable import ManagedObjects
 
 /// A save changes derived attributes, also those of objects that it does not write. All contexts and all results follow.
-@Suite("Results that depend on derived attributes", .timeLimit(.minutes(2)))
+@Suite("Results that depend on derived attributes", .timeLimit(.minutes(20)))
 struct DerivedResultsTests {
     private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
         var log: [String] = []

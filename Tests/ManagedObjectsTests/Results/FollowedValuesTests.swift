@@ -4,7 +4,7 @@ import Testing
 @testable import ManagedObjects
 
 /// Live results as asynchronous sequences.
-@Suite("Live results", .timeLimit(.minutes(2)))
+@Suite("Live results", .timeLimit(.minutes(20)))
 struct FollowedValuesTests {
     private func file() throws -> (TestStack, URL) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Followed-\(UUID().uuidString)")
