@@ -136,7 +136,9 @@ import Testing
         #expect(pages.size == 512 && pages.hasPointerMap == (vacuum != 0))
         #expect(Set(places.values.filter { $0.table == "ZNOTE" }.map(\.type)) == ["internal", "leaf", "overflow"])
         var generator = SeededGenerator(seed: 7)
-        for number in 1...pages.count {
+        // The kinds of damage take turns: each page is damaged once in a store of each form.
+        let turn = ["zeros", "ones", "noise"].firstIndex(of: kind) ?? 0
+        for number in 1...pages.count where number % 3 == turn {
             var bytes = intact
             let damage: [UInt8] = (0..<512).map { _ in
                 kind == "zeros" ? 0 : kind == "ones" ? 255 : UInt8.random(in: 0...255, using: &generator)
