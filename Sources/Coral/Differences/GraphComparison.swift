@@ -58,7 +58,8 @@ public struct GraphComparison {
 
     private func heldDelta(from old: GraphState, to new: GraphState, progress: Progress?) throws -> GraphDelta {
         let schema = GraphSchema(model)
-        let (old, new) = (reader(old, schema, progress), reader(new, schema, progress))
+        let store = new.storeUUID
+        let (old, new) = (reader(old, schema, store: store, progress), reader(new, schema, progress))
         let (oldHeader, newHeader) = (try old.header(), try new.header())
         var delta: GraphDelta
         if try usesKeys(oldHeader, newHeader) {
@@ -114,8 +115,11 @@ public struct GraphComparison {
         return { body in try reader.records { try body(keys.renamed($0)) } }
     }
 
-    private func reader(_ state: GraphState, _ schema: GraphSchema, _ progress: Progress?) -> GraphStateReader {
-        GraphStateReader(state: state, schema: schema, shape: shape, folder: folder, progress: progress)
+    private func reader(
+        _ state: GraphState, _ schema: GraphSchema, store: String? = nil, _ progress: Progress?
+    ) -> GraphStateReader {
+        GraphStateReader(
+            state: state, schema: schema, shape: shape, folder: folder, store: store, progress: progress)
     }
 
     private func usesKeys(_ old: DocumentHeader?, _ new: DocumentHeader?) throws -> Bool {
@@ -165,38 +169,6 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension GraphExporter {
-    /// The changes of objects, and of those that the exporter's shape adds to them, since they were exported to a
-    /// document with the same shape. Unsaved changes are included.
-    ///
-    /// Throws `ExportError` if the objects have no context, and errors of `GraphComparison`.
-    public func changes(of objects: [NSManagedObject], since document: Data) throws -> GraphDelta {
-        try comparison(of: objects).delta(from: .document(.data(document)), to: .objects(objects))
-    }
-
-    /// A token of objects, and of those that the exporter's shape adds to them, for a later call of
-    /// `changes(of:since:)`.
-    ///
-    /// Throws `ExportError` if the objects have no context, and errors of `GraphComparison`.
-    public func changeToken(of objects: [NSManagedObject]) throws -> GraphToken {
-        try comparison(of: objects).token(of: .objects(objects))
-    }
-
-    /// The changes of objects since a token of them from an exporter with the same shape. The delta can be applied and
-    /// joined to the next one, but not reverted. Throws as `changeToken(of:)` does.
-    public func changes(of objects: [NSManagedObject], since token: GraphToken) throws -> GraphDelta {
-        try comparison(of: objects).delta(since: token, to: .objects(objects))
-    }
-
-    private func comparison(of objects: [NSManagedObject]) throws -> GraphComparison {
-        guard let model = objects.first?.managedObjectContext?.rootCoordinator?.managedObjectModel else {
-            throw ExportError(.noContext, "Objects to compare must all belong to the same context.")
-        }
-        var comparison = GraphComparison(model)
-        comparison.shape = shape
-        comparison.naming = .ids
-        return comparison
-    }
-
     /// Passes the records of objects, and of those that belong to them, to a function.
     func export(_ objects: [NSManagedObject], toRecords body: @escaping (GraphRecord) throws -> Void) throws {
         var writer: any GraphWriter = RecordCollector(body)

@@ -20,6 +20,12 @@ extension GraphState {
         return self
     }
 
+    /// The UUID of the store of objects; nil for other states.
+    var storeUUID: String? {
+        guard case .objects(let objects) = self else { return nil }
+        return objects.first?.objectID.persistentStore?.identifier
+    }
+
     /// Runs work that reads the state several times; objects are read from one state of their stores.
     func readingOneState<Result>(_ work: () throws -> Result) throws -> Result {
         guard case .objects(let objects) = self, let context = objects.first?.managedObjectContext else {
@@ -35,6 +41,8 @@ struct GraphStateReader {
     let schema: GraphSchema
     let shape: GraphShape
     let folder: URL?
+    /// The store whose objects a dictionary identifies by URIs.
+    var store: String?
     let progress: Progress?
 
     /// The header of the state's document.
@@ -75,12 +83,23 @@ struct GraphStateReader {
             try GraphExporter(layout: .flat, shape: shape).exportStore(of: snapshot, toRecords: body)
         case .objects(let objects):
             guard !objects.isEmpty else { return }
-            try GraphExporter(layout: .flat, shape: shape).export(objects, toRecords: body)
+            try GraphExporter(layout: .flat, shape: shape).export(objects) { try body(record(comparing: $0)) }
         case .document(.records(let records, _)):
-            for record in records { try body(record) }
+            for known in records { try body(record(comparing: known)) }
         case .document(let source):
             var reader = try source.reader(schema: schema, options: ReadingOptions())
-            try read(&reader, body)
+            try read(&reader) { try body(record(comparing: $0)) }
+        }
+    }
+
+    /// The record with references by the ids of its store. A natural key is that of the time of the export, and may have
+    /// changed.
+    private func record(comparing record: GraphRecord) -> GraphRecord {
+        let prefix = store.map { "x-coredata://\($0)/" }
+        return record.renamed { id in
+            let id = id.withoutAddedKey
+            guard let prefix, id.text.hasPrefix(prefix) else { return id }
+            return RecordID(String(id.text.dropFirst(prefix.count)))
         }
     }
 

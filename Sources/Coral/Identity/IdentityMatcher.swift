@@ -168,6 +168,7 @@ final class IdentityMatcher {
             let found = try lookup.objects(with: byRule[rule] ?? [], of: rule)
             for (key, objects) in found { adopt(objects, for: key) }
         }
+        try matchReferencesByID(nodes)
         try noteOtherIDs(nodes)
         if !byContent.isEmpty { try matchContent(byContent) }
         for node in nodes { node.resolved.isSettled = true }
@@ -227,6 +228,25 @@ final class IdentityMatcher {
             first?.matchedID = object.objectID
             first?.object = object
             if options.identity.prefersObjectURIs { nodesByURI[object.objectID] = first }
+        }
+    }
+
+    /// Finds the objects of references whose key no object has by the id of the same store: their key may have changed
+    /// since. Each is a conflict. Cost: a fetch for each entity of such references.
+    private func matchReferencesByID(_ nodes: [ImportNode]) throws {
+        var named: [NSManagedObjectID: ImportNode] = [:]
+        for node in nodes where node.resolved.isReference && node.resolved.matchedID == nil && !node.keys.isEmpty {
+            if let id = objectID(of: node) { named[id] = node.resolved }
+        }
+        guard !named.isEmpty else { return }
+        for object in try lookup.objects(with: Array(named.keys)) {
+            guard let node = named[object.objectID] else { continue }
+            node.matchedID = object.objectID
+            node.object = object
+            conflicts.append(
+                ImportConflict(
+                    subject: node.subject, property: node.keys.first?.rule.parts.first?.name,
+                    message: "No \(node.entity.name) has the key in \(node.label); the object with its id is used."))
         }
     }
 

@@ -97,16 +97,26 @@ public struct GraphImporter {
     }
 
     /// Updates the given object from a document: from the record with the object's URI, else from the first record at
-    /// the top of the object's entity, whatever its key. Objects related to the record are imported as usual.
+    /// the top of the object's entity, whatever its key. Objects related to the record are imported as usual, except for
+    /// those that the object owns through cascading relationships, if no policy is declared for the relationship
+    /// (`ImportOptions.relationshipPolicies`): a listed child is matched by its key or id, else with a child that has the
+    /// same attribute values, and children that are not listed are deleted, unless they have another owner. The same
+    /// applies to the children of matched children. `plan(populating:from:progress:)` lists these changes beforehand.
     public func populate(_ object: NSManagedObject, from data: Data, progress: Progress? = nil) throws {
         try populate(object, from: .data(data), progress: progress)
     }
 
     /// Updates a given object from any source.
     public func populate(_ object: NSManagedObject, from source: ImportSource, progress: Progress? = nil) throws {
-        let plan: ImportPlan<NSManagedObject> = try makePlan(
-            source, entity: object.entity.name, filling: object, progress: progress)
-        try plan.apply()
+        try plan(populating: object, from: source, progress: progress).apply()
+    }
+
+    /// Plans an update of a given object: see `populate(_:from:progress:)`. Deletions of children that are not listed
+    /// have the reason `orphan`.
+    public func plan(
+        populating object: NSManagedObject, from source: ImportSource, progress: Progress? = nil
+    ) throws -> ImportPlan<NSManagedObject> {
+        try makePlan(source, entity: object.entity.name, filling: object, progress: progress)
     }
 
     // MARK: - Making a plan
@@ -197,7 +207,8 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Updates this object from a document: from the record with the object's URI, else from the first record at the
     /// top of its entity, whatever its key. Values that the document does not mention are kept, null clears a value,
-    /// and objects related to the record are imported as usual. On any error nothing is changed.
+    /// and related objects are imported as `GraphImporter.populate(_:from:progress:)` describes: of the children that the
+    /// object owns, those that are not listed are deleted. On any error nothing is changed.
     ///
     /// Throws as `GraphImporter.populate` does, and `ImportError` for an object without a context.
     public func populate(from data: Data, options: ImportOptions = ImportOptions()) throws {

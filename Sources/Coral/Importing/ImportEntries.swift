@@ -102,7 +102,8 @@ public struct ImportDeletion: Sendable, Hashable {
         case tombstone
         /// The document does not contain the object, and a deletion scope covers it.
         case scope
-        /// The object was removed from a relationship with the policy `replace`.
+        /// The object was removed from a relationship with the policy `replace`, or it was an owned child of a
+        /// populated object, and the document does not list it.
         case orphan
         /// A delete rule of the model.
         case rule

@@ -147,7 +147,7 @@ final class EntityImport {
         self.attributes = attributes
         var relationships: [String: RelationshipImport] = [:]
         for (name, relationship) in entity.relationshipsByName {
-            let known = RelationshipImport(relationship, policy: policies[name] ?? .set)
+            let known = RelationshipImport(relationship, policy: policies[name])
             relationships[name] = known
             if let earlier = relationship.renamingIdentifier, properties[earlier] == nil {
                 relationships[earlier] = known
@@ -202,14 +202,18 @@ struct RelationshipImport {
     let isToMany: Bool
     let isOrdered: Bool
     let policy: RelationshipImportPolicy
+    /// Whether the destinations belong to the object, so that an object that is populated replaces them: the
+    /// relationship cascades and has an inverse, and no policy is declared for it.
+    let isOwned: Bool
 
-    init(_ relationship: NSRelationshipDescription, policy: RelationshipImportPolicy) {
+    init(_ relationship: NSRelationshipDescription, policy: RelationshipImportPolicy?) {
         name = relationship.name
         destinationEntity = relationship.destinationEntity
         destination = relationship.destinationEntity?.name ?? ""
         inverse = relationship.inverseRelationship
         isToMany = relationship.isToMany
         isOrdered = relationship.isOrdered
-        self.policy = policy
+        self.policy = policy ?? .set
+        isOwned = policy == nil && relationship.deleteRule == .cascadeDeleteRule && inverse != nil
     }
 }

@@ -144,7 +144,8 @@ final class ImportPayload {
     /// The node that an id refers to in a relationship to an entity: a record's, else one for an object outside the
     /// document.
     func node(for id: RecordID, destination: EntityImport, at place: @autoclosure () -> DocumentPlace?) -> ImportNode {
-        if let node = nodesByID[id] { return node.resolved }
+        let stored = id.withoutAddedKey
+        if let node = nodesByID[stored] { return node.resolved }
         let reference = Reference(destination: destination.name, id: id)
         if let node = references[reference] { return node.resolved }
         let entity = id.entity.flatMap { model.entity($0) } ?? destination
@@ -152,7 +153,7 @@ final class ImportPayload {
         node.id = id
         node.referencePlace = place()
         references[reference] = node
-        bindOutside(node, id)
+        bindOutside(node, stored)
         readKey(of: node, from: id)
         return node
     }

@@ -46,7 +46,7 @@ extension ImportPerformer {
                 .misuse, "\(object.entity.name ?? "") has no to-many relationship \"\(owner.relationship)\".",
                 entity: object.entity.name, property: owner.relationship)
         }
-        let old = members(of: object, relationship)
+        let old = object.members(of: relationship)
         let present = Set(old.map(ObjectIdentifier.init))
         var added: [NSManagedObject] = []
         for node in session.payload.roots.map(\.resolved) {
@@ -74,6 +74,7 @@ extension ImportPerformer {
             guard let old else { return }
             set(relationship, of: object, to: nil)
             note(node, relationship.name, added: [], removed: [old])
+            if replacesMembers(of: relationship, node) { orphans.append((old, relationship)) }
             return
         }
         guard let target, let (target, targetNode) = self.target(target, id, of: relationship, node, at: place)
@@ -83,6 +84,13 @@ extension ImportPerformer {
         guard old !== target else { return }
         set(relationship, of: object, to: target)
         note(node, relationship.name, added: [targetNode], removed: old.map { [$0] } ?? [])
+        if let old, replacesMembers(of: relationship, node) { orphans.append((old, relationship)) }
+    }
+
+    /// Whether objects that are removed from a relationship are deleted unless they have another owner.
+    private func replacesMembers(of relationship: RelationshipImport, _ node: ImportNode) -> Bool {
+        relationship.policy == .replace && relationship.isToMany
+            || relationship.isOwned && session.populated.contains(node.number)
     }
 
     private func set(_ relationship: RelationshipImport, of object: NSManagedObject, to target: NSManagedObject?) {
@@ -115,7 +123,7 @@ extension ImportPerformer {
             if met.insert(ObjectIdentifier(target)).inserted { wanted.append((targetNode, target)) }
         }
         if isHooked(relationship, of: object, node, wanted.map(\.object)) { return }
-        let old = members(of: object, relationship)
+        let old = object.members(of: relationship)
         let present = Set(old.map(ObjectIdentifier.init))
         let added = wanted.filter { !present.contains(ObjectIdentifier($0.object)) }
         if relationship.policy == .union {
@@ -132,16 +140,16 @@ extension ImportPerformer {
         set(relationship, of: object, to: wanted.map(\.object))
         note(node, relationship.name, added: added.map(\.node), removed: removed)
         // A list of keys changes membership; it does not make the removed objects orphans.
-        if relationship.policy == .replace, deletesOrphans { orphans += removed.map { ($0, relationship) } }
+        if deletesOrphans, replacesMembers(of: relationship, node) { orphans += removed.map { ($0, relationship) } }
     }
 
     private mutating func clear(_ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode) {
         if isHooked(relationship, of: object, node, []) { return }
-        let old = members(of: object, relationship)
+        let old = object.members(of: relationship)
         guard !old.isEmpty else { return }
         set(relationship, of: object, to: [])
         note(node, relationship.name, added: [], removed: old)
-        if relationship.policy == .replace { orphans += old.map { ($0, relationship) } }
+        if replacesMembers(of: relationship, node) { orphans += old.map { ($0, relationship) } }
     }
 
     /// Whether a hook sets the relationship; then the policy does not apply.
@@ -154,7 +162,7 @@ extension ImportPerformer {
         let chosen = relationship.isToMany ? answer : Array(answer.prefix(1))
         let old =
             relationship.isToMany
-            ? members(of: object, relationship)
+            ? object.members(of: relationship)
             : (object.value(forKey: relationship.name) as? NSManagedObject).map { [$0] } ?? []
         let isSame =
             relationship.isOrdered
@@ -176,12 +184,6 @@ extension ImportPerformer {
                 removed: old.filter { lost in !chosen.contains { $0 === lost } }
                     .map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
         return true
-    }
-
-    private func members(of object: NSManagedObject, _ relationship: RelationshipImport) -> [NSManagedObject] {
-        let value = object.value(forKey: relationship.name)
-        if relationship.isOrdered { return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [] }
-        return (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
     }
 
     private func set(_ relationship: RelationshipImport, of object: NSManagedObject, to members: [NSManagedObject]) {

@@ -17,6 +17,10 @@ final class ImportSession {
     var untouchedRecords: Set<RecordID> = []
     /// The nodes whose objects are not changed.
     private(set) var untouched: Set<Int> = []
+    /// The node of the object that the caller populates; nil for other imports.
+    private var populatedRoot: ImportNode?
+    /// The nodes of the populated object and of its owned children, whose owned children are replaced.
+    private(set) var populated: Set<Int> = []
 
     enum Part {
         case all, values, links
@@ -75,6 +79,7 @@ final class ImportSession {
         root.matchedID = object.objectID
         root.isBound = true
         root.object = object
+        populatedRoot = root
     }
 
     /// How the document's model differs from the one it is imported into.
@@ -95,6 +100,9 @@ final class ImportSession {
         let matcher = IdentityMatcher(
             payload: payload, context: context, options: options, progress: progress)
         try matcher.match()
+        if let populatedRoot {
+            populated = try OwnedChildMatcher(options).match(below: populatedRoot.resolved)
+        }
         try checkCancelled()
         var excluded: Set<Int> = []
         var leftOut: [ImportError] = []

@@ -42,7 +42,7 @@ extension RecordID {
     /// The URI of the object with this id, in the store with that UUID unless the id states its own; nil for an id that
     /// does not belong to a store.
     func uri(inStore store: String?, entity: String? = nil) -> URL? {
-        if text.hasPrefix("x-coredata:") { return URL(string: text) }
+        if text.hasPrefix("x-coredata:") { return URL(string: withoutAddedKey.text) }
         guard let store, let key = primaryKey, let entity = entity ?? self.entity else { return nil }
         return URL(string: "x-coredata://\(store)/\(entity)/p\(key)")
     }

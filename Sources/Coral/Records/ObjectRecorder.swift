@@ -69,7 +69,8 @@ final class ObjectRecorder {
         var relationships: [GraphRelationship] = []
         relationships.reserveCapacity(draft.targets.count)
         for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
-            let ids = targets.lazy.map(\.objectID).filter { !missing.contains($0) }.map(names.name(of:))
+            let ids = targets.lazy.map(\.objectID).filter { !missing.contains($0) }
+                .map(relationship.isEmbedded ? names.name(of:) : names.reference(to:))
             relationships.append(
                 GraphRelationship(
                     name: relationship.name,

@@ -8,6 +8,9 @@ final class RecordNames {
     let store: String?
     /// Ids by natural keys, if the document has them.
     let keys: KeyNames?
+    /// The references to objects outside the document; nil where they are not treated differently: in whole stores, in
+    /// the plain shape, and with a mapping.
+    var outside: OutsideReferences?
     private var numbers: [NSManagedObjectID: Int] = [:]
 
     init(store: String?, keys: KeyNames? = nil) {
@@ -23,6 +26,13 @@ final class RecordNames {
             return RecordID(id.uriRepresentation().absoluteString)
         }
         return .stored(entity: name.entity, primaryKey: key)
+    }
+
+    /// The id of an object that a relationship refers to. That of an object outside the document contains its natural
+    /// key, by which the object is found in other stores.
+    func reference(to id: NSManagedObjectID) -> RecordID {
+        guard let outside, !outside.isMember(id), let key = outside.keys.name(of: id) else { return name(of: id) }
+        return id.isTemporaryID || keys != nil ? key : name(of: id).adding(key: key)
     }
 
     private func number(of id: NSManagedObjectID) -> Int {

@@ -11,6 +11,8 @@ public struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let noContext = Code(rawValue: "noContext")
         /// The external file of a value does not exist.
         public static let missingFile = Code(rawValue: "missingFile")
+        /// A reference to an object outside the document has no natural key, and the document must be portable.
+        public static let keylessReference = Code(rawValue: "keylessReference")
         /// Objects are nested deeper than the shape's depth limit, and the result can have only one object at the top.
         public static let depthLimit = Code(rawValue: "depthLimit")
         /// A combination of format and shape that is not supported.

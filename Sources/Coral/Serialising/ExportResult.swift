@@ -15,7 +15,13 @@ public struct ExportResult: Sendable, Hashable {
     /// The first hundred of these values, in the document's order.
     public internal(set) var missingFiles: [MissingFile] = []
 
-    /// The number of dangling references, and of missing files, that are kept.
+    /// The number of references to objects outside the document that have no natural key, so that an import finds them
+    /// in their own store only.
+    public internal(set) var keylessCount = 0
+    /// The first hundred of these references, in the document's order.
+    public internal(set) var keylessReferences: [KeylessReference] = []
+
+    /// The number of findings of each kind that are kept.
     static let danglingLimit = 100
 
     /// The number of records written.
@@ -24,6 +30,11 @@ public struct ExportResult: Sendable, Hashable {
     mutating func note(_ file: MissingFile) {
         missingFileCount += 1
         if missingFiles.count < Self.danglingLimit { missingFiles.append(file) }
+    }
+
+    mutating func note(_ reference: KeylessReference) {
+        keylessCount += 1
+        if keylessReferences.count < Self.danglingLimit { keylessReferences.append(reference) }
     }
 
     mutating func note(_ reference: DanglingReference) {

@@ -65,17 +65,23 @@ final class ExportSession {
         self.progress = progress
         let loader = makeLoader(countsRows: false)
         let included = roots.filter { plan.includes($0.entity) }
+        if layout != .plain, mapping == nil {
+            let keys = try recorder.names.keys ?? KeyNames(context: context, model: model, identity: exporter.identity)
+            recorder.names.outside = OutsideReferences(keys)
+        }
         var header = DocumentHeader(
             shape: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
         if layout == .nested {
             try writer.begin(header)
             progress?.begin(included.count)
+            recorder.names.outside?.addMembers(included)
             var nested = NestedExport(self, loader: loader)
             try nested.write(included, to: &writer)
         } else {
             let walker = GraphWalker(recorder: recorder, loader: loader) { [unowned self] _ in try checkCancelled() }
             // Unsaved objects are numbered in the order of the walk, whatever the order of writing.
             let ids = try walker.ids(from: included)
+            recorder.names.outside?.addMembers(ids)
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
             progress?.begin(ids.count)
             let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
@@ -84,8 +90,20 @@ final class ExportSession {
             try writer.begin(header)
             for ids in groups { try write(ids, with: loader, to: &writer) }
         }
+        try noteKeylessReferences()
         try writer.finish()
         return result
+    }
+
+    /// Reports the references that can be resolved in the objects' own store only. Throws if the exporter refuses them.
+    private func noteKeylessReferences() throws {
+        for reference in recorder.names.outside?.keyless ?? [] {
+            let found = KeylessReference(
+                id: recorder.names.name(of: reference.owner), relationship: reference.relationship,
+                target: recorder.names.name(of: reference.target))
+            if exporter.isPortable { throw ExportError(.keylessReference, found.description) }
+            result.note(found)
+        }
     }
 
     /// The names of the roots, in their order; empty if the document consists of them in this order, or has no header.
@@ -270,6 +288,7 @@ final class ExportSession {
             let targets = drafts.flatMap { $0.targets.flatMap { $0 } }.filter { !missing.contains($0.objectID) }
             try keys.prepare(objects + targets, with: loader)
         }
+        try recorder.names.outside?.note(in: drafts, missing: missing, loader: loader)
         return drafts.map { draft in
             if !missing.isEmpty { noteMissing(missing, in: draft) }
             return recorder.record(of: draft, missing: missing)

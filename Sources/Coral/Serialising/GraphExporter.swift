@@ -20,12 +20,16 @@ public struct GraphExporter: Sendable {
     public var shape: GraphShape
     /// How documents of a foreign design map to the model; nil for this package's own documents.
     public var mapping: Mapping?
-    /// The identity of objects: used for references in the plain shape and with a mapping, and for ids with `idScheme`
-    /// `.key`.
+    /// The identity of objects: used for references to objects outside the document, for references in the plain shape
+    /// and with a mapping, and for ids with `idScheme` `.key`.
     public var identity = ImportIdentity()
     /// The source of ids in this package's own documents: by default the store's primary keys. With `.key` an object
     /// with a declared identity gets an id of its natural key, such as `Tag/=home`, which is the same in every store.
     public var idScheme = IDScheme.stored
+    /// Whether a document of objects must be importable into other stores, as far as references are concerned: an export
+    /// throws `ExportError` if a reference to an object outside the document has no natural key. Otherwise the result
+    /// lists such references (`ExportResult.keylessReferences`).
+    public var isPortable = false
     /// The format of dates in the plain shape; by default with all digits.
     public var plainDates = PlainLayout.DateForm.exact
     /// The format of decimals in the plain shape.

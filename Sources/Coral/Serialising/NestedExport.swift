@@ -54,6 +54,7 @@ struct NestedExport {
         for target in embedded { state.ids[session.recorder.names.name(of: target.objectID)] = target.objectID }
         state.ids[name] = nil
         state.written.insert(name)
+        session.recorder.names.outside?.addMembers([id])
         session.didWrite(record)
         return record
     }

@@ -195,7 +195,7 @@ extension RelationshipTarget {
 
 extension GraphRecord {
     /// The record with other ids.
-    func renamed(_ name: (RecordID) -> RecordID) -> GraphRecord {
+    package func renamed(_ name: (RecordID) -> RecordID) -> GraphRecord {
         var record = self
         record.id = name(record.id)
         for index in record.relationships.indices {

@@ -2,7 +2,9 @@
 ///
 /// This library uses three forms, distinguished by their text: `Note/p12` (entity and primary key in the store),
 /// `Tag/=home` (entity and natural key; parts of a compound key are separated by commas), `#12` (the number in the
-/// walk). Other documents may use any text that does not begin with `$`.
+/// walk). Instead of the first form, dictionaries have the URI of the object. A reference to an object outside the
+/// document has both the primary key and the natural key: `Tag/p3=home`. Other documents may use any text that does not
+/// begin with `$`.
 public struct RecordID: Sendable, Hashable {
     /// The text of the id in the document.
     public let text: String
@@ -37,6 +39,45 @@ public struct RecordID: Sendable, Hashable {
         return RecordID(text)
     }
 
+    /// The id of a stored object with a natural key added: `Tag/p3=home` from `Tag/p3` and `Tag/=home`.
+    package func adding(key: RecordID) -> RecordID {
+        guard let mark = key.text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return self }
+        return RecordID(text + key.text[mark...])
+    }
+
+    /// The id without the natural key that was added to a primary key: `Tag/p3` of `Tag/p3=home`. All other ids are
+    /// unchanged.
+    package var withoutAddedKey: RecordID {
+        guard let mark = addedKeyMark else { return self }
+        return RecordID(String(text[..<mark]))
+    }
+
+    private static let uriPrefix = "x-coredata://".utf8
+    private var isURI: Bool { text.utf8.starts(with: RecordID.uriPrefix) }
+
+    /// The position of the `=` in `Tag/p3=home`; nil for other forms.
+    private var addedKeyMark: String.Index? {
+        guard let rest = name?.rest, rest.first == UInt8(ascii: "p"),
+            let mark = rest.firstIndex(of: UInt8(ascii: "=")), mark > rest.index(after: rest.startIndex),
+            rest[rest.index(after: rest.startIndex)..<mark].allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return mark
+    }
+
+    /// The entity, and the text after it, of ids that contain an entity: `Tag` and `p3` of `Tag/p3` and of
+    /// `x-coredata://…/Tag/p3`.
+    private var name: (entity: Substring.UTF8View, rest: Substring.UTF8View)? {
+        var local = text.utf8[...]
+        if isURI {
+            guard let slash = local.dropFirst(RecordID.uriPrefix.count).firstIndex(of: UInt8(ascii: "/")) else {
+                return nil
+            }
+            local = local[local.index(after: slash)...]
+        }
+        guard let slash = local.firstIndex(of: UInt8(ascii: "/")), slash > local.startIndex else { return nil }
+        return (local[..<slash], local[local.index(after: slash)...])
+    }
+
     /// The id of the object with this number in the walk.
     public static func number(_ number: Int) -> RecordID {
         RecordID("#\(number)")
@@ -44,28 +85,32 @@ public struct RecordID: Sendable, Hashable {
 
     /// The entity in the id, for the forms that contain one.
     public var entity: String? {
-        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), slash > text.startIndex else { return nil }
-        let mark = text.utf8.index(after: slash)
-        guard mark < text.endIndex else { return nil }
-        if text.utf8[mark] == UInt8(ascii: "=") { return String(text[..<slash]) }
-        return primaryKey == nil ? nil : String(text[..<slash])
+        guard let (entity, rest) = name else { return nil }
+        if rest.first == UInt8(ascii: "=") { return String(Substring(entity)) }
+        return RecordID.primaryKey(rest) == nil ? nil : String(Substring(entity))
     }
 
-    /// The primary key of an id of the form `Note/p12`.
+    /// The primary key of an id of the form `Note/p12` or `Tag/p3=home`; nil for a URI, which is of a certain store.
     public var primaryKey: Int64? {
-        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), slash > text.startIndex else { return nil }
-        let rest = text.utf8[text.utf8.index(after: slash)...]
-        guard rest.first == UInt8(ascii: "p"), let digits = Substring(rest.dropFirst()).nilIfEmpty,
+        guard let rest = name?.rest, !isURI else { return nil }
+        return RecordID.primaryKey(rest)
+    }
+
+    private static func primaryKey(_ rest: Substring.UTF8View) -> Int64? {
+        guard rest.first == UInt8(ascii: "p"),
+            let digits = Substring(rest.dropFirst().prefix { $0 != UInt8(ascii: "=") }).nilIfEmpty,
             digits.utf8.allSatisfy({ (48...57).contains($0) })
         else { return nil }
         return Int64(digits)
     }
 
-    /// The parts of an id of the form `Tag/=home`.
+    /// The parts of the natural key of an id of the form `Tag/=home` or `Tag/p3=home`.
     public var keyValues: [String]? {
-        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), slash > text.startIndex else { return nil }
-        let rest = text.utf8[text.utf8.index(after: slash)...]
-        guard rest.first == UInt8(ascii: "=") else { return nil }
+        guard var rest = name?.rest else { return nil }
+        if rest.first != UInt8(ascii: "=") {
+            guard let mark = addedKeyMark else { return nil }
+            rest = rest[mark...]
+        }
         if !rest.contains(where: RecordID.isSpecial) { return [String(Substring(rest.dropFirst()))] }
         if !rest.contains(UInt8(ascii: "\\")) {
             return rest.dropFirst().split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

@@ -93,7 +93,7 @@ struct DictionaryTests {
             #expect(names(note).isEmpty && (note.value(forKey: "tags") as? NSSet)?.count == 0)
             #expect(note.value(forKey: "author") == nil)
             let left = context.insertedObjects.filter { $0.entity.name == "Item" }
-            #expect(left.count == 2 && left.allSatisfy { $0.value(forKey: "note") == nil })
+            #expect(left.isEmpty, "The note owned its items.")
             try note.populate(from: ["items": [["name": "a"], ["name": "b"]]])
             try note.populate(from: ["items": [["name": "c"]]])
             #expect(names(note) == ["c"])
@@ -162,6 +162,56 @@ struct DictionaryTests {
                 let names = items.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
                 #expect(names == ["item 0", "item 1"])
             }
+        }
+    }
+
+    @Test(arguments: DictionaryStyle.allCases)
+    func `a dictionary is the base of changes`(style: DictionaryStyle) throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let note = note(context)
+            let unsaved = try note.dictionary(style: style)
+            #expect(throws: DeltaError.self) { try note.changes(since: unsaved) }
+            context.insert("Note", ["title": "other"])
+            try context.save()
+            #expect(throws: DeltaError.self) { try note.changes(since: unsaved) }
+            let earlier = try note.dictionary(style: style)
+            let document = try GraphExporter().dictionary([note], style: style)
+            let (data, token) = (try note.encoded(), try note.changeToken())
+            #expect(try note.changes(since: earlier).isEmpty)
+            note.setValue("Shopping", forKey: "title")
+            note.mutableOrderedSetValue(forKey: "items").removeObject(at: 0)
+            let delta = try note.changes(since: earlier)
+            #expect(delta.summary == "0 inserted, 1 updated, 1 deleted")
+            #expect(try GraphExporter().changes(of: [note], since: document).changes == delta.changes)
+            #expect(try note.changes(since: data).changes == delta.changes)
+            #expect(try note.changes(since: token).changes.count == 2)
+            try note.populate(from: earlier)
+            note.setValue("Shopping", forKey: "title")
+            try note.changes(since: earlier).inverse.apply(to: context)
+            #expect(note.value(forKey: "title") as? String == "Groceries")
+        }
+    }
+
+    @Test(arguments: DictionaryStyle.allCases)
+    func `values of every type compare as equal to those of a dictionary`(style: DictionaryStyle) throws {
+        let types: [NSAttributeType] = [
+            .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType, .stringAttributeType, .booleanAttributeType, .dateAttributeType,
+            .binaryDataAttributeType, .UUIDAttributeType, .URIAttributeType,
+        ]
+        let values: [Any] = [
+            1, 2, 3, NSDecimalNumber(string: "0.1"), 0.1, Float(0.1), "text", true, Date(), Data([1, 2]), UUID(),
+            URL(fileURLWithPath: "/tmp"),
+        ]
+        let names = types.indices.map { "value\($0)" }
+        let model = NSManagedObjectModel()
+        model.entities = [WebModel.entity("Thing", Array(zip(names, types)))]
+        let context = try makeContext(model)
+        try context.performAndWait {
+            let thing = context.insert("Thing", Dictionary(uniqueKeysWithValues: zip(names, values)))
+            try context.save()
+            #expect(try thing.changes(since: thing.dictionary(style: style)).isEmpty)
         }
     }
 }

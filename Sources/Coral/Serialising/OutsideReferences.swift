@@ -1,0 +1,50 @@
+import CoreData
+
+/// The references of a document to objects outside of it.
+///
+/// In the nested shape an object can become a member of the document after the first reference to it. Such a reference
+/// has a natural key as those to objects outside have, which an import ignores.
+final class OutsideReferences {
+    /// The natural keys of objects.
+    let keys: KeyNames
+    private var members: Set<NSManagedObjectID> = []
+    private var candidates: [Reference] = []
+
+    /// A reference to an object without a natural key.
+    struct Reference {
+        var owner: NSManagedObjectID
+        var relationship: String
+        var target: NSManagedObjectID
+    }
+
+    init(_ keys: KeyNames) { self.keys = keys }
+
+    /// Adds objects of the document.
+    func addMembers(_ ids: some Sequence<NSManagedObjectID>) { members.formUnion(ids) }
+
+    /// Whether an object is known to be part of the document.
+    func isMember(_ id: NSManagedObjectID) -> Bool { members.contains(id) }
+
+    /// Loads the keys of the objects outside that some objects refer to, and finds those without a key. Cost: a fetch
+    /// for each entity, for objects that are not loaded yet.
+    func note(
+        in drafts: [ObjectRecorder.Draft], missing: Set<NSManagedObjectID>, loader: ObjectLoader
+    ) throws {
+        var outside: [(draft: ObjectRecorder.Draft, relationship: String, target: NSManagedObject)] = []
+        for draft in drafts {
+            for (relationship, targets) in zip(draft.entity.relationships, draft.targets)
+            where !relationship.isEmbedded {
+                for target in targets where !isMember(target.objectID) && !missing.contains(target.objectID) {
+                    outside.append((draft, relationship.name, target))
+                }
+            }
+        }
+        try keys.prepare(outside.lazy.map(\.target), with: loader)
+        for (draft, relationship, target) in outside where keys.name(of: target.objectID) == nil {
+            candidates.append(Reference(owner: draft.id, relationship: relationship, target: target.objectID))
+        }
+    }
+
+    /// The references to objects outside the document that have no natural key, in the order of writing.
+    var keyless: [Reference] { candidates.filter { !isMember($0.target) } }
+}
