@@ -96,6 +96,20 @@ import Testing
             ])
     }
 
+    /// The sum of a date and a number is a date; the difference of two dates is a number.
+    @Test(arguments: types) func sumsOfDates(type: String) throws {
+        let (diary, context) = try garage(type)
+        defer { withExtendedLifetime(diary) {} }
+        let date = Date(timeIntervalSinceReferenceDate: 10)
+        #expect(try plates(NSPredicate(format: "built + 1 == %@", argumentArray: [date]), context) == [9])
+        #expect(try plates(NSPredicate(format: "built - 1 > %@", argumentArray: [date]), context) == [12])
+        #expect(try plates(NSPredicate(format: "built < now() - 86400"), context) == [8, 9, 10, 11, 12])
+        #expect(try plates(NSPredicate(format: "built + seats < now()"), context) == [8, 9, 10, 11, 12])
+        #expect(throws: (any Error).self) {
+            _ = try plates(NSPredicate(format: "seats + 1 == %@", argumentArray: [date]), context)
+        }
+    }
+
     /// Arrays whose elements are optional.
     @Test(arguments: types) func optionalsInArrays(type: String) throws {
         let (diary, context) = try garage(type)

@@ -128,6 +128,8 @@ struct SalvageCommand: ParsableCommand {
         var lostValues: [String]
         var doubtfulValues: [String]
         var refusedObjects: [String]
+        /// The tables and columns of the model that are not in the schema.
+        var missing: [String]
         /// The problems of the salvaged rows, such as references to lost objects, that were repaired.
         var repaired: [Problem]
         var remaining: [Problem]
@@ -147,6 +149,7 @@ struct SalvageCommand: ParsableCommand {
             lostValues = report.lostValues
             doubtfulValues = report.doubtfulValues
             refusedObjects = report.refusedObjects
+            missing = report.missing
             func problem(_ problem: StoreProblem) -> Problem {
                 Problem(
                     entity: problem.entity, property: problem.property, count: problem.count, message: problem.message)
@@ -184,6 +187,11 @@ struct SalvageCommand: ParsableCommand {
             if !refusedObjects.isEmpty {
                 lines.append(
                     "Omitted, because other objects have the same unique values: \(Self.list(refusedObjects)).")
+            }
+            if !missing.isEmpty {
+                lines.append(
+                    "Not in the schema of the store: \(Self.list(missing)). For tables the columns of the model are assumed; "
+                        + "the values of columns are lost.")
             }
             if !assumed.isEmpty {
                 lines.append("Nothing could be read of \(assumed.joined(separator: ", ")): the model's are assumed.")

@@ -38,8 +38,8 @@ final class QueueClaim: Sendable {
             return false
         }
     }
-    /// Only accessed with `lock`: a `Mutex` that threads compete for is a race to the thread sanitizer, which does not
-    /// know it.
+    /// Unsafe because it is only accessed with `lock`. It is not in a `Mutex`, because the thread sanitizer reports a
+    /// contended `Mutex` as a race.
     nonisolated(unsafe) private static var registry = Registry()
     private static let lock = NSLock()
 

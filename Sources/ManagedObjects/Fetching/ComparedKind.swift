@@ -51,11 +51,26 @@ struct ComparedKinds {
         switch name {
         case "uppercase:", "lowercase:", "canonical:": ComparedKind(kind: .text)
         case "now": ComparedKind(kind: .date)
-        case "length:", "count:", "sum:", "average:", "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "abs:":
-            ComparedKind(kind: .number)
+        case "length:", "count:", "sum:", "average:", "multiply:by:", "divide:by:", "abs:": ComparedKind(kind: .number)
+        case "add:to:", "from:subtract:": kind(ofDateArithmetic: name, arguments).map { ComparedKind(kind: $0) }
         case "min:", "max:": arguments.first.flatMap { kind(of: $0) }.map { ComparedKind(kind: $0.kind) }
         default: nil
         }
+    }
+
+    /// The kind of a sum or a difference: that of a date and a number is a date, all others are numbers. Nil if the kind of
+    /// an operand is not known, and could be a date.
+    private func kind(ofDateArithmetic name: String, _ operands: [ExpressionNode]) -> ComparedKind.Kind? {
+        let kinds = operands.map { operand -> ComparedKind.Kind? in
+            guard let constant = operand.constantValue else { return kind(of: operand)?.kind }
+            if case .date = constant { return .date }
+            return .number
+        }
+        guard kinds.contains(where: { $0 == .date }) else {
+            return kinds.contains(where: { $0 == nil }) ? nil : .number
+        }
+        if name == "add:to:" { return .date }
+        return kinds.contains(where: { $0 == nil }) ? nil : kinds.allSatisfy { $0 == .date } ? .number : .date
     }
 
     private func kind(of keys: [String], from base: ExpressionNode) -> ComparedKind? {

@@ -3,7 +3,7 @@ import PredicateLanguage
 
 /// Converts the constants of a fetch's predicate to the kinds of the values that they are compared with.
 ///
-/// A constant of another kind equals nothing in memory, and in SQL whatever the column's affinity makes of it. So that
+/// A constant of another kind equals nothing in memory, and in SQL the result depends on the column's affinity. So that
 /// no fetch returns a wrong result silently, numbers and texts are converted to each other as SQLite converts them for
 /// a column of the attribute's type, which is what Core Data's own stores do, and any other mixture of kinds is an
 /// error, as it is an exception in Apple's framework.

@@ -10,8 +10,7 @@ import Synchronization
 /// The layout of the lists is that of Swift's ABI: `TypeContextDescriptor` in the runtime's `Metadata.h`.
 enum ProgramClasses {
     /// The classes of a name: a class's own name, or one with enclosing types and the module, separated by dots. Several
-    /// where several modules have a class of that name. Classes that are generic, local or
-    /// private are not found.
+    /// if several modules have a class of that name. Classes that are generic, local or private are not found.
     ///
     /// Cost: the first call reads the names of all types, some milliseconds.
     static func named(_ name: String) -> [AnyClass] {
@@ -88,7 +87,7 @@ enum ProgramClasses {
         return UInt(bitPattern: Int(bitPattern: address) + Int(offset & mask))
     }
 
-    /// The descriptor of an element of a list: a relative reference, whose last two bits tell whether it is indirect.
+    /// The descriptor of an element of a list: a relative reference, whose last two bits mark an indirect one.
     private static func descriptor(at element: UInt) -> UInt? {
         guard let reference = load(element, as: Int32.self), let target = target(ofOffsetAt: element, mask: ~3) else {
             return nil

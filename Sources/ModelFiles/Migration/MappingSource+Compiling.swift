@@ -5,8 +5,9 @@ import PredicateLanguage
 extension MappingSource {
     /// The entity mappings in the compiled form, which `MappingArchive` writes as a `.cdm`.
     ///
-    /// What the editor leaves open is generated as Xcode does, by rules that were read off a mapping model and Xcode's
-    /// compilation of it: the name, the type, the source instances, and the values of properties without an expression.
+    /// Values that the editor does not save are generated as Xcode does: the name, the type, the source instances, and
+    /// the values of properties without an expression. The rules were derived from a mapping model and its compilation by
+    /// Xcode.
     ///
     /// - Throws: ``ModelError`` if an entity or a model does not exist, or an expression cannot be read.
     public func compiled() throws -> [MappingArchive.Entity] {

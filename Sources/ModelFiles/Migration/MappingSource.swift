@@ -3,8 +3,8 @@ import KeyedArchives
 
 /// A mapping model as Xcode's editor saves it: an `.xcmappingmodel`.
 ///
-/// The file is a Core Data XML store whose objects describe mappings of entities and properties. Its properties were read
-/// off files that Xcode has written.
+/// The file is a Core Data XML store whose objects describe mappings of entities and properties. The names of their
+/// attributes are those in files that Xcode has written.
 public struct MappingSource: Sendable {
     /// The mapping of an entity.
     struct Entity: Sendable {

@@ -60,7 +60,7 @@ extension PredicateValue {
         } else if type == AnyHashable.self, let value = value as? AnyHashable {
             self = PredicateValue(value.base)
         } else if !(type is AnyClass), let optional = value as? any OptionalValue {
-            // Before the casts below, which would see through the optional: a text in it is a collection of characters.
+            // Before the casts below, which also succeed for the wrapped value: a text is a collection of characters.
             self = PredicateValue(optional.wrappedValue)
         } else if let value = value as? any PredicateSubject {
             self = .object(value)

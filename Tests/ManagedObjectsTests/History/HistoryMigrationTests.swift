@@ -106,6 +106,31 @@ import Testing
             changes.map { $0.changedObjectID.uriRepresentation().lastPathComponent } == ["p1", "p1", "p1", "p1", "p1"])
     }
 
+    @Test func `a mask that is not data is removed`() throws {
+        let (folder, new) = (try StoreFolder(), try StoreFolder())
+        let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+        let first = try TestStack(model: Self.model(version: 1), url: folder.url, options: tracking)
+        let context = first.context()
+        let person = context.insert("Person", ["name": "Ada"])
+        try context.save()
+        person.setValue("Bob", forKey: "name")
+        try context.save()
+        let second = try TestStack(model: Self.model(version: 2), url: new.url, options: tracking)
+        let source = try #require(first.coordinator.persistentStores.first as? SQLiteStore).content()
+        let destination = try #require(second.coordinator.persistentStores.first as? SQLiteStore).content()
+        let migration = HistoryMigration(
+            from: source.schema, to: destination.schema,
+            InferredMapping(from: Self.model(version: 1).modelValue(), to: Self.model(version: 2).modelValue()).entities
+        )
+        let masks = try source.connection.write { database in
+            try database.execute(sql: "UPDATE ACHANGE SET ZCOLUMNS = 5 WHERE ZCOLUMNS NOT NULL")
+            try migration.rewrite(in: database)
+            return try Int.fetchOne(database, sql: "SELECT count(ZCOLUMNS) FROM ACHANGE")
+        }
+        #expect(masks == 0)
+        withExtendedLifetime((first.coordinator, second.coordinator)) {}
+    }
+
     @Test func `a migration by objects keeps the history`() throws {
         let (folder, new) = (try StoreFolder(), try StoreFolder())
         let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]

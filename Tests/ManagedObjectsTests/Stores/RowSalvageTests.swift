@@ -195,6 +195,55 @@ import Testing
         try pool.close()
     }
 
+    @Test(arguments: [2, 0])
+    func `no row is lost if the entry of its table in the schema is damaged`(_ vacuum: Int) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: vacuum)
+        let original = try rows(of: url)
+        let intact = try Data(contentsOf: url)
+        let damages: [(text: String, other: String, missing: [String])] = [
+            // The statement is not valid, creates another table, or the entry has another name.
+            ("CREATE TABLE ZNOTE ( ", "CREATE TABLE ZNOTE ) ", ["ZNOTE"]),
+            ("CREATE TABLE ZNOTE ( ", "CREATE TABLE QNOTE ( ", ["ZNOTE"]),
+            ("tableZNOTEZNOTE", "tableQNOTEZNOTE", []),
+        ]
+        for (text, other, missing) in damages {
+            let (salvaged, report) = try salvage(replacing(text, with: other, in: intact), number: 0)
+            #expect(salvaged == original, "\(other)")
+            #expect(report.missing == missing, "\(other)")
+            #expect(report.isComplete == missing.isEmpty, "\(other)")
+        }
+        // The values of a column that the statement does not name are lost.
+        let (_, report) = try salvage(replacing("ZTITLE VARCHAR", with: "ZTITLF VARCHAR", in: intact), number: 0)
+        #expect(report.missing == ["ZNOTE.ZTITLE"])
+        #expect(!report.isComplete)
+    }
+
+    private func replacing(_ text: String, with other: String, in bytes: Data) -> Data {
+        var bytes = bytes
+        while let range = bytes.range(of: Data(text.utf8)) { bytes.replaceSubrange(range, with: Data(other.utf8)) }
+        return bytes
+    }
+
+    @Test func `other statements in the schema are not executed`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: 2)
+        let original = try rows(of: url)
+        let victim = folder.appendingPathComponent("Victim.sqlite")
+        let queue = try DatabaseQueue(path: url.path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA writable_schema = ON")
+            try database.execute(
+                sql: "UPDATE sqlite_master SET sql = sql || ? WHERE name = 'ZNOTE'",
+                arguments: ["; ATTACH '\(victim.path)' AS v; CREATE TABLE v.added (a)"])
+        }
+        try queue.close()
+        let (salvaged, report) = try salvage(Data(contentsOf: url), number: 0)
+        #expect(salvaged == original)
+        #expect(report.isComplete)
+        #expect(!FileManager.default.fileExists(atPath: victim.path))
+    }
+
     @Test func `files that are not databases are an error or empty, never a trap`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: 2)

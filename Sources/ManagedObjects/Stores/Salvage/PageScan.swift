@@ -52,17 +52,30 @@ struct PageScan {
         }
     }
 
-    /// The keys between those of the leaves before and after a damaged page.
+    /// The keys between those of the leaves before and after each damaged page of a tree, by page. Cost: each leaf of the
+    /// tree is read.
     ///
-    /// - Parameter last: The greatest key of the table, for a page without a leaf after it.
-    func keys(missingAt number: Int, root: Int, last: Int64) -> ClosedRange<Int64>? {
-        guard let pages = order[root], let position = pages.firstIndex(of: number),
-            leaves[root]?.contains(number) != true
-        else { return nil }
-        let before = pages[..<position].reversed().lazy.compactMap { page($0)?.cells.last?.key }.first ?? 0
-        let after = pages[(position + 1)...].lazy.compactMap { page($0)?.cells.first?.key }.first
-        let end = after.map { $0 - 1 } ?? last
-        return before < end ? before + 1...end : nil
+    /// - Parameter last: The greatest key of the table, for pages without a leaf after them.
+    func missingKeys(root: Int, last: Int64) -> [Int: ClosedRange<Int64>] {
+        let leaves = Set(leaves[root] ?? [])
+        var missing: [Int: ClosedRange<Int64>] = [:]
+        var before: Int64 = 0
+        // The damaged pages since the last leaf with rows.
+        var damaged: [Int] = []
+        for number in order[root] ?? [] {
+            guard leaves.contains(number) else {
+                damaged.append(number)
+                continue
+            }
+            guard let cells = page(number)?.cells, let first = cells.first, let final = cells.last else { continue }
+            if before < first.key, before + 1 < first.key {
+                for number in damaged { missing[number] = before + 1...first.key - 1 }
+            }
+            damaged = []
+            before = final.key
+        }
+        if before < last { for number in damaged { missing[number] = before + 1...last } }
+        return missing
     }
 
     /// The page of a number; nil if it is not a page of a table.
@@ -76,16 +89,18 @@ struct PageScan {
     /// A leaf that no walk has reached.
     struct Orphan {
         let page: TablePage
-        /// The root page of its tree, by the pointer map; nil if the map does not say.
+        /// The root page of its tree, by the pointer map; nil if the map does not contain it.
         let root: Int?
     }
 
     /// The leaves that belong to trees but were not reached, because a page above them is damaged or their root is not
     /// known. Free pages have old contents and are not included. Walk all trees before.
-    func orphans() -> [Orphan] {
+    ///
+    /// - Parameter knowsRoots: Whether the roots of all trees are known, if no page is damaged.
+    func orphans(knowsRoots: Bool = true) -> [Orphan] {
         let free = freePages()
-        let mayHaveOrphans = !damaged.isEmpty || leaves[1] == nil
-        return (1...max(1, pages.count)).compactMap { number in
+        let mayHaveOrphans = !knowsRoots || !damaged.isEmpty || leaves[1] == nil
+        return pages.numbers.compactMap { number in
             guard owners[number] == nil, damaged[number] == nil, !overflow.contains(number), !free.contains(number),
                 !pages.isAuxiliary(number), let page = page(number), page.isLeaf, !page.cells.isEmpty
             else { return nil }

@@ -37,7 +37,7 @@ package struct RowSalvage {
             scan.walk(root: root)
             leaves = (scan.leaves[root] ?? []).compactMap(scan.page)
         }
-        if leaves.isEmpty { leaves = scan.orphans().map(\.page) }
+        if leaves.isEmpty { leaves = scan.orphans(knowsRoots: false).map(\.page) }
         for page in leaves {
             for cell in page.cells {
                 guard let row = SalvagedRow(cell, of: page, in: pages), row.lost.isEmpty, row.values.count == 1,
@@ -79,6 +79,7 @@ package struct RowSalvage {
         schema = try SalvagedSchema(entries, numbers: numbers, model: model)
         self.scan = scan
         report.knowsSchema = !entries.isEmpty
+        report.missing = entries.isEmpty ? [] : schema.lost + schema.schema.missing
         report.knowsNumbers = !numbers.isEmpty
         report.knowsMetadata = metadata != nil
         try readTables(willRead)
@@ -114,7 +115,7 @@ package struct RowSalvage {
     private static func rows(of root: Int?, _ scan: PageScan, columnCount: Int) -> [SalvagedRow] {
         let leaves = root.map { (scan.leaves[$0] ?? []).compactMap(scan.page) } ?? []
         let isLost = leaves.isEmpty
-        return (isLost ? scan.orphans().map(\.page) : leaves).flatMap { page -> [SalvagedRow] in
+        return (isLost ? scan.orphans(knowsRoots: false).map(\.page) : leaves).flatMap { page -> [SalvagedRow] in
             let rows = page.cells.compactMap { SalvagedRow($0, of: page, in: scan.pages) }
                 .filter { $0.values.count == columnCount && $0.lost.isEmpty }
             return isLost && rows.count < page.cells.count ? [] : rows
@@ -146,10 +147,17 @@ package struct RowSalvage {
             }
             for page in (scan.leaves[root] ?? []).compactMap(scan.page) { add(page, to: name, fits) }
         }
-        adoptOrphans(entityTables)
+        // Of several names of a root, that of a table of the model.
+        let known = Set(names)
+        let roots = schema.roots.sorted { $0.key < $1.key }
+        let rootNames = Dictionary(
+            (roots.filter { known.contains($0.key) } + roots).map { ($0.value, $0.key) },
+            uniquingKeysWith: { first, _ in first })
+        adoptOrphans(entityTables, rootNames)
+        let missing = missingKeys()
         for (page, root) in scan.damaged.sorted(by: { $0.key < $1.key }) {
-            let name = root == 1 ? "sqlite_master" : schema.roots.first { $0.value == root }?.key
-            report.damagedPages.append(.init(page: page, table: name, keys: keys(missingAt: page, of: name)))
+            let name = root == 1 ? "sqlite_master" : rootNames[root]
+            report.damagedPages.append(.init(page: page, table: name, keys: missing[page]))
         }
         for name in names {
             report.damagedRowCount += tables[name]?.damagedRowCount ?? 0
@@ -197,24 +205,25 @@ package struct RowSalvage {
 
     /// Adds the leaves that no page leads to: to the table that the pointer map names, or to the only one that their
     /// rows fit.
-    private mutating func adoptOrphans(_ entityTables: [String]) {
-        let rootNames = Dictionary(schema.roots.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+    private mutating func adoptOrphans(_ entityTables: [String], _ rootNames: [Int: String]) {
         let known = Set(entityTables + schema.schema.joinTables.map(\.name))
+        let checks = entityTables.map { (name: $0, fits: check(of: $0)) }
+        let damagedRoots = Set(scan.damaged.values)
         var unnamed: [Int: [TablePage]] = [:]
-        for orphan in scan.orphans() {
+        for orphan in scan.orphans(knowsRoots: !schema.hasDamagedEntries) {
             if let name = orphan.root.flatMap({ rootNames[$0] }) {
                 if known.contains(name) { adopt(orphan.page, by: name) }
                 continue
             }
             let rows = orphan.page.cells.compactMap { SalvagedRow($0, of: orphan.page, in: pages) }
-            if let name = entityTables.first(where: { name in !rows.isEmpty && rows.allSatisfy(check(of: name)) }) {
-                adopt(orphan.page, by: name)
+            if !rows.isEmpty, let table = checks.first(where: { rows.allSatisfy($0.fits) }) {
+                adopt(orphan.page, by: table.name)
             } else {
                 unnamed[orphan.root ?? -orphan.page.number, default: []].append(orphan.page)
             }
         }
         // A page of a join table is assigned to the table whose rows refer to existing objects: objects are read first.
-        for (_, leaves) in unnamed.sorted(by: { $0.key < $1.key }) { adoptPairs(leaves) }
+        for (_, leaves) in unnamed.sorted(by: { $0.key < $1.key }) { adoptPairs(leaves, damagedRoots) }
     }
 
     private mutating func adopt(_ page: TablePage, by name: String) {
@@ -222,11 +231,11 @@ package struct RowSalvage {
         tables[name]?.adoptedPages.append(page.number)
     }
 
-    private mutating func adoptPairs(_ leaves: [TablePage]) {
+    private mutating func adoptPairs(_ leaves: [TablePage], _ damagedRoots: Set<Int>) {
         let rows = leaves.flatMap { page in page.cells.compactMap { SalvagedRow($0, of: page, in: pages) } }
         let candidates = schema.schema.joinTables.filter { join in
             // A table that was read completely misses no page.
-            guard schema.lost.contains(join.name) || schema.roots[join.name].map(scan.damaged.values.contains) == true
+            guard schema.lost.contains(join.name) || schema.roots[join.name].map(damagedRoots.contains) == true
             else { return false }
             let fits = check(of: join.name)
             return !rows.isEmpty && rows.allSatisfy { fits($0) && hasObjects($0, of: join) }
@@ -252,15 +261,28 @@ package struct RowSalvage {
         }
     }
 
-    /// The keys that the rows of a damaged leaf can have: between those of its neighbours. Nil if none are missing, as
-    /// for an interior page whose leaves were found.
-    private func keys(missingAt page: Int, of name: String?) -> ClosedRange<Int64>? {
-        guard let name, let root = schema.roots[name],
-            let hierarchy = schema.schema.tables.first(where: { $0.name == name })?.root
-        else { return nil }
-        let last = schema.lastKeys[hierarchy.name ?? ""] ?? 0
-        guard let range = scan.keys(missingAt: page, root: root, last: last) else { return nil }
-        return tables[name]?.rows.keys.contains(where: range.contains) == true ? nil : range
+    /// The keys that the rows of damaged leaves can have, by page: those between the keys of the leaves before and after
+    /// it. Pages of which no key is missing, such as an interior page whose leaves were found, are not included.
+    private func missingKeys() -> [Int: ClosedRange<Int64>] {
+        let damagedRoots = Set(scan.damaged.values)
+        var missing: [Int: ClosedRange<Int64>] = [:]
+        for table in schema.schema.tables {
+            guard let root = schema.roots[table.name], damagedRoots.contains(root) else { continue }
+            let found = (tables[table.name] ?? Table()).rows.keys.sorted()
+            let ranges = scan.missingKeys(root: root, last: schema.lastKeys[table.root.name ?? ""] ?? 0)
+            for (page, range) in ranges where !Self.contains(found, range) { missing[page] = range }
+        }
+        return missing
+    }
+
+    /// Whether a sorted list contains a key of a range. Cost: the logarithm of the number of keys.
+    private static func contains(_ keys: [Int64], _ range: ClosedRange<Int64>) -> Bool {
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < range.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        return low < keys.count && keys[low] <= range.upperBound
     }
 
     // MARK: - Writing
@@ -291,8 +313,9 @@ package struct RowSalvage {
             throw SQLiteError.translated(error, .saving, url: place)
         }
         let (from, to) = (SQLiteFile(url).externalDataDirectory, SQLiteFile(place).externalDataDirectory)
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: from.path)) ?? []
-        where UUID(uuidString: name) != nil {
+        let hasFiles = FileManager.default.fileExists(atPath: from.path)
+        let names = try hasFiles ? FileManager.default.contentsOfDirectory(atPath: from.path) : []
+        for name in names.sorted() where UUID(uuidString: name) != nil {
             try FileManager.default.createDirectory(at: to, withIntermediateDirectories: true)
             try FileManager.default.copyItem(at: from.appendingPathComponent(name), to: to.appendingPathComponent(name))
         }

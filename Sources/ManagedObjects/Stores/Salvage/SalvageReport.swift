@@ -27,6 +27,9 @@ package struct SalvageReport: Sendable {
     package var doubtfulValues: [String] = []
     /// Objects that were not written, because another one has the same unique values: `Note/p3`.
     package var refusedObjects: [String] = []
+    /// The tables and columns of the model that are not in the schema: `ZNOTE`, `ZNOTE.ZTITLE`. The columns of such a
+    /// table are assumed to be those of the model, and the values of such a column are lost.
+    package var missing: [String] = []
     /// Whether anything of the schema, of the entities' numbers, and of the metadata was read. Otherwise those of the
     /// model are assumed.
     package var knowsSchema = false
@@ -36,6 +39,7 @@ package struct SalvageReport: Sendable {
     /// Whether nothing was lost.
     package var isComplete: Bool {
         damagedPages.isEmpty && damagedRowCount == 0 && ambiguousPages.isEmpty && lostValues.isEmpty
-            && doubtfulValues.isEmpty && refusedObjects.isEmpty
+            && doubtfulValues.isEmpty && refusedObjects.isEmpty && missing.isEmpty && knowsSchema && knowsNumbers
+            && knowsMetadata
     }
 }

@@ -8,8 +8,8 @@ struct SalvagedRow {
     var values: [DatabaseValue]
     /// The positions of columns whose value is lost, with null in its place.
     var lost: [Int] = []
-    /// The positions of columns with bytes from a page of zeros, which is what a damaged page often contains, and which
-    /// cannot be told from the value.
+    /// The positions of columns of which a part is on a page of zeros: either the value contains zeros, or the page is
+    /// damaged.
     var doubtful: [Int] = []
 
     /// Reads the record of a cell.

@@ -8,6 +8,8 @@ struct SalvagedSchema {
     let columns: [String: [String]]
     /// The root pages of the tables whose entries in the schema can be read.
     let roots: [String: Int]
+    /// Whether an entry of the schema is damaged, so that the root of a table may not be known.
+    let hasDamagedEntries: Bool
     /// The tables of the model whose entries in the schema are lost, or that the store never had.
     let lost: [String]
     /// The last assigned keys, by entity.
@@ -20,7 +22,7 @@ struct SalvagedSchema {
         let statement: String
     }
 
-    /// Executes the statements of the entries in a database in memory, which says what columns they create.
+    /// Executes the statements of the entries in a database in memory, to determine the columns that they create.
     ///
     /// - Parameters:
     ///   - numbers: The rows of `Z_PRIMARYKEY`: the number, the name and the last key of each entity.
@@ -29,19 +31,22 @@ struct SalvagedSchema {
     ) throws {
         let queue = try DatabaseQueue()
         var roots: [String: Int] = [:]
+        var hasDamagedEntries = false
         lastKeys = Dictionary(numbers.map { ($0.name, $0.lastKey) }, uniquingKeysWith: max)
         (schema, columns, lost) = try queue.writeWithoutTransaction { database in
-            // Statements of a damaged file may be anything; only tables are created, with a limit of steps.
-            for entry in entries where entry.statement.uppercased().hasPrefix("CREATE TABLE ") {
-                guard
-                    (try? StepLimit.inspection.run(on: database, { try database.execute(sql: entry.statement) })) != nil
-                else { continue }
-                roots[entry.name] = entry.root
+            for entry in entries {
+                let created = Self.create(entry.statement, in: database)
+                let isIntact = created == entry.name || entry.name.hasPrefix("sqlite_")
+                if !isIntact || roots.values.contains(entry.root) { hasDamagedEntries = true }
+                for name in [entry.name, created].compactMap({ $0 }) where isIntact || roots[name] == nil {
+                    roots[name] = entry.root
+                }
             }
             let standard = SQLSchemaBuilder.schema(of: model)
-            if !(try StoreReader(database).hasTable("Z_PRIMARYKEY")) {
-                try database.execute(sql: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR)")
-            }
+            // The statement of the store may have created it without these columns.
+            try database.execute(
+                sql: "DROP TABLE IF EXISTS Z_PRIMARYKEY; "
+                    + "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR)")
             for row in numbers {
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME) VALUES (?, ?)",
@@ -60,5 +65,20 @@ struct SalvagedSchema {
             return (SQLSchemaBuilder.schema(of: model, catalog: catalog), catalog.columns, names)
         }
         self.roots = roots
+        self.hasDamagedEntries = hasDamagedEntries
+    }
+
+    /// Executes the statement of an entry, which in a damaged file may be anything: only if it creates a table, and with a
+    /// limit of steps. Text after the first statement is ignored, as SQLite does when it reads a schema; as a statement
+    /// it could attach other files.
+    ///
+    /// - Returns: The name of the table; nil if the statement is not valid.
+    private static func create(_ statement: String, in database: Database) -> String? {
+        guard statement.uppercased().hasPrefix("CREATE TABLE "),
+            let creation = try? database.allStatements(sql: statement).next(),
+            (try? StepLimit.inspection.run(on: database, { try creation.execute() })) != nil
+        else { return nil }
+        let last = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid DESC LIMIT 1"
+        return try? StoreReader(database).rows(last).first?.text(0)
     }
 }

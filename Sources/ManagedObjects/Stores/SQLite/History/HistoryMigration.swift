@@ -92,7 +92,9 @@ struct HistoryMigration {
                 + "WHERE ZCOLUMNS NOT NULL AND ZENTITY IN (\(numbers))")
         let masks = try Row.fetchAll(database, sql: "SELECT ENTITY, OLD FROM temp.CORALMASK")
         for mask in masks {
-            guard let data = mask[1] as Data?, let (read, written, pair) = bitmaps[mask[0]],
+            // The column may contain other values than masks.
+            guard case .blob(let data) = (mask[1] as DatabaseValue).storage,
+                let (read, written, pair) = bitmaps[mask[0]],
                 let properties = read.properties(in: data, isPadded: isPadded)
             else { continue }
             let names = Set(properties.compactMap { newName(of: $0.name, in: pair.old) })

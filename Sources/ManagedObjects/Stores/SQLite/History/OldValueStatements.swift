@@ -121,7 +121,8 @@ enum OldValueStatements {
 
     // MARK: - Reading and deleting
 
-    /// Columns: name of the column, old value, new value; the row that marks the transaction has no name. Parameters: the numbers of the transaction and of the entity, and the key.
+    /// Columns: name of the column, old value, new value; the row that marks the transaction has no name. Parameters: the
+    /// numbers of the transaction and of the entity, and the key.
     static let readValues =
         "SELECT COLUMNNAME, OLDVALUE, NEWVALUE FROM \(values) WHERE TRANSACTIONID = ?1 AND ENTITY IS NULL "
         + "UNION ALL SELECT COLUMNNAME, OLDVALUE, NEWVALUE FROM \(values) "

@@ -8,8 +8,10 @@ struct DatabasePages {
     /// The size of a page in bytes, and the part of it that contains data.
     let size: Int
     let usableSize: Int
-    /// The number of pages.
+    /// The number of pages, according to the log if it states more than the file has.
     let count: Int
+    /// The numbers of the pages with content in the files, ascending.
+    let numbers: [Int]
     /// The encoding of text.
     let encoding: String.Encoding
     /// Whether the file has pages that contain the parents of others, as every store with `auto_vacuum` has.
@@ -21,7 +23,7 @@ struct DatabasePages {
 
     /// Reads the files of a database. Both are mapped into memory.
     ///
-    /// - Throws: `CocoaError` if the file cannot be read or is shorter than a page.
+    /// - Throws: `CocoaError` if a file cannot be read or is shorter than a page.
     init(url: URL) throws {
         file = try Data(contentsOf: url, options: .alwaysMapped)
         let hasHeader = file.starts(with: Array("SQLite format 3\0".utf8)) && file.count >= 100
@@ -32,15 +34,20 @@ struct DatabasePages {
         guard file.count >= size else {
             throw CocoaError(.fileReadCorruptFile, "The file is shorter than a page of a database.", url: url)
         }
-        // More would leave too little room for a cell.
+        // A larger value would leave too few bytes for a cell.
         let reserved = isStated && file[20] <= 32 ? Int(file[20]) : 0
         usableSize = size - reserved
-        let log = (try? Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"), options: .alwaysMapped)) ?? Data()
+        let logFile = URL(fileURLWithPath: url.path + "-wal")
+        // A log that exists and cannot be read is an error: without it the file may be an old state.
+        let hasLog = FileManager.default.fileExists(atPath: logFile.path)
+        let log = try hasLog ? Data(contentsOf: logFile, options: .alwaysMapped) : Data()
         self.log = log
         let size = size
         let frames = WriteAheadLog(log, pageSize: size)
         logged = frames.positions
-        count = max(frames.pageCount ?? 0, (file.count + size - 1) / size)
+        let fileCount = (file.count + size - 1) / size
+        count = max(frames.pageCount ?? 0, fileCount)
+        numbers = Array(1...fileCount) + frames.positions.keys.filter { $0 > fileCount }.sorted()
         let first = logged[1].map { log[$0..<$0 + size] } ?? file[0..<size]
         let start = first.startIndex
         let isUsable = first.starts(with: Array("SQLite format 3\0".utf8))
