@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 
 /// The pages of a database file, with those of its write-ahead log, read without SQLite: for files that SQLite rejects.
@@ -21,7 +22,7 @@ struct DatabasePages {
 
     /// Reads the files of a database. Both are mapped into memory.
     ///
-    /// - Throws: `CocoaError` if the file cannot be read or is shorter than a page.
+    /// - Throws: `CocoaError` if the file or its log cannot be read, or if the file is shorter than a page.
     init(url: URL) throws {
         file = try Data(contentsOf: url, options: .alwaysMapped)
         let hasHeader = file.starts(with: Array("SQLite format 3\0".utf8)) && file.count >= 100
@@ -35,7 +36,10 @@ struct DatabasePages {
         // More would leave too little room for a cell.
         let reserved = isStated && file[20] <= 32 ? Int(file[20]) : 0
         usableSize = size - reserved
-        let log = (try? Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"), options: .alwaysMapped)) ?? Data()
+        let logPath = url.path + "-wal"
+        // An empty file cannot be mapped.
+        let hasLog = FileStatus(logPath).map { $0.isRegular && $0.byteCount > 0 } ?? false
+        let log = try hasLog ? Data(contentsOf: URL(fileURLWithPath: logPath), options: .alwaysMapped) : Data()
         self.log = log
         let size = size
         let frames = WriteAheadLog(log, pageSize: size)
