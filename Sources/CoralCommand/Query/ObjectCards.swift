@@ -93,7 +93,7 @@ struct ObjectCards {
     }
 
     private static func shown(_ cell: QueryCell, in zone: TimeZone?) -> String {
-        // The content of an archive says more than its size.
+        // The content of an archive is shown instead of its size.
         if case .value(.transformable(let value), _) = cell,
             let readable = value.readable ?? value.archive.flatMap({ ReadableValue(archive: $0) })
         {

@@ -7,7 +7,7 @@ import Coral
     import struct ManagedObjects.SalvageReport
 #endif
 
-/// `coral salvage`: rescues the objects of a damaged store.
+/// `coral salvage`: reads the objects of a damaged store into a new one.
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage", abstract: "Reads what can be read of a damaged store, into a new store.",
