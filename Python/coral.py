@@ -15,6 +15,7 @@ environment variable CORAL. Requires Python 3.8 and nothing else.
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 __all__ = ["CoralError", "entities", "export", "get", "info", "query"]
@@ -58,9 +59,15 @@ def export(store, entity=None, where=None, model=None):
             yield record
 
 
-def get(store, name, depth=0, model=None):
-    """The object with a URI or a name such as `Note/p3`, and those up to `depth` steps away, as a list of dictionaries."""
-    return json.loads(_output(["get", store, name, "--depth", str(depth), "--json"] + _option("--model", model)))
+def get(store, name, depth=0, limit=None, model=None):
+    """The object with a URI or a name such as `Note/p3`, and those up to `depth` steps away, as a list of dictionaries.
+
+    `limit` is the maximum number of objects; None for all. Raises CoralError.
+    """
+    arguments = ["get", store, name, "--depth", str(depth), "--json"]
+    # The command has a limit unless one is given.
+    arguments += _option("--limit", sys.maxsize if limit is None else limit)
+    return json.loads(_output(arguments + _option("--model", model)))
 
 
 def entities(store, model=None):

@@ -57,7 +57,10 @@ struct CoralCommand: ParsableCommand {
         } catch let error as CocoaError where error.code == .userCancelled {
             let status = Interruption.shared.status
             let word = status == .terminated ? "Terminated" : "Interrupted"
-            StandardError.write("coral: \(word). Nothing was written.\n")
+            // A document that is written to standard output is not written at once.
+            let rest =
+                StandardOutput.hasOutput ? "The output is incomplete; no file was changed." : "Nothing was written."
+            StandardError.write("coral: \(word). \(rest)\n")
             Self.exit(withError: status.exitCode)
         } catch let error as UnreportedChange {
             StandardError.write("\(TextStyle.red.text("coral:", on: .error)) \(error)\n")

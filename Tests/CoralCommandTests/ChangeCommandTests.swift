@@ -70,6 +70,26 @@ import Testing
         #expect(try store.contents() == before)
     }
 
+    @Test func `values that the plan shows alike are different`() throws {
+        let (first, second) = (String(repeating: "x", count: 80) + "a", String(repeating: "x", count: 80) + "b")
+        #expect(try set("rank == 0", "title=\(first)", "--yes", "--no-backup").status == 0)
+        let run = try set("rank == 0", "title=\(second)", "--yes", "--no-backup")
+        #expect(run.output.hasSuffix("Done: change 1 object of Note.\n"), "\(run.output)")
+        #expect(try value("title") == second)
+    }
+
+    @Test func `the plan has the values after all assignments`() throws {
+        // An item has one note: that of the first is removed when the second gets it.
+        let run = try CommandRun(
+            "set", store.path, "--entity", "Note", "--where", "TRUEPREDICATE", "items=Item/p1", "--yes", "--no-backup")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("~ Note/p1.items: Item/p1 -> null\n"), "\(run.output)")
+        #expect(run.output.contains("~ Note/p2.items: Item/p2 -> Item/p1\n"), "\(run.output)")
+        #expect(try value("items") == nil)
+        let twice = try set("rank == 0", "tags-=Tag/p1", "tags+=Tag/p1", "--yes")
+        #expect(twice.output == "Nothing to change: the objects have these values.\n", "\(twice.errors)")
+    }
+
     @Test(arguments: [
         (["rank=many"], "rank: \"many\" is not a value of the type double"),
         (["createdAt=soon"], "is not a date"), (["identifier=x"], "is not a value of the type uuid"),
@@ -77,7 +97,9 @@ import Testing
         (["author=Person/p9"], "The store has no object Person/p9."), (["author=Ada"], "\"Ada\" is not an object"),
         (["rank+=1"], "only members of a to-many relationship"),
         (["author.name=x"], "is not a property of Note itself"),
-        (["title=a", "title=b"], "title is assigned twice"),
+        (["title=a", "title=b"], "title is assigned twice"), (["author="], "author= names no object"),
+        (["tags="], "tags= names no object"), (["tags+=,"], "names no object"), (["tags-=null"], "names no object"),
+        (["title.x=a"], "Note.title is an attribute: no key can follow it."),
     ])
     func `a value that does not fit changes nothing`(_ assignments: [String], _ sentence: String) throws {
         let before = try store.contents()

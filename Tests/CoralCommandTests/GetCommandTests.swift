@@ -2,7 +2,7 @@ import Coral
 import Foundation
 import Testing
 
-/// `coral get`: one object and what it leads to.
+/// `coral get`: one object and the objects that it refers to.
 @Suite struct GetCommandTests {
     private let store: NotesStore
 
@@ -49,6 +49,8 @@ import Testing
         #expect(try depths("--depth", "3") == all)
         #expect(try depths("--depth", "9") == all)
         #expect(try get("Note/p1", "--depth", "9", "--limit", "2").output.contains("more object"))
+        let json = try get("Note/p1", "--depth", "9", "--limit", "2", "--json")
+        #expect(json.errors.contains("more objects not written"), "\(json.errors)")
     }
 
     @Test func `JSON has null values, and relationships as names`() throws {

@@ -131,6 +131,10 @@ import Testing
         #expect(order.output.contains(#""current" : "Notes 10""#))
         let wrong = try CommandRun("model", "migrations", model, "--order", "Notes 2,Notse")
         #expect(wrong.status == 1 && wrong.errors.contains("Notse"))
+        let file = notes.file("notes.txt")
+        try Data("text".utf8).write(to: URL(fileURLWithPath: file))
+        let mapping = try CommandRun("model", "migrations", model, "--mapping", file)
+        #expect(mapping.status == 1 && mapping.errors.contains("neither a mapping model"), "\(mapping.errors)")
     }
 
     @Test func `versions that cannot be migrated are a finding`() throws {

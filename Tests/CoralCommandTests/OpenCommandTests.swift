@@ -84,6 +84,71 @@ import Testing
         #expect(try CommandRun("get", copy, "Note/p1").output.contains("from the log"))
     }
 
+    /// A backup with this store under names that a hostile manifest may have: of the domain and of the path.
+    private func makeBackup(_ names: [(domain: String, path: String)]) throws -> URL {
+        let backup = folder.appendingPathComponent("Backup")
+        try FileManager.default.createDirectory(
+            at: backup.appendingPathComponent("ab"), withIntermediateDirectories: true)
+        let manifest = try DatabaseQueue(path: backup.appendingPathComponent("Manifest.db").path)
+        try manifest.write { database in
+            try database.execute(sql: "CREATE TABLE Files (fileID TEXT, domain TEXT, relativePath TEXT, flags INTEGER)")
+            for (index, name) in names.enumerated() {
+                let id = "ab0\(index)"
+                try database.execute(
+                    sql: "INSERT INTO Files VALUES (?, ?, ?, 1)", arguments: [id, name.domain, name.path])
+                // The last file is only in the manifest.
+                guard index + 1 < names.count else { continue }
+                try FileManager.default.copyItem(
+                    at: store.url, to: backup.appendingPathComponent("ab").appendingPathComponent(id))
+            }
+        }
+        try manifest.close()
+        return backup
+    }
+
+    @Test func `copies stay in the folder, whatever the manifest says`() throws {
+        let backup = try makeBackup([("../../Outside", "Notes.sqlite"), ("App", "../../../Other.sqlite"), ("App", "x")])
+        let copies = folder.appendingPathComponent("a/b/Copies")
+        let run = try CommandRun("open", backup.path, "--copy-to", copies.path)
+        #expect(run.status == 0, "\(run.errors)")
+        let found = try FileManager.default.subpathsOfDirectory(atPath: folder.appendingPathComponent("a").path)
+        let stores = found.filter { $0.hasSuffix(".sqlite") }.sorted()
+        #expect(stores == ["b/Copies/App/Other.sqlite", "b/Copies/Outside/Notes.sqlite"])
+    }
+
+    @Test func `all stores of a backup or none are copied`() throws {
+        let value = ".B_SUPPORT/_EXTERNAL_DATA/11111111-0000-4000-8000-000000000001"
+        let backup = try makeBackup([("App", "A.sqlite"), ("App", "B.sqlite"), ("App", value)])
+        let copies = folder.appendingPathComponent("Copies")
+        // The file of a large value is missing.
+        let run = try CommandRun("open", backup.path, "--copy-to", copies.path)
+        #expect(run.status == 1)
+        #expect(!FileManager.default.fileExists(atPath: copies.appendingPathComponent("App/A.sqlite").path))
+        let taken = copies.appendingPathComponent("App/B.sqlite")
+        try Data().write(to: taken)
+        let again = try CommandRun("open", backup.path, "--copy-to", copies.path)
+        #expect(again.errors.contains("There is a file at \(taken.path)."), "\(again.errors)")
+        #expect(!FileManager.default.fileExists(atPath: copies.appendingPathComponent("App/A.sqlite").path))
+    }
+
+    @Test func `options that have no effect are errors`() throws {
+        let uri = "x-coredata://00000000-0000-0000-0000-000000000000/Note/p1"
+        #expect(try CommandRun("open", uri, "--copy-to", folder.path).status == 64)
+        #expect(try CommandRun("open", folder.path, "--in", folder.path).status == 64)
+        #expect(try CommandRun("open", store.path, "--copy-to", folder.path).status == 1)
+        #expect(try CommandRun("open", store.path).output.contains("\n\(store.path) "))
+    }
+
+    @Test func `a damaged database is listed with its problem`() throws {
+        try copyStore(to: "Notes.sqlite")
+        let bytes = try Data(contentsOf: store.url)
+        try (bytes.prefix(100) + Data(repeating: 0xAA, count: bytes.count - 100)).write(
+            to: folder.appendingPathComponent("Damaged.sqlite"))
+        let stores = try found(in: folder)
+        #expect(stores.count == 2)
+        #expect(stores.compactMap { $0["problem"] as? String }.first?.contains("damaged") == true)
+    }
+
     @Test func `an encrypted backup is reported`() throws {
         try Data(repeating: 7, count: 100).write(to: folder.appendingPathComponent("Manifest.db"))
         let run = try CommandRun("open", folder.path)

@@ -49,6 +49,8 @@ import Testing
         (730_987_200.25, "-05:30", "2024-03-01T06:30:00.250-05:30"),
         (730_987_200.25, "UTC", "2024-03-01T12:00:00.250+00:00"),
         (733_539_600, "Europe/Berlin", "2024-03-31T03:00:00.000+02:00"),
+        // 1880: the offset of the zone was 53 minutes and 28 seconds.
+        (-3_818_448_000, "Europe/Berlin", "1880-01-01T00:53:00.000+00:53"),
     ])
     func `dates are written in a time zone`(_ seconds: Double, _ zone: String, _ text: String) throws {
         try setDate(seconds)

@@ -80,6 +80,17 @@ struct LossTests {
                 _ = try JSONDocumentReader(Data(json.utf8), schema: schema)
             }
         }
+        for (member, pointer) in [
+            (#""shape": "zigzag""#, "/$header/shape"),
+            (#""entityHashes": {"Note": "?"}"#, "/$header/entityHashes/Note"),
+            (#""version": 99"#, "/$header/version"), (#""format": "other""#, "/$header/format"),
+        ] {
+            let json = #"{"$header": {\#(member)}, "Remark": []}"#
+            let error = #expect(throws: DocumentError.self) {
+                _ = try JSONDocumentReader(Data(json.utf8), schema: schema)
+            }
+            #expect(error?.place?.pointer == pointer)
+        }
         let known = #"{"$header": {"format": "coral-graph", "version": 1, "later": 2}, "Remark": []}"#
         #expect(try JSONDocumentReader(Data(known.utf8), schema: schema).header?.version == 1)
     }

@@ -6,7 +6,7 @@ import GraphDocuments
 struct DeltaTargets {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
-    /// The UUIDs of the stores whose primary keys the delta contains; empty if it does not say so.
+    /// The UUIDs of the stores whose primary keys the delta contains; empty if its headers have none.
     private let storeUUIDs: [String]
     private let model: ImportModel
     private let lookup: IdentityLookup

@@ -77,8 +77,8 @@ public struct GraphImporter {
 
     // MARK: - Importing
 
-    /// Plans and applies. Returns the objects that the document was made of (`DocumentHeader.roots`), in their order; if it
-    /// does not say so, those of the records at its top.
+    /// Plans and applies. Returns the objects of the root records in the document's header (`DocumentHeader.roots`), in
+    /// their order; without these, those of the records at its top.
     ///
     /// Throws as `plan` and `ImportPlan.apply` do; then nothing in the context has changed.
     @discardableResult

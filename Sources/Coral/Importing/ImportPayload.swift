@@ -122,7 +122,7 @@ final class ImportPayload {
         }
     }
 
-    /// The nodes of the records that the document was made of, in their order; those at its top if it does not say so.
+    /// The nodes of the root records in the document's header, in their order; without these, those at its top.
     var roots: [ImportNode] {
         let named = header?.roots.compactMap { nodesByID[$0] } ?? []
         return named.isEmpty ? topNodes : named

@@ -56,8 +56,8 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// Whether the plan has no changes.
     public var isEmpty: Bool { inserts.isEmpty && updates.isEmpty && links.isEmpty && deletions.isEmpty }
 
-    /// Makes the changes in the context: all of them, unsaved, or on any error none. Returns the objects that the
-    /// document was made of, in their order; if it does not say so, those of the records at its top.
+    /// Makes the changes in the context: all of them, unsaved, or on any error none. Returns the objects of the root
+    /// records in the document's header (`DocumentHeader.roots`), in their order; without these, those at its top.
     ///
     /// Throws the first `ImportError`, which contains the others, if the plan has errors; else errors of saving to a
     /// parent context. A plan can be applied once.

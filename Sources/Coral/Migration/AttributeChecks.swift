@@ -51,7 +51,7 @@ enum AttributeChecks {
         return [
             RowRehearsalCheck(
                 .unconvertibleValue, entity.name, attribute.name, isBreaking: true,
-                "The repair does not say what becomes of the value."
+                "The value cannot be converted, and the repair has no other value for it."
             ) { object in
                 if case .refused = repair.outcome(for: object) { [object.objectID] } else { [] }
             },

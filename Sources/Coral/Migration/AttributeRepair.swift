@@ -52,7 +52,7 @@ final class AttributeRepair: NSObject {
         case kept(GraphValue)
         /// Another value, or none.
         case changed(GraphValue)
-        /// The value cannot be converted, and the repairs do not say what becomes of it.
+        /// The value cannot be converted, and the repairs have no other value for it.
         case refused
     }
 

@@ -19,6 +19,8 @@ public struct MigrationFinding: Sendable, Hashable {
         public static let tooManyDestinations = Code(rawValue: "tooManyDestinations")
         /// A required relationship with too few destinations.
         public static let missingDestination = Code(rawValue: "missingDestination")
+        /// Objects that a repair merges into others with equal values.
+        public static let mergedObject = Code(rawValue: "mergedObject")
         /// Objects of an entity that is removed.
         public static let removedObject = Code(rawValue: "removedObject")
         /// Values of an attribute, or references of a relationship, that is removed.

@@ -55,9 +55,9 @@ public struct MigrationRehearsal: Sendable {
         let execution = StepExecution(migration: migration, folder: folder, progress: progress)
         progress?.begin(result.steps.count * 1000)
         for (index, step) in result.steps.enumerated() {
-            try execution.deduplicate(current, before: step)
+            let merged = try execution.deduplicate(current, before: step, limit: exampleLimit)
             let findings = try findings(of: step, inStoreAt: current, progress)
-            result.findings += findings
+            result.findings += findings + merged
             result.failure = failure(of: step, findings)
             if result.failure != nil { return result }
             let start = Date()

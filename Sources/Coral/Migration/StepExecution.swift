@@ -107,9 +107,14 @@ struct StepExecution {
 
     /// Merges the duplicates of the repairs whose properties both versions of a step have. A repair that has been made is
     /// made again before the next step without finding any.
-    func deduplicate(_ url: URL, before step: MigrationStep) throws {
+    ///
+    /// - Parameter limit: The number of URIs that a finding contains.
+    /// - Returns: The objects that were merged into others.
+    @discardableResult
+    func deduplicate(_ url: URL, before step: MigrationStep, limit: Int = 0) throws -> [MigrationFinding] {
         let correspondence = ModelCorrespondence(from: step.source.model, to: step.destination.model)
-        var keys: [String: [String]] = [:]
+        // An entity has one key in each round.
+        var rounds: [[String: [String]]] = []
         for repair in migration.repairs {
             guard case .deduplicate(let names) = repair.rule,
                 let after = step.destination.model.entitiesByName[repair.entity],
@@ -117,9 +122,12 @@ struct StepExecution {
             else { continue }
             let found = correspondence.properties(from: before, to: after)
             let sources = names.compactMap { found[$0] }
-            if sources.count == names.count { keys[entity] = sources }
+            guard sources.count == names.count else { continue }
+            let round = rounds.firstIndex { $0[entity] == nil } ?? rounds.count
+            if round == rounds.count { rounds.append([:]) }
+            rounds[round][entity] = sources
         }
-        guard !keys.isEmpty else { return }
+        guard !rounds.isEmpty else { return [] }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: step.source.model.keepingStoredArchives())
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
@@ -127,16 +135,28 @@ struct StepExecution {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
+        var merged = RehearsalRows(limit: limit)
         try context.performAndWait {
-            var identity = ImportIdentity(keys: keys, usesUniquenessConstraints: false)
-            identity.usesDeclaredKeys = false
-            var deduplicator = Deduplicator(context, identity: identity)
-            deduplicator.entities = keys.keys.sorted()
-            try deduplicator.plan().apply()
-            if context.hasChanges { try context.save() }
-            context.reset()
+            for keys in rounds {
+                var identity = ImportIdentity(keys: keys, usesUniquenessConstraints: false)
+                identity.usesDeclaredKeys = false
+                var deduplicator = Deduplicator(context, identity: identity)
+                deduplicator.entities = keys.keys.sorted()
+                let plan = try deduplicator.plan()
+                for group in plan.groups {
+                    let check = RowRehearsalCheck(
+                        .mergedObject, group.entity, keys[group.entity]?.joined(separator: ","), isBreaking: false,
+                        "Objects with equal values are merged into the first of them."
+                    ) { _ in [] }
+                    merged.add(check, group.duplicates.map(\.objectID))
+                }
+                try plan.apply()
+                if context.hasChanges { try context.save() }
+                context.reset()
+            }
         }
         try coordinator.remove(store)
+        return merged.findings(step: "\(step.source.name) -> \(step.destination.name)")
     }
 }
 

@@ -3,7 +3,7 @@ import Coral
 /// Assignments that were checked against an entity, with their values.
 struct AssignmentPlan {
     private enum Step {
-        case attribute(key: String, value: Any?)
+        case attribute(key: String, GraphSchema.Attribute, value: Any?)
         case toOne(key: String, NSManagedObject?)
         case toMany(NSRelationshipDescription, Assignment.Operation, [NSManagedObject])
     }
@@ -44,6 +44,7 @@ struct AssignmentPlan {
         }
         var schema = GraphSchema.Attribute(attribute)
         if path.count == 2 {
+            try KeyPathCheck(entity).check(path, in: assignment.text)
             guard let element = schema.elements.first(where: { $0.name == path[1] }) else {
                 throw CommandError(
                     "\(path[0]) has no element \"\(path[1])\".\(CommandError.hint(for: path[1], in: schema.elements.map(\.name)))"
@@ -51,7 +52,7 @@ struct AssignmentPlan {
             }
             schema = element
         }
-        return .attribute(key: assignment.key, value: try AssignedValue(assignment, schema, zone).object())
+        return .attribute(key: assignment.key, schema, value: try AssignedValue(assignment, schema, zone).object())
     }
 
     private static func step(
@@ -60,6 +61,11 @@ struct AssignmentPlan {
         let names =
             assignment.value == "null"
             ? [] : assignment.value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        // An empty value is a mistake, such as an unset variable of a shell.
+        guard !names.isEmpty || assignment.value == "null" && assignment.operation == .replace else {
+            throw CommandError(
+                "\(assignment.text) names no object. To remove all references write \(relationship.name)=null.")
+        }
         let objects = try names.map { name in
             guard let argument = ObjectArgument(argument: name) else {
                 throw CommandError(
@@ -85,22 +91,15 @@ struct AssignmentPlan {
     func apply(to object: NSManagedObject) {
         for step in steps {
             switch step {
-            case .attribute(let key, let value):
-                let old = object.value(forKeyPath: key)
-                if !Self.isEqual(old, value) { object.setValue(value, forKeyPath: key) }
+            case .attribute(let key, let schema, let value):
+                // Strings that are equal for Unicode may have different characters.
+                let old = GraphValue(object.value(forKeyPath: key), declaredAs: schema)
+                if old != GraphValue(value, declaredAs: schema) { object.setValue(value, forKeyPath: key) }
             case .toOne(let key, let target):
                 if object.value(forKey: key) as? NSManagedObject !== target { object.setValue(target, forKey: key) }
             case .toMany(let relationship, let operation, let targets):
                 apply(operation, targets, to: relationship, of: object)
             }
-        }
-    }
-
-    private static func isEqual(_ old: Any?, _ new: Any?) -> Bool {
-        switch (old as? NSObject, new as? NSObject) {
-        case (nil, nil): return old == nil && new == nil
-        case (let old?, let new?): return old.isEqual(new)
-        default: return (old as? AnyHashable) == (new as? AnyHashable)
         }
     }
 

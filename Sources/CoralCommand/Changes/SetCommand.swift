@@ -53,28 +53,34 @@ struct SetCommand: ParsableCommand {
         let plan = try AssignmentPlan(assignments, of: description, in: open, zone: zone.zone)
         let objects = try condition.objects(of: entity, in: open, zone: zone.zone)
         guard !objects.isEmpty else { throw CommandError("No object of \(entity) matches --where.") }
+        var known: Set<String> = []
         let keys = assignments.map { $0.key.split(separator: ".").first.map(String.init) ?? $0.key }
+            .filter { known.insert($0).inserted }
+        // Compared after all assignments: an inverse changes other objects, which may be among these.
+        let before = objects.map { cells(of: $0, keys) }
+        for object in objects { plan.apply(to: object) }
+        open.context.processPendingChanges()
         var lines: [String] = []
         var count = 0
-        for object in objects {
-            let before = cells(of: object, keys)
-            plan.apply(to: object)
-            let after = cells(of: object, keys)
-            let changes = zip(keys, zip(before, after)).filter { $1.0 != $1.1 }
+        for (object, before) in zip(objects, before) {
+            let changes = zip(keys, zip(before, cells(of: object, keys))).filter { $1.0 != $1.1 }
             if !changes.isEmpty { count += 1 }
             let name = StoredName(object.objectID).text
-            lines += changes.map { "\(name).\($0): \($1.0) -> \($1.1)" }
+            lines += changes.map { "\(name).\($0): \(text(of: $1.0)) -> \(text(of: $1.1))" }
         }
         return StoreChange.Plan(
             lines: lines, summary: count == 0 ? "" : "change \(Quantity.count(count, "object")) of \(entity)")
     }
 
-    private func cells(of object: NSManagedObject, _ keys: [String]) -> [String] {
-        keys.map { key in
-            let cell = QueryColumn(key, of: object.entity).cell(of: object)
-            if case .null = cell { return "null" }
-            return QueryAnswer.cut(cell.text(in: zone.zone))
-        }
+    private func cells(of object: NSManagedObject, _ keys: [String]) -> [QueryCell] {
+        keys.map { QueryColumn($0, of: object.entity).cell(of: object) }
+    }
+
+    /// The text of a cell in the plan. Different values may have equal texts, as bytes are shown by their number.
+    private func text(of cell: QueryCell) -> String {
+        if cell == .null || cell == .list([]) { return "null" }
+        let text = QueryAnswer.cut(cell.text(in: zone.zone))
+        return text.isEmpty ? "\"\"" : text
     }
 
     private func show(_ plan: StoreChange.Plan, isSaved: Bool) throws {
@@ -93,6 +99,6 @@ struct SetCommand: ParsableCommand {
 /// The output of `coral set --json`.
 private struct SetReport: Encodable {
     var isSaved: Bool
-    /// A line for each changed property.
+    /// A line for each changed property; long values are truncated.
     var changes: [String]
 }

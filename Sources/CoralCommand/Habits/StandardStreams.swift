@@ -37,7 +37,23 @@ enum StandardOutput {
     /// Standard output as a byte sink for documents. If it is a terminal, control characters are escaped.
     static var sink: any ByteSink { Terminal.isConnected(.output) ? TerminalSink(stream) : stream }
 
-    private static var stream: any ByteSink { FileDescriptorSink(descriptor: 1, name: "standard output") }
+    /// Whether anything has been written. Unsafe, because a command writes from one thread at a time, and this is read
+    /// when it has ended.
+    nonisolated(unsafe) fileprivate(set) static var hasOutput = false
+
+    private static var stream: any ByteSink { StandardOutputSink() }
+}
+
+/// The sink of all output, which records that there is some.
+private final class StandardOutputSink: ByteSink {
+    private let sink = FileDescriptorSink(descriptor: 1, name: "standard output")
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if !bytes.isEmpty { StandardOutput.hasOutput = true }
+        try sink.write(bytes)
+    }
+
+    func finish() throws { try sink.finish() }
 }
 
 /// A change was made, but its report could not be written.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 import ModelFiles
 
@@ -49,12 +50,17 @@ struct ModelMigrationsCommand: ParsableCommand {
     private func mappings() throws -> [VersionMigrations.Mapping] {
         let model = URL(fileURLWithPath: path)
         guard !mapping.isEmpty else {
-            return try MappingFiles.read(in: model) + MappingFiles.read(in: model.deletingLastPathComponent())
+            // A compiled version or a store is a file.
+            let places = [model, model.deletingLastPathComponent()].filter { FileStatus($0.path)?.isFolder == true }
+            return try places.flatMap(MappingFiles.read(in:))
         }
         return try mapping.flatMap { path in
             let url = URL(fileURLWithPath: path)
-            guard FileManager.default.fileExists(atPath: url.path) else {
+            guard let status = FileStatus(url.path) else {
                 throw CommandError("There is no mapping model or folder at \(path).")
+            }
+            guard MappingFiles.isMapping(url) || status.isFolder else {
+                throw CommandError("\(path) is neither a mapping model (.cdm, .xcmappingmodel) nor a folder.")
             }
             return try MappingFiles.isMapping(url) ? [MappingFiles.read(at: url)] : MappingFiles.read(in: url)
         }

@@ -1,10 +1,10 @@
 import ArgumentParser
 import Coral
 
-/// `coral get`: an object and what it leads to.
+/// `coral get`: an object, and the objects that it refers to.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Shows an object with all its values, and the objects that it leads to.",
+        commandName: "get", abstract: "Shows an object with all its values, and the objects that it refers to.",
         discussion: """
             The object is given by its URI, as objectID.uriRepresentation() returns it, or by its entity and primary \
             key: Note/p3. With --depth the objects that are that many steps away along relationships are shown too; 1 \
@@ -26,7 +26,7 @@ struct GetCommand: ParsableCommand {
     var depth = 0
 
     @Option(name: .long, help: "Show no more objects than this.")
-    var limit: Int?
+    var limit = 100
 
     @OptionGroup var zone: TimeZoneOption
 
@@ -41,7 +41,7 @@ struct GetCommand: ParsableCommand {
 
     func validate() throws {
         if depth < 0 { throw ValidationError("--depth must not be negative: \(depth).") }
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 
     func run() throws {
@@ -51,8 +51,13 @@ struct GetCommand: ParsableCommand {
     private func show(_ argument: ObjectArgument, in open: OpenStore) throws {
         try open.context.performAndWait {
             let object = try argument.object(in: open)
-            let cards = ObjectCards(object, depth: depth, limit: limit ?? 100, zone: zone.zone)
-            try json ? StandardOutput.write(cards.json()) : Pager.write(cards.text)
+            let cards = ObjectCards(object, depth: depth, limit: limit, zone: zone.zone)
+            guard json else { return try Pager.write(cards.text) }
+            try StandardOutput.write(cards.json())
+            if cards.omittedCount > 0 {
+                StandardError.warn(
+                    "At least \(Quantity.count(cards.omittedCount, "more object")) not written; --limit writes more.")
+            }
         }
     }
 }

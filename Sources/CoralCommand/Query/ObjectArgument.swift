@@ -27,7 +27,7 @@ struct ObjectArgument: ExpressibleByArgument {
 
     /// The object in an open store. Must be called on the queue of the store's context.
     ///
-    /// Throws `CommandError` if the URI is one of another store, or if there is no such object.
+    /// Throws `CommandError` if the URI is one of another store, or if there is no such object; errors of reading.
     func object(in open: OpenStore) throws -> NSManagedObject {
         let own = open.store.identifier ?? ""
         if let storeUUID, storeUUID.caseInsensitiveCompare(own) != .orderedSame {
@@ -36,9 +36,12 @@ struct ObjectArgument: ExpressibleByArgument {
         // The name of the entity may be that of a superentity.
         _ = try open.entity(named: entity)
         let uri = URL(string: "x-coredata://\(own)/\(entity)/\(key)")
-        guard let id = uri.flatMap(open.coordinator.managedObjectID(forURIRepresentation:)),
-            let object = try? open.context.existingObject(with: id)
-        else { throw CommandError("The store has no object \(entity)/\(key).") }
-        return object
+        let absent = CommandError("The store has no object \(entity)/\(key).")
+        guard let id = uri.flatMap(open.coordinator.managedObjectID(forURIRepresentation:)) else { throw absent }
+        do {
+            return try open.context.existingObject(with: id)
+        } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
+            throw absent
+        }
     }
 }

@@ -1,6 +1,6 @@
 import Coral
 
-/// An object with all its values, and the objects that it leads to, as text or JSON.
+/// An object with all its values, and the objects that it refers to, as text or JSON.
 struct ObjectCards {
     /// An object and its distance from the first one.
     private struct Card {
@@ -9,8 +9,9 @@ struct ObjectCards {
     }
 
     private let cards: [Card]
-    /// The number of objects within the depth that are not included.
-    private let omittedCount: Int
+    /// The number of objects that an included object refers to, within the depth, and that are not included. These
+    /// may refer to more.
+    let omittedCount: Int
     private let zone: TimeZone?
     /// The number of members of a to-many relationship that the text names.
     private static let memberLimit = 10
@@ -71,7 +72,8 @@ struct ObjectCards {
     var text: String {
         let cards = cards.map { text(of: $0.object) }.joined(separator: "\n")
         return omittedCount == 0
-            ? cards : cards + "\n\(Quantity.count(omittedCount, "more object")) not shown; --limit shows more.\n"
+            ? cards
+            : cards + "\nAt least \(Quantity.count(omittedCount, "more object")) not shown; --limit shows more.\n"
     }
 
     private func text(of object: NSManagedObject) -> String {
@@ -91,7 +93,7 @@ struct ObjectCards {
     }
 
     private static func shown(_ cell: QueryCell, in zone: TimeZone?) -> String {
-        // The content of an archive says more than its size.
+        // The content of an archive is shown instead of its size.
         if case .value(.transformable(let value), _) = cell,
             let readable = value.readable ?? value.archive.flatMap({ ReadableValue(archive: $0) })
         {

@@ -1,7 +1,7 @@
 import Coral
 
 /// The value of a column for one object.
-enum QueryCell {
+enum QueryCell: Equatable {
     case null
     /// A value and its declared attribute.
     case value(GraphValue, GraphSchema.Attribute?)
@@ -45,6 +45,8 @@ extension QueryCell {
         case .null: ""
         case .value(.date(let seconds), _): DateCell.text(of: seconds, in: zone)
         case .value(.transformable(let value), _): value.archive?.base64EncodedString() ?? ""
+        case .value(.composite(let elements), _):
+            "{\(elements.map { "\($0.name): \(Self.value($0.value, nil).exactText(in: zone))" }.joined(separator: ", "))}"
         case .value(let value, _): TextValue.text(of: value) ?? ValueText.text(value)
         case .object(let name): name
         case .list(let cells): cells.map { $0.exactText(in: zone) }.joined(separator: "; ")

@@ -13,8 +13,8 @@ struct CheckCommand: ParsableCommand {
             problems were found.
 
             With --repair a copy of the store is made and repaired as far as possible: tables and columns that the \
-            model requires are added, with default values, dangling references are cleared, inverses are set, key counters are raised, and optional values whose files are missing are \
-            cleared. The store itself is not changed. Problems that need a decision are not repaired.
+            model requires are added, with default values, dangling references are cleared, inverses are set, key \
+            counters are raised, and optional values whose files are missing are cleared. The store itself is not changed. Problems that need a decision are not repaired.
 
             EXAMPLES:
               coral check Notes.sqlite

@@ -6,6 +6,8 @@ import GRDB
 struct DeviceBackup {
     private let folder: URL
     private let files: [File]
+    private let filesByID: [String: File]
+    private let filesByDomain: [String: [File]]
 
     private struct File {
         let id: String
@@ -27,6 +29,8 @@ struct DeviceBackup {
         } catch let error as DatabaseError {
             throw CommandError("\(manifest) is not the manifest of a backup: \(error.message ?? "it cannot be read").")
         }
+        filesByID = Dictionary(files.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        filesByDomain = Dictionary(grouping: files, by: \.domain)
     }
 
     /// Reads the list from a private copy, because SQLite would create files beside the manifest.
@@ -42,9 +46,10 @@ struct DeviceBackup {
                     sql: "SELECT fileID, domain, relativePath FROM Files WHERE flags = 1 ORDER BY domain, relativePath")
                 var files: [File] = []
                 while let row = try rows.next() {
-                    // Any column may have any type.
+                    // Any column may have any type and content.
                     guard let id = String.fromDatabaseValue(row[0]), let domain = String.fromDatabaseValue(row[1]),
-                        let path = String.fromDatabaseValue(row[2]), id.wholeMatch(of: /[0-9a-f]{2,}/) != nil
+                        let path = String.fromDatabaseValue(row[2]), id.wholeMatch(of: /[0-9a-f]{2,}/) != nil,
+                        !domain.utf8.contains(0), !path.utf8.contains(0)
                     else { continue }
                     files.append(File(id: id, domain: domain, path: path))
                 }
@@ -68,40 +73,78 @@ struct DeviceBackup {
         }
     }
 
-    /// Copies a store of the backup, with its log and its large values, to a file under the name that it had.
+    /// The location of a store's copy. The domain keeps stores of the same name apart. Neither it nor the path may lead
+    /// out of the folder.
+    private static func place(of file: File, in destination: URL) -> URL {
+        "\(file.domain)/\(file.path)".split(separator: "/").map(String.init).filter { $0 != ".." && $0 != "." }
+            .reduce(destination) { $0.appendingPathComponent($1) }
+    }
+
+    /// The store whose file has this path in the backup.
+    private func store(at path: String) -> File? { filesByID[(path as NSString).lastPathComponent] }
+
+    /// Throws `CommandError` if there is a file where the copy of a store would be.
+    func requireFree(_ path: String, in destination: URL) throws {
+        guard let file = store(at: path) else { return }
+        let copy = Self.place(of: file, in: destination)
+        guard FileStatus(copy.path, followingLinks: false) == nil else {
+            throw CommandError("There is a file at \(copy.path).")
+        }
+    }
+
+    /// Copies a store of the backup, with its log and its large values, to a file under the name that it had. The file
+    /// itself is written last, and atomically: an incomplete copy is not a store.
     ///
     /// - Parameter path: The path of the store's file in the backup.
-    /// - Returns: The location of the copy.
-    func copyStore(at path: String, to destination: URL) throws -> URL? {
-        guard let file = files.first(where: { location(of: $0) == path }) else { return nil }
-        // The domain keeps stores of the same name apart. A path must not lead out of the folder.
-        let names = ([file.domain] + file.path.split(separator: "/").map(String.init)).filter {
-            $0 != ".." && $0 != "."
-        }
-        let copy = names.reduce(destination) { $0.appendingPathComponent($1) }
-        guard FileStatus(copy.path) == nil else { throw CommandError("There is a file at \(copy.path).") }
+    /// - Returns: The paths of the copied files, that of the store last; none if the backup has no such store.
+    func copyStore(at path: String, to destination: URL) throws -> [String] {
+        guard let file = store(at: path) else { return [] }
+        try requireFree(path, in: destination)
+        let copy = Self.place(of: file, in: destination)
         try FileManager.default.createDirectory(at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try self.copy(file, to: copy)
         let folder = (file.path as NSString).deletingLastPathComponent
         let name = ((file.path as NSString).lastPathComponent as NSString).deletingPathExtension
         let prefix = (folder.isEmpty ? "" : folder + "/") + ".\(name)_SUPPORT/_EXTERNAL_DATA/"
-        let values = files.filter { $0.domain == file.domain && $0.path.hasPrefix(prefix) }
-        for value in values {
-            let place = copy.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
-            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-            try FileManager.default.copyItem(
-                atPath: location(of: value),
-                toPath: place.appendingPathComponent((value.path as NSString).lastPathComponent).path)
+        let place = copy.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
+        let values = (filesByDomain[file.domain] ?? []).filter { $0.path.hasPrefix(prefix) }
+        var made: [String] = []
+        do {
+            for value in values {
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+                let target = place.appendingPathComponent((value.path as NSString).lastPathComponent).path
+                try FileManager.default.copyItem(atPath: location(of: value), toPath: target)
+                made.append(target)
+            }
+            return made + (try self.copy(file, to: copy))
+        } catch {
+            Self.remove(made)
+            throw error
         }
-        return copy
     }
 
-    private func copy(_ file: File, to copy: URL) throws {
-        try FileManager.default.copyItem(atPath: location(of: file), toPath: copy.path)
-        guard let log = files.first(where: { $0.domain == file.domain && $0.path == file.path + "-wal" }) else {
-            return
+    /// Removes copies after an error, which is reported; one that cannot be removed is left.
+    static func remove(_ paths: [String]) {
+        for path in paths { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// Copies a store's log, then its file. Returns the paths of the copies.
+    @discardableResult
+    private func copy(_ file: File, to copy: URL) throws -> [String] {
+        let log = filesByDomain[file.domain]?.first { $0.path == file.path + "-wal" }
+        if let log { try FileManager.default.copyItem(atPath: location(of: log), toPath: copy.path + "-wal") }
+        do {
+            let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: location(of: file)))
+            defer { try? source.close() }
+            let target = try AtomicFile(path: copy.path)
+            while let piece = try source.read(upToCount: 1 << 20), !piece.isEmpty {
+                try piece.withUnsafeBytes { try target.write($0) }
+            }
+            try target.finish()
+        } catch {
+            if log != nil { Self.remove([copy.path + "-wal"]) }
+            throw error
         }
-        try FileManager.default.copyItem(atPath: location(of: log), toPath: copy.path + "-wal")
+        return (log == nil ? [] : [copy.path + "-wal"]) + [copy.path]
     }
 
     /// Files are in folders named after the first two digits.

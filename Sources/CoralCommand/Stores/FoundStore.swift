@@ -35,22 +35,22 @@ struct FoundStore: Encodable {
                 entityCount = inspection.cachedModel?.entities.count
             #endif
         } catch {
-            // Most databases of an app are not stores.
+            // Most databases of an app are not stores. Of a damaged one it cannot be known whether it is one.
             let text = ErrorText.text(of: error)
-            guard !text.contains("it is not a store of Core Data"), !text.contains("not an SQLite database") else {
-                return nil
-            }
+            guard !text.contains("it is not a store of Core Data") else { return nil }
             problem = text
         }
     }
 
-    /// A table of stores, with paths relative to the folder in which they were found.
+    /// A table of stores, with paths relative to the folder in which they were found; absolute if that is empty.
     static func table(_ stores: [FoundStore], in folder: String) -> String {
         var table = TextTable([
             ("Store", .leading), ("Size", .trailing), ("Entities", .trailing), ("UUID", .leading), ("Origin", .leading),
         ])
         for store in stores {
-            let path = store.path.hasPrefix(folder + "/") ? String(store.path.dropFirst(folder.count + 1)) : store.path
+            let path =
+                !folder.isEmpty && store.path.hasPrefix(folder + "/")
+                ? String(store.path.dropFirst(folder.count + 1)) : store.path
             let count = store.entityCount.map(String.init) ?? (store.problem == nil ? "no model" : "?")
             table.add([
                 path, Quantity.bytes(store.byteCount), count, store.uuid ?? "", store.origin ?? store.problem ?? "",

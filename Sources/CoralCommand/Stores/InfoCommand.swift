@@ -142,7 +142,7 @@ private struct StoreReport: Encodable {
     }
 
     private func relationshipList(_ entities: [ModelDescription.Entity]) -> String {
-        var table = TextTable([("Relationship", .leading), ("Leads", .leading)])
+        var table = TextTable([("Relationship", .leading), ("Destination", .leading)])
         var isEmpty = true
         for entity in entities {
             for relationship in entity.relationships {

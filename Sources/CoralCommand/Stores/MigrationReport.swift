@@ -92,8 +92,10 @@ struct MigrationReport: Encodable {
         guard !steps.isEmpty else { return conclusion }
         var text = steps.map(\.text).joined() + findings.map(\.text).joined()
         if failure == nil {
-            text += findings.isEmpty ? "The migration loses nothing" : "The migration works"
+            let isExamined = !steps.contains { $0.kind == "mapping" }
+            text += findings.isEmpty && isExamined ? "The migration loses nothing" : "The migration works"
             text += "; on a copy it took \(seconds < 0.1 ? "less than 0.1" : "\((seconds * 10).rounded() / 10)") s.\n"
+            if !isExamined { text += "What a mapping model removes or changes was not examined.\n" }
         }
         return text
     }

@@ -40,13 +40,24 @@ struct OpenCommand: ParsableCommand {
 
     @OptionGroup var quiet: QuietOption
 
+    private var isURI: Bool { place.lowercased().hasPrefix("x-coredata:") }
+
+    func validate() throws {
+        if folder != nil, !isURI { throw ValidationError("--in requires the URI of an object.") }
+        if copyTo != nil, isURI { throw ValidationError("--copy-to requires a backup of a device, not a URI.") }
+    }
+
     func run() throws {
-        guard !place.lowercased().hasPrefix("x-coredata:") else { return try showObject() }
-        if folder != nil { throw CommandError("--in requires the URI of an object.") }
+        guard !isURI else { return try showObject() }
         let url = URL(fileURLWithPath: place)
         guard let status = FileStatus(url.path) else { throw CommandError("There is nothing at \(place).") }
         guard status.isFolder else {
             try OpenStore.requireFile(url)
+            if copyTo != nil { throw CommandError("--copy-to requires a backup of a device: \(place) is a file.") }
+            guard StoreFinder.isDatabase(url.withoutLinks.path) else {
+                throw CommandError(
+                    "\(place) does not begin as an SQLite database does: it is not a store, or is damaged.")
+            }
             guard let store = FoundStore(inspecting: url, origin: nil) else {
                 throw CommandError("\(place) is not a store of Core Data.")
             }
@@ -71,10 +82,25 @@ struct OpenCommand: ParsableCommand {
         guard let backup = try DeviceBackup(folder) else {
             throw CommandError("--copy-to requires a backup of a device: \(place) has no Manifest.db.")
         }
-        for store in stores {
-            guard let copy = try backup.copyStore(at: store.path, to: URL(fileURLWithPath: copyTo)) else { continue }
-            StandardError.report("Copied: \(copy.path)")
+        let destination = URL(fileURLWithPath: copyTo)
+        for store in stores { try backup.requireFree(store.path, in: destination) }
+        let copies = try Work.run("Copying", noun: "store") { progress in
+            progress.totalUnitCount = Int64(stores.count)
+            var made: [[String]] = []
+            do {
+                for store in stores {
+                    if progress.isCancelled { throw CocoaError(.userCancelled) }
+                    made.append(try backup.copyStore(at: store.path, to: destination))
+                    progress.completedUnitCount += 1
+                }
+            } catch {
+                // All stores or none are copied.
+                DeviceBackup.remove(made.flatMap { $0 })
+                throw error
+            }
+            return made.compactMap(\.last)
         }
+        for copy in copies { StandardError.report("Copied: \(copy)") }
     }
 
     /// Shows the object of a URI, in the first store with its UUID.

@@ -7,13 +7,13 @@ import Coral
     import struct ManagedObjects.SalvageReport
 #endif
 
-/// `coral salvage`: rescues the objects of a damaged store.
+/// `coral salvage`: reads the objects of a damaged store into a new one.
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage", abstract: "Reads what can be read of a damaged store, into a new store.",
         discussion: """
             The pages of the file and of its write-ahead log are read one by one, without SQLite: rows on undamaged \
-            pages are found even if the pages that lead to them, the schema, or the header of the file are damaged. \
+            pages are found even if the interior pages of their table, the schema, or the header of the file are damaged. \
             The new store has the objects with their primary keys, and the UUID of the old one. References to objects \
             that are lost are removed. The history is not salvaged. The store itself is only read.
 
@@ -174,7 +174,7 @@ struct SalvageCommand: ParsableCommand {
                 lines.append("\(Quantity.count(damagedRowCount, "row")) on readable pages damaged.")
             }
             if adoptedPageCount > 0 {
-                lines.append("\(Quantity.count(adoptedPageCount, "page")) found without the pages that lead to them.")
+                lines.append("\(Quantity.count(adoptedPageCount, "page")) found whose interior pages are damaged.")
             }
             if !ambiguousPages.isEmpty {
                 let pages = ambiguousPages.map(String.init).joined(separator: ", ")

@@ -6,22 +6,37 @@ struct StoreFinder {
     let folder: URL
 
     /// The stores, in the order of their paths. Cost: the first bytes of each file are read, and the metadata of each
-    /// database.
+    /// database. Warns of files and folders that cannot be read.
     ///
-    /// Throws `CommandError` if the folder is a backup that cannot be read, and `CocoaError.userCancelled`.
+    /// Throws `CommandError` if the folder cannot be read, or is a backup that cannot be read, and
+    /// `CocoaError.userCancelled`.
     func stores(progress: Progress) throws -> [FoundStore] {
         if let backup = try DeviceBackup(folder) { return try backup.stores(progress: progress) }
+        guard access(folder.path, R_OK | X_OK) == 0 else {
+            throw CommandError("The folder \(folder.path) cannot be read.")
+        }
         var paths: [String] = []
+        var unreadable: [String] = []
         for case let path as String in FileManager.default.enumerator(atPath: folder.path) ?? .init() {
             if progress.isCancelled { throw CocoaError(.userCancelled) }
             let file = folder.appendingPathComponent(path).path
+            if Self.isUnreadable(file) { unreadable.append(file) }
             if Self.isDatabase(file) { paths.append(file) }
         }
+        StandardError.warn(unreadable.prefix(10).map { "\($0) cannot be read." }, of: unreadable.count)
         return try paths.sorted().compactMap { path in
             if progress.isCancelled { throw CocoaError(.userCancelled) }
             progress.completedUnitCount += 1
             return FoundStore(inspecting: URL(fileURLWithPath: path), origin: Self.origin(of: path))
         }
+    }
+
+    /// Whether a file or folder, but not a link or a device, cannot be read.
+    private static func isUnreadable(_ path: String) -> Bool {
+        guard let status = FileStatus(path, followingLinks: false), status.isRegular || status.isFolder else {
+            return false
+        }
+        return access(path, status.isFolder ? R_OK | X_OK : R_OK) != 0
     }
 
     /// Whether a file begins as an SQLite database does.

@@ -72,8 +72,8 @@
         private func query(of entity: NSEntityDescription, _ place: StoreTables.Entity) -> String {
             var names = NameChoice(taken: [])
             var columns = ["t.Z_PK AS \(SQLText.name(names.choose("key")))"]
-            if place.numbers?.count ?? 1 > 1 || place.numbers != nil {
-                let cases = (place.numbers ?? []).map { number in
+            if let numbers = place.numbers {
+                let cases = numbers.map { number in
                     "WHEN \(number) THEN \(SQLText.literal(entityNames[number] ?? ""))"
                 }
                 columns.append(

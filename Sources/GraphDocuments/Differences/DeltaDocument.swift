@@ -151,22 +151,24 @@ public enum DeltaDocument {
         _ tree: ReadableValue, at place: DocumentPlace
     ) throws -> (old: DocumentHeader?, new: DocumentHeader?, knowledge: GraphDelta.Knowledge) {
         guard case .value(.string(formatName))? = tree.member("format") else {
-            throw DocumentError(.unsupported, "The document is not a delta.", at: place)
+            throw DocumentError(.unsupported, "The document is not a delta.", at: place.member("format"))
         }
         guard case .value(.integer(let version))? = tree.member("version"), version <= currentVersion else {
             throw DocumentError(
-                .unsupported, "The delta has a newer version; this library reads up to \(currentVersion).", at: place)
+                .unsupported, "The delta has a newer version; this library reads up to \(currentVersion).",
+                at: place.member("version"))
         }
         var knowledge = GraphDelta.Knowledge.both
         if let word = tree.member("knows") {
             guard case .value(.string(let text)) = word, let known = GraphDelta.Knowledge(rawValue: text) else {
-                throw DocumentError(.unsupported, "The header of the delta has no valid `knows`.", at: place)
+                throw DocumentError(
+                    .unsupported, "The header of the delta has no valid `knows`.", at: place.member("knows"))
             }
             knowledge = known
         }
         return (
-            try tree.member("old").map { try DocumentHeader(tree: $0, at: place) },
-            try tree.member("new").map { try DocumentHeader(tree: $0, at: place) }, knowledge
+            try tree.member("old").map { try DocumentHeader(tree: $0, at: place.member("old")) },
+            try tree.member("new").map { try DocumentHeader(tree: $0, at: place.member("new")) }, knowledge
         )
     }
 }

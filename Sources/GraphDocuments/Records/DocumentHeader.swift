@@ -17,8 +17,8 @@ public struct DocumentHeader: Sendable, Hashable {
     public var idScheme: IDScheme
     /// The UUID of the records' store, if they are from one.
     public var storeUUID: String?
-    /// The records that the document was made of, in order, if it contains others at its top, such as the objects that
-    /// they own; empty if it does not, or is of a whole store.
+    /// The ids of the records that were requested, in their order, if the document contains others too, such as the
+    /// objects that they own; empty if it does not, or is of a whole store.
     public var roots: [RecordID]
     /// The model's version identifiers, sorted.
     public var modelVersionIdentifiers: [String]

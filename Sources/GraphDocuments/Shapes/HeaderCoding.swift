@@ -23,7 +23,9 @@ extension DocumentHeader {
         return .dictionary(members)
     }
 
-    /// Reads the header from a tree. Unknown members are ignored.
+    /// Reads the header from a tree. Unknown members are ignored. Throws `DocumentError` with the path of the member.
+    ///
+    /// - Parameter place: The position of the header.
     init(tree: ReadableValue, at place: DocumentPlace?) throws {
         guard case .dictionary(let members) = tree else {
             throw DocumentError(.syntax, "The header is not an object.", at: place)
@@ -31,8 +33,9 @@ extension DocumentHeader {
         self.init()
         for member in members {
             let value = member.value
+            let spot = place?.member(member.name)
             func wrong(_ wanted: String) -> DocumentError {
-                DocumentError(.wrongType, "The header's `\(member.name)` is \(wanted).", at: place)
+                DocumentError(.wrongType, "The header's `\(member.name)` is \(wanted).", at: spot)
             }
             func text() throws -> String {
                 guard case .value(.string(let text)) = value else { throw wrong("not a string") }
@@ -47,7 +50,7 @@ extension DocumentHeader {
                 version = Int(clamping: number)
             case "shape":
                 guard let shape = DocumentShape(rawValue: try text()) else {
-                    throw DocumentError(.unsupported, "There is no document shape \"\(try text())\".", at: place)
+                    throw DocumentError(.unsupported, "There is no document shape \"\(try text())\".", at: spot)
                 }
                 self.shape = shape
             case "ids": idScheme = IDScheme(rawValue: try text()) ?? .mixed
@@ -68,7 +71,8 @@ extension DocumentHeader {
                 guard case .dictionary(let hashes) = value else { throw wrong("not an object") }
                 for hash in hashes {
                     guard case .value(.string(let text)) = hash.value, let data = Data(base64Encoded: text) else {
-                        throw DocumentError(.wrongType, "The hash of \(hash.name) is not valid Base64.", at: place)
+                        throw DocumentError(
+                            .wrongType, "The hash of \(hash.name) is not valid Base64.", at: spot?.member(hash.name))
                     }
                     entityVersionHashes[hash.name] = data
                 }
@@ -79,13 +83,13 @@ extension DocumentHeader {
             }
         }
         guard format == DocumentHeader.formatName else {
-            throw DocumentError(.unsupported, "The document has the format \"\(format)\".", at: place)
+            throw DocumentError(.unsupported, "The document has the format \"\(format)\".", at: place?.member("format"))
         }
         guard version <= DocumentHeader.currentVersion else {
             throw DocumentError(
                 .unsupported,
                 "The document has version \(version); this library reads up to \(DocumentHeader.currentVersion).",
-                at: place)
+                at: place?.member("version"))
         }
     }
 }

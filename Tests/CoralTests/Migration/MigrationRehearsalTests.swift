@@ -52,10 +52,29 @@ import Testing
             #expect(result.failure == nil)
             #expect(result.findings.allSatisfy { !$0.isBreaking })
             #expect(counts(result)["changedValue Note.title"] == 1)
+            #expect(counts(result)["mergedObject Note.title"] == 1)
             #expect(result.objectCount == 3)
             try migration.migrateStore(at: store.url)
             #expect(Set(try store.values("title", Models.strict)) == ["Groceries", "Garden", "Untitled"])
             #expect(Set(try store.values("count", Models.strict)).isSubset(of: ["3", "32767", "-1", "nil", "0"]))
+        }
+
+        @Test func `duplicates of several keys are merged`() throws {
+            let store = try VersionStore(Models.first) { context in
+                context.insert("Note", ["title": "a"])
+                context.insert("Note", ["title": "a"])
+                context.insert("Note", ["title": "b", "count": 5])
+                context.insert("Note", ["title": "c", "count": 5])
+            }
+            var migration = ProgressiveMigration(to: Models.strict)
+            migration.repairs = [
+                MigrationRepair("Note", .deduplicate(["title"])), MigrationRepair("Note", .deduplicate(["count"])),
+                MigrationRepair("Note", .convert(attribute: "count", .clamp)),
+                MigrationRepair("Note", .fill(attribute: "title", .string("-"))),
+            ]
+            let result = try MigrationRehearsal(migration).run(onStoreAt: store.url)
+            #expect(result.failure == nil)
+            #expect(result.objectCount == 2)
         }
 
         @Test func `each way of narrowing has its effect`() throws {

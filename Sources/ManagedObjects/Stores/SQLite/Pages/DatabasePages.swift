@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 
 /// The pages of a database file, with those of its write-ahead log, read without SQLite: for files that SQLite rejects.
@@ -37,10 +38,11 @@ struct DatabasePages {
         // A larger value would leave too few bytes for a cell.
         let reserved = isStated && file[20] <= 32 ? Int(file[20]) : 0
         usableSize = size - reserved
-        let logFile = URL(fileURLWithPath: url.path + "-wal")
-        // A log that exists and cannot be read is an error: without it the file may be an old state.
-        let hasLog = FileManager.default.fileExists(atPath: logFile.path)
-        let log = try hasLog ? Data(contentsOf: logFile, options: .alwaysMapped) : Data()
+        let logPath = url.path + "-wal"
+        // A log that exists and cannot be read is an error: without it the file may be an old state. An empty file cannot
+        // be mapped.
+        let hasLog = FileStatus(logPath).map { $0.isRegular && $0.byteCount > 0 } ?? false
+        let log = try hasLog ? Data(contentsOf: URL(fileURLWithPath: logPath), options: .alwaysMapped) : Data()
         self.log = log
         let size = size
         let frames = WriteAheadLog(log, pageSize: size)
