@@ -10,24 +10,11 @@ import Testing
 
     init() throws { notes = try NotesStore() }
 
-    /// A bundle of versions: the store's own model, and others made of it by replacing text.
     private func bundle(_ changes: [(name: String, change: (String) -> String)]) throws -> String {
-        let bundle = URL(fileURLWithPath: notes.file("Notes.xcdatamodeld"))
-        let source = try CommandRun("model", "convert", notes.path).output
-        var text = source
-        for (name, change) in [("Notes", { $0 })] + changes {
-            text = change(text)
-            let folder = bundle.appendingPathComponent("\(name).xcdatamodel")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: folder.appendingPathComponent("contents"))
-        }
-        return bundle.path
+        try notes.bundle(changes)
     }
 
-    private func renamingTitle(_ text: String) -> String {
-        text.replacingOccurrences(
-            of: #"<attribute name="title""#, with: #"<attribute name="heading" elementID="title""#)
-    }
+    private func renamingTitle(_ text: String) -> String { NotesStore.renamingTitle(text) }
 
     /// Without the price of items.
     private func removingPrice(_ text: String) -> String {

@@ -131,6 +131,26 @@ import Testing
             #expect(Set(try store.values("heading", Models.second)) == ["Groceries", "Garden"])
         }
 
+        @Test func `references of the older version resolve after the migration`() throws {
+            let store = try store()
+            let context = try makeContext(Models.first.model, at: store.url)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let data = try context.performAndWait {
+                try JSONEncoder().encode(context.fetch(request).map { try ManagedObjectReference($0) })
+            }
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            for store in coordinator.persistentStores { try coordinator.remove(store) }
+            let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
+            #expect(try migration.migrateStore(at: store.url).count == 2)
+            let references = try JSONDecoder().decode([ManagedObjectReference].self, from: data)
+            let later = try makeContext(Models.third.model, at: store.url)
+            let names = later.performAndWait {
+                references.map { $0.resolve(in: later).object?.value(forKey: "name") as? String }
+            }
+            #expect(names == ["Garden", "Groceries"])
+        }
+
         @Test func `later versions and impossible steps are refused, and the store is unchanged`() throws {
             let store = try store()
             let before = try store.contents()
