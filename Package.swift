@@ -150,6 +150,9 @@ if engineIsBuilt {
         .testTarget(
             name: "CorpusTests",
             dependencies: ["Coral", "CoralCommand", "CoralTesting", .product(name: "GRDB", package: "GRDB.swift")]),
+        // Migrates a store in stages, for a test that kills it.
+        .executableTarget(
+            name: "staged-migration", dependencies: ["CoreData"], path: "Tests/StagedMigrationProcess"),
         // Counts the allocations of operations, in a separate process with a replaced malloc. Its test starts the
         // program and does not depend on it, because otherwise malloc would be replaced in all tests.
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),

@@ -48,6 +48,13 @@ package struct ChildProcess {
     /// Sends the process a signal.
     package func send(_ signal: Int32) { _ = Foundation.kill(id, signal) }
 
+    /// Whether the process has ended. It must still be waited for.
+    package var hasEnded: Bool {
+        var information = siginfo_t()
+        let found = waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT)
+        return found == 0 && information.si_signo != 0
+    }
+
     /// Waits for the end. Returns the exit code, or the signal that has ended the process.
     @discardableResult
     package func wait() -> Int32 {

@@ -1,5 +1,8 @@
-import Foundation
+import Coral
+import GRDB
 import Testing
+
+@testable import ModelFiles
 
 /// `coral migrate` and `coral model migrations`.
 @Suite struct MigrateCommandTests {
@@ -7,24 +10,11 @@ import Testing
 
     init() throws { notes = try NotesStore() }
 
-    /// A bundle of versions: the store's own model, and others made of it by replacing text.
     private func bundle(_ changes: [(name: String, change: (String) -> String)]) throws -> String {
-        let bundle = URL(fileURLWithPath: notes.file("Notes.xcdatamodeld"))
-        let source = try CommandRun("model", "convert", notes.path).output
-        var text = source
-        for (name, change) in [("Notes", { $0 })] + changes {
-            text = change(text)
-            let folder = bundle.appendingPathComponent("\(name).xcdatamodel")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: folder.appendingPathComponent("contents"))
-        }
-        return bundle.path
+        try notes.bundle(changes)
     }
 
-    private func renamingTitle(_ text: String) -> String {
-        text.replacingOccurrences(
-            of: #"<attribute name="title""#, with: #"<attribute name="heading" elementID="title""#)
-    }
+    private func renamingTitle(_ text: String) -> String { NotesStore.renamingTitle(text) }
 
     /// Without the price of items.
     private func removingPrice(_ text: String) -> String {
@@ -95,6 +85,90 @@ import Testing
             #expect(
                 run.errors.contains("Migrate it first: coral migrate \(notes.path) --to \(model)\n"), "\(run.errors)")
         }
+    }
+
+    /// The statements of a chain of two steps that cannot be one, executed by SQLite alone, give the store that the migration gives.
+    @Test func `the statements of a migration are printed, and nothing is changed`() throws {
+        let model = try bundle([
+            ("Notes 2", renamingTitle),
+            (
+                "Notes 3",
+                {
+                    $0.replacingOccurrences(
+                        of: #"name="heading" elementID="title""#, with: #"name="head" elementID="heading""#)
+                }
+            ),
+        ])
+        let before = try notes.contents()
+        let run = try CommandRun("migrate", notes.path, "--to", model, "--sql")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try notes.contents() == before)
+        #expect(run.output.hasPrefix("BEGIN IMMEDIATE;\n") && run.output.hasSuffix(";\nCOMMIT;\n"))
+        let copy = URL(fileURLWithPath: notes.file("Copy.sqlite"))
+        try FileManager.default.copyItem(at: notes.url, to: copy)
+        try DatabaseQueue(path: copy.path).writeWithoutTransaction { try $0.execute(sql: run.output) }
+        #expect(try CommandRun("migrate", notes.path, "--to", model, "--no-backup").status == 0)
+        let (byHand, migrated) = (try CommandRun("export", copy.path), try CommandRun("export", notes.path))
+        #expect(byHand.status == 0 && byHand.output.contains("\"head\""), "\(byHand.errors)")
+        #expect(byHand.output == migrated.output)
+        #expect(try CommandRun("check", copy.path).status == 0)
+        let again = try CommandRun("migrate", notes.path, "--to", model, "--sql")
+        #expect(again.output == "-- \(notes.path) has the version \"Notes 3\" already.\n")
+        let wrong = try CommandRun("migrate", notes.path, "--to", model, "--sql", "--json")
+        #expect(wrong.status == 64 && wrong.errors.contains("cannot be combined with --json"))
+    }
+
+    /// A process has the store open with the old model while the command migrates it.
+    @Test func `a program that has the store open reads nothing of the new version`() throws {
+        let model = try bundle([
+            (
+                "Notes 2",
+                { text in
+                    text.replacingOccurrences(
+                        of: "</model>",
+                        with: #"<entity name="Aaa" representedClassName="NSManagedObject" syncable="YES"/></model>"#)
+                }
+            )
+        ])
+        let old = try #require(try StoreInspection(url: URL(fileURLWithPath: notes.path)).cachedModel)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: old.keepingStoredArchives())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: notes.path), options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        let count = try context.performAndWait { try context.fetch(request).count }
+        #expect(count > 0)
+        let run = try CommandRun("migrate", notes.path, "--to", model, "--no-backup")
+        #expect(run.status == 0, "\(run.errors)")
+        context.performAndWait {
+            for _ in 1...2 {
+                let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
+                #expect(error?.errorCode == 134100)
+                let counting = #expect(throws: CocoaError.self) { try context.count(for: request) }
+                #expect(counting?.errorCode == 134100)
+            }
+        }
+    }
+
+    @Test func `mapping models are found in folders`() throws {
+        let model = try bundle([("Notes 2", renamingTitle)])
+        let folder = URL(fileURLWithPath: notes.file("Notes.app/Contents/Resources"))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let empty = try CommandRun("migrate", notes.path, "--to", model, "--mapping", notes.file("Notes.app"))
+        #expect(empty.status == 1)
+        #expect(empty.errors.contains("There is no mapping model in the folder \(notes.file("Notes.app"))"))
+        let versions = try ModelVersion.versions(at: URL(fileURLWithPath: model))
+        let mapping = MappingArchive.Entity(
+            name: "NoteToNote", type: NSEntityMappingType.transformEntityMappingType.rawValue, sourceName: "Note",
+            sourceHash: versions[0].model.entityVersionHashesByName["Note"], destinationName: "Note",
+            destinationHash: versions[1].model.entityVersionHashesByName["Note"], attributes: [], relationships: [],
+            userInfo: [:])
+        try MappingArchive.data(of: [mapping]).write(to: folder.appendingPathComponent("Notes1to2.cdm"))
+        let run = try CommandRun(
+            "migrate", notes.path, "--to", model, "--mapping", notes.file("Notes.app"), "--dry-run")
+        #expect(
+            run.output.hasPrefix("Notes -> Notes 2: by the mapping model Notes1to2\n"), "\(run.output)\(run.errors)")
     }
 
     @Test func `mistakes are named`() throws {

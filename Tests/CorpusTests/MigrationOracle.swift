@@ -1,7 +1,7 @@
 import Coral
 
-/// What a migration must give, computed from the records of the older store by the rules of renaming, default values and
-/// widening: without any code of the migration.
+/// What a migration must give, without any code of the migration: the older store is exported to a document, the document is
+/// changed by the rules of renaming, default values and widening, and imported into a new store of the newer model.
 struct MigrationOracle {
     let old: NSManagedObjectModel
     let new: NSManagedObjectModel
@@ -31,66 +31,105 @@ struct MigrationOracle {
         return records
     }
 
-    /// The rows of the migrated store, with the properties that have a source.
-    func found(_ url: URL) throws -> [String: Row] {
-        var rows: [String: Row] = [:]
-        for record in try Self.records(url, new) {
-            guard let entity = new.entitiesByName[record.entity], let source = source(of: entity) else {
-                rows[record.id.text] = Row(entity: record.entity, values: [:], destinations: [:])
-                continue
+    // MARK: - Documents
+
+    /// The document of a store of the older model, as one of the newer model.
+    func changedDocument(_ records: [GraphRecord], storeUUID: String?) throws -> Data {
+        let sink = MemorySink()
+        let output = ByteOutput(to: sink)
+        let schema = GraphSchema(new)
+        var writer = try JSONGraphWriter(to: output, shape: .flat)
+        try writer.begin(
+            DocumentHeader(storeUUID: storeUUID, entityVersionHashes: new.entityVersionHashesByName))
+        // The records of an entity are one array of the document.
+        for record in changed(records).sorted(by: { $0.entity < $1.entity }) {
+            try writer.write(record, of: schema.entity(record.entity))
+        }
+        try writer.finish()
+        try output.flush()
+        return sink.data
+    }
+
+    /// The records of the newer model.
+    func changed(_ records: [GraphRecord]) -> [GraphRecord] {
+        records.compactMap { record in
+            guard let before = old.entitiesByName[record.entity], let after = destination(of: before),
+                let id = renamed(record.id)
+            else { return nil }
+            return GraphRecord(
+                id: id, entity: after.name ?? "", attributes: attributes(of: record, before, after),
+                relationships: relationships(of: record, before, after))
+        }
+    }
+
+    private func attributes(
+        of record: GraphRecord, _ before: NSEntityDescription, _ after: NSEntityDescription
+    ) -> [GraphAttribute] {
+        let sources = before.attributesByName.values.filter { !$0.isTransient }
+        return after.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
+            guard !attribute.isTransient, !(attribute is NSDerivedAttributeDescription) else { return nil }
+            let source = source(of: attribute, in: Array(sources))
+            var value = source.flatMap { record.value(of: $0.name) } ?? .null
+            if source == nil || value.isNull && !attribute.isOptional {
+                value = GraphValue(attribute.defaultValue, declaredAs: GraphSchema.Attribute(attribute))
             }
+            if case .integer(let number) = value, attribute.attributeType == .doubleAttributeType {
+                value = .double(Double(number))
+            }
+            return GraphAttribute(name: name, value: value)
+        }
+    }
+
+    private func relationships(
+        of record: GraphRecord, _ before: NSEntityDescription, _ after: NSEntityDescription
+    ) -> [GraphRelationship] {
+        let sources = before.relationshipsByName.values.filter { !$0.isTransient }
+        return after.relationshipsByName.sorted { $0.key < $1.key }.compactMap { name, relationship in
+            guard !relationship.isTransient,
+                let source = source(of: relationship, in: Array(sources)) as? NSRelationshipDescription
+            else { return nil }
+            let ids = (record.target(of: source.name)?.ids ?? []).compactMap(renamed)
+            return GraphRelationship(
+                name: name, target: relationship.isToMany ? .toMany(ids) : .toOne(ids.first),
+                isOrdered: relationship.isOrdered && source.isOrdered)
+        }
+    }
+
+    // MARK: - Rows
+
+    /// The rows of the migrated store, with the properties that have a source.
+    func found(_ url: URL) throws -> [String: Row] { rows(try Self.records(url, new)) }
+
+    /// The rows that the migration of an older store must give.
+    func expected(_ records: [GraphRecord]) -> [String: Row] { rows(changed(records)) }
+
+    private func rows(_ records: [GraphRecord]) -> [String: Row] {
+        var rows: [String: Row] = [:]
+        for record in records {
             var row = Row(entity: record.entity, values: [:], destinations: [:])
+            defer { rows[record.id.text] = row }
+            guard let entity = new.entitiesByName[record.entity], let source = source(of: entity) else { continue }
             for attribute in record.attributes where !attribute.value.isNull {
                 row.values[attribute.name] = attribute.value
             }
             for relationship in record.relationships {
                 guard let after = entity.relationshipsByName[relationship.name],
-                    let before = self.source(of: after, in: source.relationshipsByName.values.map { $0 })
+                    let before = self.source(of: after, in: Array(source.relationshipsByName.values))
                 else { continue }
                 let ids = relationship.target.ids.map(\.text)
                 let isOrdered = after.isOrdered && (before as? NSRelationshipDescription)?.isOrdered == true
                 row.destinations[relationship.name] = isOrdered ? ids : ids.sorted()
             }
-            rows[record.id.text] = row
         }
         return rows
     }
 
-    /// The rows that the migration of an older store must give.
-    func expected(_ records: [GraphRecord]) -> [String: Row] {
-        var rows: [String: Row] = [:]
-        for record in records {
-            guard let before = old.entitiesByName[record.entity], let after = destination(of: before) else { continue }
-            var row = Row(entity: after.name ?? "", values: [:], destinations: [:])
-            for (name, attribute) in after.attributesByName where !attribute.isTransient {
-                guard !(attribute is NSDerivedAttributeDescription) else { continue }
-                let source = source(of: attribute, in: before.attributesByName.values.filter { !$0.isTransient })
-                var value = source.flatMap { record.value(of: $0.name) } ?? .null
-                if source == nil || value.isNull && !attribute.isOptional {
-                    value = GraphValue(attribute.defaultValue, declaredAs: GraphSchema.Attribute(attribute))
-                }
-                if case .integer(let number) = value, attribute.attributeType == .doubleAttributeType {
-                    value = .double(Double(number))
-                }
-                if !value.isNull { row.values[name] = value }
-            }
-            for (name, relationship) in after.relationshipsByName where !relationship.isTransient {
-                let sources = before.relationshipsByName.values.filter { !$0.isTransient }
-                guard let source = source(of: relationship, in: Array(sources)) as? NSRelationshipDescription else {
-                    continue
-                }
-                let ids = record.target(of: source.name)?.ids.compactMap(renamed) ?? []
-                row.destinations[name] = relationship.isOrdered && source.isOrdered ? ids : ids.sorted()
-            }
-            if let id = renamed(record.id) { rows[id] = row }
-        }
-        return rows
-    }
+    // MARK: - Names
 
     /// The id of an object under the name of its new entity; nil if the entity is removed.
-    private func renamed(_ id: RecordID) -> String? {
+    private func renamed(_ id: RecordID) -> RecordID? {
         let parts = id.text.split(separator: "/").map(String.init)
-        return old.entitiesByName[parts[0]].flatMap(destination).map { "\($0.name ?? "")/\(parts[1])" }
+        return old.entitiesByName[parts[0]].flatMap(destination).map { RecordID("\($0.name ?? "")/\(parts[1])") }
     }
 
     private func destination(of entity: NSEntityDescription) -> NSEntityDescription? {

@@ -33,12 +33,54 @@ import Testing
             #expect(found.count == expected.count)
             for (id, row) in expected { #expect(found[id] == row, "\(id)") }
             if objects > 0 { #expect(!expected.isEmpty || before.isEmpty) }
+            try expectSameGraph(url, oracle, before, in: folder)
             guard !steps.isEmpty else { return }
             let fresh = folder.file("Fresh.sqlite")
             try StoreCreation.createStore(at: fresh, model: pair.new.model)
             #expect(try StoreSchema(url) == StoreSchema(fresh))
             #expect(
                 try StoreCheck(url: url, model: pair.new.model).problems().filter { $0.code != .forbiddenValue } == [])
+        }
+
+        /// Compares a migrated store with one that was made of the changed document, object by object.
+        private func expectSameGraph(
+            _ migrated: URL, _ oracle: MigrationOracle, _ before: [GraphRecord], in folder: StoreFolder
+        ) throws {
+            let identifier = try StoreInspection(url: migrated).metadata[NSStoreUUIDKey] as? String
+            let imported = folder.file("Imported.sqlite")
+            let document = try oracle.changedDocument(before, storeUUID: identifier)
+            let plan = try StoreRestorer(model: oracle.new).restore(.data(document), to: imported)
+            #expect(plan.errors.isEmpty && plan.conflicts.isEmpty)
+            let (first, second) = (try coordinator(migrated, oracle.new), try coordinator(imported, oracle.new))
+            let delta = try GraphComparison(oracle.new.keepingStoredArchives())
+                .delta(from: .stores(first), to: .stores(second))
+            #expect(delta.isEmpty, "\(delta.changes.prefix(3))")
+            let (one, two) = (context(of: first), context(of: second))
+            let isomorphism = GraphIsomorphism(try objects(one, oracle.new), try objects(two, oracle.new))
+            #expect(isomorphism.differences == [])
+            withExtendedLifetime((one, two)) {}
+        }
+
+        private func coordinator(_ url: URL, _ model: NSManagedObjectModel) throws -> NSPersistentStoreCoordinator {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+                options: [NSReadOnlyPersistentStoreOption: true])
+            return coordinator
+        }
+
+        private func context(of coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+            let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+
+        private func objects(_ context: NSManagedObjectContext, _ model: NSManagedObjectModel) throws
+            -> [NSManagedObject]
+        {
+            try model.entities.filter { $0.superentity == nil }.flatMap {
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: $0.name ?? ""))
+            }
         }
 
         @Test(arguments: VersionPair.inferred)

@@ -111,6 +111,28 @@ import Testing
             #expect(oracle.expected(found) == oracle.expected(expected))
         }
 
+        /// The version between, in which the name was first renamed, is not in the corpus: it is made from the first. The value is
+        /// that of the store of the last version.
+        @Test func `a name that was renamed twice is kept`() throws {
+            let folder = "jeffreybergier+CoreDataMigrationTests/CoreDataMigration"
+            let copy = try copy("\(folder)/CoreDataMigrationTests/Example_v1.0.0.sqlite")
+            let witness = try self.copy("\(folder)/CoreDataMigrationTests/Example_v2.0.0.sqlite")
+            let versions = try ModelVersion.versions(
+                at: Corpus.root.appendingPathComponent("\(folder)/CoreDataMigration/Model.xcdatamodeld"))
+            let (first, last) = try (#require(versions.first), #require(versions.last))
+            let between = try #require(first.model.copy() as? NSManagedObjectModel)
+            let name = try #require(between.entitiesByName["BasicEntity"]?.attributesByName["v1_0_0_name"])
+            name.name = "v1_2_0_name"
+            name.renamingIdentifier = "v1_0_0_name"
+            let migration = ProgressiveMigration(
+                to: last, through: [first, ModelVersion(name: "v1.2.0", model: between)])
+            #expect(try migration.migrateStore(at: copy.url).count == 2)
+            let found = try MigrationOracle.records(copy.url, last.model)
+            let expected = try MigrationOracle.records(witness.url, last.model)
+            #expect(found.count == 1)
+            #expect(found.map(\.attributes) == expected.map(\.attributes))
+        }
+
         @Test(arguments: [
             ("Tests/BookmarksTests/Resources/Bookmarks_V1.sqlite", "Bookmarks/BookmarksModel", 10),
             ("Tests/BookmarksTests/Resources/Bookmarks_V2.sqlite", "Bookmarks/BookmarksModel", 10),

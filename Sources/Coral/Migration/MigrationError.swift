@@ -17,6 +17,8 @@ public struct MigrationError: Error, Sendable, Hashable {
         public static let otherModel = Code(rawValue: "otherModel")
         /// A step can neither be inferred, nor is there a mapping model.
         public static let impossibleStep = Code(rawValue: "impossibleStep")
+        /// A step is not inferred, so that it is not made by SQL.
+        public static let notLightweight = Code(rawValue: "notLightweight")
         /// A repair that concerns no property of the models, or one that it does not fit.
         public static let wrongRepair = Code(rawValue: "wrongRepair")
         /// A value that a repair cannot convert.

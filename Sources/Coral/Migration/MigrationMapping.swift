@@ -32,6 +32,39 @@ public struct MigrationMapping: @unchecked Sendable {  // because the mapping mo
         #endif
     }
 
+    /// Reads all mapping models of a file, a folder or a bundle, in the order of their paths.
+    ///
+    /// - Parameter url: A mapping model file, or a folder with such files at any depth.
+    /// - Throws: ``MigrationError`` if there is none, and with the reason if one cannot be read.
+    public static func mappings(at url: URL) throws -> [MigrationMapping] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw MigrationError(.missingModel, "There is no mapping model at \(url.path).")
+        }
+        if !isFolder.boolValue || isMappingModel(url) { return [try MigrationMapping(contentsOf: url)] }
+        var found: [URL] = []
+        let all = FileManager.default.enumerator(
+            at: url, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+        while let member = all?.nextObject() as? URL {
+            guard isMappingModel(member) else { continue }
+            found.append(member)
+            // A mapping model's source is a folder.
+            all?.skipDescendants()
+        }
+        guard !found.isEmpty else {
+            throw MigrationError(.missingModel, "There is no mapping model in the folder \(url.path).")
+        }
+        return try found.sorted { $0.path < $1.path }.map(MigrationMapping.init(contentsOf:))
+    }
+
+    private static func isMappingModel(_ url: URL) -> Bool {
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            ["cdm"].contains(url.pathExtension.lowercased())
+        #else
+            ["cdm", "xcmappingmodel"].contains(url.pathExtension.lowercased())
+        #endif
+    }
+
     /// Whether it was made for these versions: its version hashes are theirs.
     func fits(from source: [String: Data], to destination: [String: Data]) -> Bool {
         let mappings = model.entityMappings ?? []

@@ -1,8 +1,11 @@
 import CoreData
 
 extension ProgressiveMigration {
-    /// Migrates a store. A single inferred step is Core Data's own lightweight migration of the store. Other migrations run
-    /// on a copy beside the store, which replaces it when all steps are complete: on an error the store is unchanged.
+    /// Migrates a store. On an error it is unchanged.
+    ///
+    /// Inferred steps are lightweight migrations in the store's file. With this package's engine several are one transaction; with
+    /// Apple's framework one step is. Other migrations run on a copy beside the store, which replaces it when all steps are
+    /// complete.
     ///
     /// The UUID and the program's own metadata are kept; with this package's engine also the primary keys, and with them
     /// the URIs of objects. A mapping model whose policies are classes of a program needs these classes.
@@ -11,7 +14,8 @@ extension ProgressiveMigration {
     ///   - url: The store. No one else may have it open.
     ///   - output: Where the migrated store is created; nil to replace the store.
     ///   - occupant: What the output may replace.
-    ///   - progress: Counts thousandths of steps, and can cancel a step that is not a lightweight migration.
+    ///   - progress: Counts thousandths of steps, and can cancel the migration; with Apple's framework not during a lightweight
+    ///     migration.
     /// - Returns: The steps; none if the store already has the destination's version and nothing was done.
     /// - Throws: ``MigrationError`` if a step is not possible or a repair does not fit, Core Data's errors, those of
     ///   policies, and `CocoaError.userCancelled`.
@@ -22,11 +26,12 @@ extension ProgressiveMigration {
     ) throws -> [MigrationStep] {
         let steps = try possibleSteps(forStoreAt: url)
         if steps.isEmpty, output == nil { return [] }
-        if steps.count == 1, case .inferred = steps[0].kind, repairs.isEmpty, output == nil {
-            progress?.begin(1000)
+        if output == nil, isLightweight(steps) {
+            let count = steps.count * 1000
+            progress?.begin(count)
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
-            if try StepExecution.migrateInPlace(url, to: steps[0].destination.model) {
-                progress?.completedUnitCount = 1000
+            if try LightweightMigration(url: url, steps: steps).run(progress) {
+                progress?.completedUnitCount = Int64(count)
                 return steps
             }
         }
@@ -36,6 +41,12 @@ extension ProgressiveMigration {
         try execution.run(steps, from: copy, to: draft.url)
         try draft.commit(replacing: output == nil ? .store : occupant)
         return steps
+    }
+
+    /// Whether the steps can be made in the file of a store.
+    func isLightweight(_ steps: [MigrationStep]) -> Bool {
+        guard repairs.isEmpty, steps.count == 1 || LightweightMigration.isChaining else { return false }
+        return steps.allSatisfy { if case .inferred = $0.kind { true } else { false } }
     }
 
     /// The steps for a store, after all checks that need no rows.

@@ -9,7 +9,7 @@ import ModelFiles
 ///
 /// A step is made with a mapping model if there is one for its versions, else by inference. Consecutive steps that can all
 /// be inferred become one, if that gives the same objects: if no property loses its values or gets another default value
-/// on the way.
+/// on the way. Inferred steps that cannot become one are still one transaction.
 public struct ProgressiveMigration: Sendable {
     /// The version to migrate to.
     public let destination: ModelVersion
@@ -53,6 +53,19 @@ public struct ProgressiveMigration: Sendable {
     private static func bundle(of url: URL) -> URL {
         let folder = url.deletingLastPathComponent()
         return ["momd", "xcdatamodeld"].contains(folder.pathExtension.lowercased()) ? folder : url
+    }
+
+    /// The mapping models that were made for no two of the versions: those of another model, or of a version that has been
+    /// edited since.
+    ///
+    /// - Parameter source: A version that need not be one of ``versions``, such as that of a store.
+    public func unfittingMappings(from source: ModelVersion? = nil) -> [MigrationMapping] {
+        let hashes = ((source.map { [$0] } ?? []) + versions).map(\.model.entityVersionHashesByName)
+        return mappings.filter { mapping in
+            !hashes.indices.contains { from in
+                hashes.indices.contains { $0 != from && mapping.fits(from: hashes[from], to: hashes[$0]) }
+            }
+        }
     }
 
     // MARK: - Steps

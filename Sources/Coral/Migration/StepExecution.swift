@@ -29,7 +29,7 @@ struct StepExecution {
         let mapping: NSMappingModel
         switch step.kind {
         case .inferred:
-            if try Self.migrateInPlace(current, to: step.destination.model) { return current }
+            if try LightweightMigration(url: current, steps: [step]).run(progress) { return current }
             mapping = try NSMappingModel.inferredMappingModel(
                 forSourceModel: step.source.model, destinationModel: step.destination.model)
         case .mapping(let given): mapping = given.model
@@ -53,22 +53,6 @@ struct StepExecution {
     }
 
     // MARK: - Migration
-
-    /// Migrates a store by Core Data's lightweight migration. Returns false if Core Data does not find the store's model.
-    static func migrateInPlace(_ url: URL, to model: NSManagedObjectModel) throws -> Bool {
-        var options = StoredModel.options(keepingJournalOf: url)
-        options[NSMigratePersistentStoresAutomaticallyOption] = true
-        options[NSInferMappingModelAutomaticallyOption] = true
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        do {
-            let store = try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
-            try coordinator.remove(store)
-            return true
-        } catch let error as CocoaError where error.errorCode == NSMigrationMissingSourceModelError {
-            return false
-        }
-    }
 
     private func migrate(_ source: URL, to destination: URL, _ step: MigrationStep, _ mapping: NSMappingModel) throws {
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)

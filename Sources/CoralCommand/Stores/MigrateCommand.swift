@@ -12,7 +12,9 @@ struct MigrateCommand: ParsableCommand {
 
             Of an .xcdatamodeld or .momd the current version is the one to migrate to, and the others are the versions \
             between; --through gives other versions, in order. A step between two versions is made with a mapping model \
-            of --mapping if there is one, else by inference.
+            of --mapping if there is one for their version hashes, else by inference. Inferred steps are one \
+            transaction in the store's file; with mapping models, the migrated store is made beside the store and \
+            replaces it.
 
             What the rows do not allow is repaired on request: --fill gives objects without a value of a required \
             attribute a value, --deduplicate merges objects with equal values, --convert converts values to the \
@@ -22,15 +24,20 @@ struct MigrateCommand: ParsableCommand {
             The exit code of --dry-run is 0 if the migration would work and nothing is to be said, 2 if it would work \
             and values or objects are removed or changed, and 1 if it would fail.
 
+            --sql prints the statements of a migration that is inferred, as they are executed on a copy of the store, \
+            and changes nothing.
+
             EXAMPLES:
               coral migrate Notes.sqlite --to Notes.xcdatamodeld --dry-run
               coral migrate Notes.sqlite --to Notes.momd --mapping Notes1to2.cdm
+              coral migrate Notes.sqlite --to Notes.momd --mapping Notes.app
               coral migrate Notes.sqlite --to 'Notes 3.xcdatamodel' --through 'Notes 2.xcdatamodel' -o New.sqlite
               coral migrate Notes.sqlite --to Notes.momd --fill Note.colour=white --deduplicate Tag=name \
             --convert Note.count=clamp
             """)
 
-    @Argument(help: "The store. It is changed, unless --output or --dry-run is given.", completion: Completion.stores)
+    @Argument(
+        help: "The store. It is changed, unless --output, --dry-run or --sql is given.", completion: Completion.stores)
     var store: String
 
     @Option(
@@ -45,8 +52,10 @@ struct MigrateCommand: ParsableCommand {
     var through: [String] = []
 
     @Option(
-        name: .long, help: ArgumentHelp("A mapping model (.cdm, .xcmappingmodel).", valueName: "path"),
-        completion: .file(extensions: ["cdm", "xcmappingmodel"]))
+        name: .long,
+        help: ArgumentHelp(
+            "A mapping model (.cdm, .xcmappingmodel), or a folder or bundle with mapping models.", valueName: "path"),
+        completion: .file())
     var mapping: [String] = []
 
     @Option(
@@ -62,6 +71,9 @@ struct MigrateCommand: ParsableCommand {
     @Flag(name: .long, help: "Try the migration on a copy, and change nothing.")
     var dryRun = false
 
+    @Flag(name: .long, help: "Print the SQL statements of the migration, and change nothing.")
+    var sql = false
+
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
@@ -69,6 +81,10 @@ struct MigrateCommand: ParsableCommand {
 
     func validate() throws {
         if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
+        guard sql else { return }
+        for (name, isGiven) in [("--json", json), ("--dry-run", dryRun), ("--output", output != nil)] where isGiven {
+            throw ValidationError("--sql prints statements and does nothing else: it cannot be combined with \(name).")
+        }
     }
 
     func run() throws {
@@ -78,9 +94,11 @@ struct MigrateCommand: ParsableCommand {
             try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)
         }
         let migration = try chosenMigration(of: url)
+        if sql { return try writeStatements(of: migration, forStoreAt: url) }
         let result = try Work.run("Rehearsing", noun: nil) {
             try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
         }
+        warnOfUnfittingMappings(migration, result)
         var report = MigrationReport(result, store: store, to: migration.destination.name)
         if dryRun || !result.isPossible {
             try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
@@ -112,6 +130,27 @@ struct MigrateCommand: ParsableCommand {
         let model = result.steps.first?.source.model ?? migration.destination.model
         try backup.protecting(storeAt: url, model: model) {
             _ = try Work.run("Migrating", noun: nil) { try migration.migrateStore(at: url, progress: $0) }
+        }
+    }
+
+    private func writeStatements(of migration: ProgressiveMigration, forStoreAt url: URL) throws {
+        let statements = try Work.run("Reading the store", noun: nil) {
+            try migration.statements(forStoreAt: url, progress: $0)
+        }
+        guard !statements.isEmpty else {
+            return try StandardOutput.write("-- \(store) has the version \"\(migration.destination.name)\" already.\n")
+        }
+        for statement in statements { try StandardOutput.write(statement + ";\n") }
+    }
+
+    private func warnOfUnfittingMappings(_ migration: ProgressiveMigration, _ result: MigrationRehearsal.Result) {
+        // A folder may contain the mapping models of other models, too.
+        let files = Set(mapping.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent })
+        for mapping in migration.unfittingMappings(from: result.steps.first?.source) where files.contains(mapping.name)
+        {
+            StandardError.warn(
+                "The mapping model \(mapping.name) is not used: it was made for no two of the versions. If a version has been "
+                    + "edited since, make the mapping model again.")
         }
     }
 
@@ -150,11 +189,11 @@ struct MigrateCommand: ParsableCommand {
                 to: ModelVersion(name: name, model: try ModelSource.model(at: to)),
                 through: try between.flatMap(ModelVersion.versions(at:)))
         }
-        migration.mappings = try mapping.map { path in
+        migration.mappings = try mapping.flatMap { path in
             guard FileManager.default.fileExists(atPath: path) else {
                 throw CommandError("There is no mapping model at \(path).")
             }
-            return try MigrationMapping(contentsOf: URL(fileURLWithPath: path))
+            return try MigrationMapping.mappings(at: URL(fileURLWithPath: path))
         }
         migration.repairs = try repairs.chosen()
         return migration

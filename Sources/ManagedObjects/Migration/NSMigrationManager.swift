@@ -87,8 +87,9 @@ open class NSMigrationManager: NSObject {
     /// Values that policies share.
     open var userInfo: [AnyHashable: Any]?
 
-    /// Without effect: a manager always works through objects. A store that migrates itself does so when it is added to a
-    /// coordinator.
+    /// Whether the class of the destination store may name another manager, by
+    /// ``NSPersistentStore/migrationManagerClass()``. SQLite stores name this class: they are migrated by SQL when they are added to a
+    /// coordinator, and a manager always works through objects.
     open var usesStoreSpecificMigrationManager: Bool = true
 
     /// Makes the current call of `migrateStore` throw the error, before the next instance. Without effect while no migration
@@ -113,7 +114,8 @@ open class NSMigrationManager: NSObject {
     /// migrated objects in addition to its own; one that does not exist is created, with the program's own metadata of the
     /// source, and removed if the migration fails.
     ///
-    /// - Throws: Code 134140 if there is no mapping model or it does not fit the models, 134150 and 134160 if the source
+    /// - Throws: Code 134110 if the class of the destination store names another manager and
+    ///   ``usesStoreSpecificMigrationManager`` is true; code 134140 if there is no mapping model or it does not fit the models, 134150 and 134160 if the source
     ///   or the destination cannot be opened, 134111 if migrated rows break a uniqueness constraint, the error of
     ///   ``cancelMigrationWithError(_:)``, errors of policies, and validation errors of the save.
     open func migrateStore(
@@ -126,6 +128,7 @@ open class NSMigrationManager: NSObject {
                 .migrationMissingMappingModel, "There is no mapping model for the migration.", url: sourceURL,
                 userInfo: ["sourceModel": sourceModel, "destinationModel": destinationModel])
         }
+        try requireOwnClass(dStoreType, dURL)
         begin()
         currentMappingModel = mappings
         let run = MigrationRun(
@@ -135,6 +138,18 @@ open class NSMigrationManager: NSObject {
             setProgress(0)
         }
         try run.run(mappings)
+    }
+
+    /// A manager of another class cannot be created here: Swift has no initialiser of a class that is known by its value only,
+    /// unless all subclasses declare it.
+    private func requireOwnClass(_ storeType: String, _ url: URL) throws {
+        guard usesStoreSpecificMigrationManager, let storeClass = StoreClasses.shared.all[storeType] else { return }
+        let managerClass: AnyClass = storeClass.migrationManagerClass()
+        guard managerClass != NSMigrationManager.self, managerClass != type(of: self) else { return }
+        throw CocoaError(
+            .migration,
+            "The store class \(storeClass) is migrated by the class \(managerClass). Use a manager of that class, or set "
+                + "usesStoreSpecificMigrationManager to false.", url: url)
     }
 
     /// Migrates a store. See

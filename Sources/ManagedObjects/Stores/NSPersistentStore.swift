@@ -154,7 +154,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// Called when a coordinator is about to remove the store. Close files here.
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
-    /// The class that migrates stores of this class: `NSMigrationManager`.
+    /// The class of the managers that migrate to stores of this class: `NSMigrationManager`. A manager of another class throws
+    /// an error, unless its `usesStoreSpecificMigrationManager` is false.
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
     /// Removes the store from its coordinator.

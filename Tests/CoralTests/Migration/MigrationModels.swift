@@ -43,6 +43,13 @@ enum MigrationModels {
             [attribute("name", .stringAttributeType, was: "heading"), attribute("count", .integer64AttributeType)])
     }
 
+    /// As the third, with unique names.
+    static var unique: ModelVersion {
+        let model = third.model
+        model.entities[0].uniquenessConstraints = [["name"]]
+        return ModelVersion(name: "Notes 3", model: model)
+    }
+
     /// As the second, with a colour.
     static var coloured: ModelVersion {
         version(

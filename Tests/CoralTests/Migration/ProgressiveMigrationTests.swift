@@ -41,6 +41,65 @@ import Testing
             #expect(names.allSatisfy { $0.hasPrefix("Notes.sqlite") }, "\(names)")
         }
 
+        /// The number of the file in its file system: that of a copy differs.
+        private func fileNumber(_ url: URL) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: url.path)[.systemFileNumber] as? Int
+        }
+
+        @Test func `a chain of inferred steps is one transaction in the file of the store`() throws {
+            let store = try store()
+            let number = try fileNumber(store.url)
+            let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
+            #expect(try migration.migrateStore(at: store.url).count == 2)
+            #expect(try fileNumber(store.url) == number)
+            #expect(Set(try store.values("name", Models.third)) == ["Groceries", "Garden"])
+        }
+
+        @Test func `an error in the last step of a chain undoes the steps before`() throws {
+            let store = try VersionStore(Models.first) { context in
+                for count in [1, 2] { context.insert("Note", ["title": "Groceries", "count": count]) }
+            }
+            let before = try store.contents()
+            let number = try fileNumber(store.url)
+            let migration = ProgressiveMigration(to: Models.unique, through: [Models.first, Models.second])
+            #expect(try migration.steps(forStoreAt: store.url).count == 2)
+            let error = #expect(throws: CocoaError.self) { try migration.migrateStore(at: store.url) }
+            #expect(error?.errorCode == NSMigrationConstraintViolationError)
+            #expect(try fileNumber(store.url) == number)
+            #expect(try store.contents()["Notes.sqlite"] == before["Notes.sqlite"])
+            #expect(try store.values("title", Models.first) == ["Groceries", "Groceries"])
+            let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+            #expect(names.allSatisfy { $0.hasPrefix("Notes.sqlite") }, "\(names)")
+        }
+
+        @Test func `statements are those of the whole chain`() throws {
+            let store = try store()
+            let before = try store.contents()
+            let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
+            let statements = try migration.statements(forStoreAt: store.url)
+            #expect(statements.first == "BEGIN IMMEDIATE" && statements.last == "COMMIT")
+            #expect(statements.contains("ALTER TABLE ZNOTE RENAME COLUMN ZTITLE TO ZHEADING"), "\(statements)")
+            #expect(statements.contains("ALTER TABLE ZNOTE RENAME COLUMN ZHEADING TO ZNAME"), "\(statements)")
+            #expect(try store.contents()["Notes.sqlite"] == before["Notes.sqlite"])
+            try migration.migrateStore(at: store.url)
+            #expect(try migration.statements(forStoreAt: store.url) == [])
+        }
+
+        @Test func `a migration with a mapping model has no statements`() throws {
+            let store = try store()
+            var migration = ProgressiveMigration(to: Models.second, through: [Models.first])
+            let mapping = try NSMappingModel.inferredMappingModel(
+                forSourceModel: Models.first.model, destinationModel: Models.second.model)
+            migration.mappings = [MigrationMapping(name: "Mapped", model: mapping)]
+            let error = #expect(throws: MigrationError.self) { try migration.statements(forStoreAt: store.url) }
+            #expect(error?.code == .notLightweight)
+            #expect(migration.unfittingMappings().isEmpty)
+            migration = ProgressiveMigration(to: Models.third, through: [Models.second])
+            migration.mappings = [MigrationMapping(name: "Mapped", model: mapping)]
+            #expect(migration.unfittingMappings().map(\.name) == ["Mapped"])
+            #expect(migration.unfittingMappings(from: Models.first).isEmpty)
+        }
+
         @Test func `the output is a new store, and the store is unchanged`() throws {
             let store = try store()
             let before = try store.contents()
@@ -70,6 +129,26 @@ import Testing
             let store = try store()
             try ProgressiveMigration(to: Models.second).migrateStore(at: store.url)
             #expect(Set(try store.values("heading", Models.second)) == ["Groceries", "Garden"])
+        }
+
+        @Test func `references of the older version resolve after the migration`() throws {
+            let store = try store()
+            let context = try makeContext(Models.first.model, at: store.url)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let data = try context.performAndWait {
+                try JSONEncoder().encode(context.fetch(request).map { try ManagedObjectReference($0) })
+            }
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            for store in coordinator.persistentStores { try coordinator.remove(store) }
+            let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
+            #expect(try migration.migrateStore(at: store.url).count == 2)
+            let references = try JSONDecoder().decode([ManagedObjectReference].self, from: data)
+            let later = try makeContext(Models.third.model, at: store.url)
+            let names = later.performAndWait {
+                references.map { $0.resolve(in: later).object?.value(forKey: "name") as? String }
+            }
+            #expect(names == ["Garden", "Groceries"])
         }
 
         @Test func `later versions and impossible steps are refused, and the store is unchanged`() throws {

@@ -325,6 +325,46 @@ import Testing
         #expect(error?.errorCode == 134100)
     }
 
+    /// The columns are those that programs query; the numbers of entities move in both directions.
+    @Test func tablesOfCloudKitHaveTheNewNumbers() throws {
+        let folder = try StoreFolder()
+        do { _ = try OpenStore(at: folder.url, model: NotesModel.make(), options: MigrationComparison.options) }
+        let queue = try DatabaseQueue(path: folder.url.path)
+        try queue.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
+                        ZENTITYID INTEGER, ZENTITYPK INTEGER, ZCKRECORDNAME VARCHAR);
+                    CREATE UNIQUE INDEX ANSCKRECORDMETADATA_UNIQUE ON ANSCKRECORDMETADATA (ZENTITYID, ZENTITYPK);
+                    CREATE TABLE ANSCKEVENT (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER);
+                    INSERT INTO ANSCKEVENT VALUES (1, 17001);
+                    INSERT INTO ANSCKRECORDMETADATA SELECT Z_ENT, 17004, 1, Z_ENT, 1, Z_NAME FROM Z_PRIMARYKEY;
+                    """)
+        }
+        // Folder, the first entity, is removed, and two others come before and after Item.
+        let new = NotesModel.make()
+        new.entities = new.entities.filter { $0.name != "Folder" }
+        new.entitiesByName["Note"]?.properties.removeAll { $0.name == "folder" }
+        new.entities += [NotesModel.entity("Aaa", []), NotesModel.entity("Bbb", []), NotesModel.entity("Jjj", [])]
+        try InPlaceMigration(
+            url: folder.url, options: MigrationComparison.options, models: [NotesModel.make(), new]
+        ).run()
+        try queue.read { database in
+            let names = "SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_NAME NOT IN ('Aaa', 'Bbb', 'Jjj') ORDER BY Z_NAME"
+            let joined =
+                "SELECT ZCKRECORDNAME FROM ANSCKRECORDMETADATA JOIN Z_PRIMARYKEY ON ZENTITYID = Z_PRIMARYKEY.Z_ENT "
+                + "AND ZCKRECORDNAME = Z_NAME ORDER BY Z_NAME"
+            let (found, expected) = try (
+                String.fetchAll(database, sql: joined), String.fetchAll(database, sql: names)
+            )
+            #expect(found == expected && found.count == 4)
+            let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM ANSCKRECORDMETADATA")
+            #expect(count == 4)
+            let other = try Int.fetchOne(database, sql: "SELECT Z_ENT FROM ANSCKEVENT")
+            #expect(other == 17001)
+        }
+    }
+
     @Test func aHistoryGoesOnWithTheNewNumbers() throws {
         let folder = try StoreFolder()
         let tracking: [AnyHashable: Any] = [

@@ -234,4 +234,33 @@ import Testing
         let notes = try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
         #expect(notes.map { $0.value(forKey: "heading") as? String } == ["First"])
     }
+
+    private final class OtherManager: NSMigrationManager {}
+
+    private final class OtherStore: NSAtomicStore, @unchecked Sendable {  // because it has no state of its own
+        override class func migrationManagerClass() -> AnyClass { OtherManager.self }
+    }
+
+    /// A store class may name the class of its managers; one of another class is refused instead of ignoring that.
+    @Test func aManagerOfAnotherClassThanTheStoresIsRefused() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(OtherStore.self, forStoreType: "Other")
+        defer { NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "Other") }
+        let folder = try StoreFolder()
+        let (old, new) = (Self.oldModel(), Self.newModel())
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        func code(_ manager: NSMigrationManager) throws -> Int? {
+            let error = #expect(throws: CocoaError.self) {
+                try manager.migrateStore(
+                    from: folder.url, sourceType: NSSQLiteStoreType, with: mapping,
+                    toDestinationURL: folder.directory.appendingPathComponent("New"), destinationType: "Other")
+            }
+            return error?.errorCode
+        }
+        let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+        #expect(try code(manager) == NSMigrationError)
+        // Past the check: there is no source store.
+        #expect(try code(OtherManager(sourceModel: old, destinationModel: new)) == 134150)
+        manager.usesStoreSpecificMigrationManager = false
+        #expect(try code(manager) == 134150)
+    }
 }

@@ -7,24 +7,43 @@ import ModelFiles
 ///
 /// Cost: a pass over each table whose rows change, and one for each index that is created. Memory does not depend on the
 /// number of rows.
-struct InPlaceMigration {
+package struct InPlaceMigration {
     let url: URL
     let configuration: String?
     let options: [AnyHashable: Any]
     /// The model that the store was written with, and those that it is migrated to, in order. Each step must be one that can
     /// be inferred.
     let models: [NSManagedObjectModel]
-    /// Called before each statement. An error ends the migration.
+    /// Called before each statement that changes tables or rows of entities. An error ends the migration.
     var willExecute: ((_ statement: String) throws -> Void)?
-    /// Asked repeatedly while a statement runs. A task that is cancelled ends the migration too.
-    var isCancelled: (() -> Bool)?
+    /// Called with every statement that writes, with its values.
+    package var didBegin: ((_ statement: String) -> Void)?
+    /// Called repeatedly while a statement runs. A task that is cancelled ends the migration too.
+    package var isCancelled: (() -> Bool)?
 
-    /// Migrates the store. Other connections may have it open: with the old model they can no longer write.
+    /// A migration of the store at a location.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration whose entities the store has; nil for all.
+    ///   - options: The options with which the store would be added to a coordinator.
+    ///   - models: The model that the store was written with, and those that it is migrated to, in order.
+    package init(
+        url: URL, configuration: String? = nil, options: [AnyHashable: Any], models: [NSManagedObjectModel],
+        willExecute: ((_ statement: String) throws -> Void)? = nil
+    ) {
+        self.url = url
+        self.configuration = configuration
+        self.options = options
+        self.models = models
+        self.willExecute = willExecute
+    }
+
+    /// Migrates the store. Other connections may have it open: with the old model they can no longer read or write.
     ///
     /// - Throws: Code 134111 if rows break a uniqueness constraint, 134120 if the migration is cancelled, 134100 if another
     ///   process has migrated the store to another version, 134090 if the store is locked, and 134110 for other errors of
     ///   SQLite, such as a full disk. The store is then unchanged.
-    func run() throws {
+    package func run() throws {
         let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: false))
         do {
             try withUnsafeCurrentTask { task in
@@ -44,6 +63,7 @@ struct InPlaceMigration {
     private func migrate(_ database: Database, _ interruption: Interruption) throws {
         for model in models { model.freeze() }
         guard let destination = models.last else { return }
+        observeStatements(of: database)
         let metadata = try StoreMetadata(in: database, url: url)
         // Another process may have migrated the store meanwhile.
         if isFitting(destination, metadata) { return }
@@ -53,8 +73,13 @@ struct InPlaceMigration {
                 "Another process has migrated the store to another version of the model.", url: url,
                 userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
         }
+        let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
         for (before, after) in zip(models, models.dropFirst()) {
             try migrate(database, from: before, to: after, interruption)
+        }
+        // Connections with the old model check the metadata when this number has changed.
+        if try Int64.fetchOne(database, sql: "PRAGMA schema_version") == version {
+            try database.execute(sql: "PRAGMA schema_version = \((version + 1) % Int64(Int32.max))")
         }
     }
 
@@ -94,6 +119,18 @@ struct InPlaceMigration {
         metadata.content[StoreMetadata.migrationKey] = "NSSQLiteInPlaceMigrationManager"
         try metadata.write(to: database)
         try CachedModel.write(destination, to: database)
+    }
+
+    private func observeStatements(of database: Database) {
+        guard let didBegin else { return }
+        // SQLite reports the statements of triggers and virtual tables as comments.
+        let others = ["SELECT", "--", "BEGIN", "COMMIT", "ROLLBACK"]
+        database.trace { event in
+            guard case .statement(let statement) = event else { return }
+            let sql = statement.sql
+            guard !others.contains(where: sql.hasPrefix), !sql.hasPrefix("PRAGMA") || sql.contains("=") else { return }
+            didBegin(statement.expandedSQL)
+        }
     }
 
     private func execute(_ statement: String, _ database: Database, _ interruption: Interruption) throws {

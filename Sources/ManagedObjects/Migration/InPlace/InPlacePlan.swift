@@ -35,6 +35,7 @@ struct InPlacePlan {
         statements += joinTables.cleaning() + references.cleaning() + references.positions() + references.companions()
         statements += DerivedColumns(schema).statements(
             includingOthers: !links.isEmpty || !schema.removedNumbers.isEmpty || tables.contains(where: \.isShared))
+        statements += CloudKitMigration(schema: schema, catalog: catalog).statements()
         createIndexes(on: kept)
     }
 

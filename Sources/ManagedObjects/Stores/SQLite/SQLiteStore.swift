@@ -102,8 +102,8 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             }
             try maintain(connection)
             try prepareDerivations(schema, catalog, connection)
-            if !SQLiteFile.isMemory(url) { try refuseWritingAfterMigration(connection, model) }
         }
+        if fits, !SQLiteFile.isMemory(url) { try refuseOtherVersions(connection, model) }
         let commits = StoreCommits(url: url, connection: connection)
         let content = Content(
             connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema),
@@ -120,11 +120,11 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         catalog.columns["ATRANSACTION"]?.contains("ZAUTHORTS") ?? true
     }
 
-    /// Makes write transactions fail after another process has migrated the store: they would write entity numbers of the
-    /// old model.
-    private func refuseWritingAfterMigration(_ connection: SQLiteConnection, _ model: NSManagedObjectModel) throws {
+    /// Makes reads and write transactions fail after another process has migrated the store: they would read rows of other
+    /// entities, and write entity numbers of the old model.
+    private func refuseOtherVersions(_ connection: SQLiteConnection, _ model: NSManagedObjectModel) throws {
         let (configuration, url) = (configurationIfAny, url)
-        try connection.checkBeforeWriting { database in
+        try connection.refuseStates { database in
             let metadata = try StoreMetadata(in: database, url: url).published
             guard !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) else { return }
             throw CocoaError(

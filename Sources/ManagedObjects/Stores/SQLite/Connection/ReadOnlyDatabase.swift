@@ -54,16 +54,17 @@ final class ReadOnlyDatabase: Sendable {
 
     /// The present state of the store, until it is released. A database with a rollback journal is copied at the first
     /// read of the state; with other databases a pinned state does not block writers.
-    func pin() throws -> SQLiteGeneration {
+    func pin(_ versionCheck: ModelVersionCheck) throws -> SQLiteGeneration {
         let opened = try currentlyOpened()
         switch opened.access {
         case .shared:
-            return try SQLiteGeneration(heldReaders, of: file)
-        case .unshared, .recovered: return SQLiteGeneration(opened.database, of: file, stamps: opened.stamps)
+            return try SQLiteGeneration(heldReaders, of: file, versionCheck)
+        case .unshared, .recovered:
+            return SQLiteGeneration(opened.database, of: file, stamps: opened.stamps, versionCheck)
         case .locked:
             var copied = configuration
             copied.prepareDatabase(prepare)
-            return SQLiteGeneration(copying: opened.database, of: file, configuration: copied)
+            return SQLiteGeneration(copying: opened.database, of: file, configuration: copied, versionCheck)
         }
     }
 

@@ -27,6 +27,7 @@ final class SQLiteConnection: Sendable {
     private let configuration: Configuration
     private let file: SQLiteFile
     private let heldReaders: HeldReaders
+    private let versionCheck: ModelVersionCheck
 
     private enum OpenDatabase: Sendable {
         case writable(any DatabaseWriter)
@@ -44,7 +45,9 @@ final class SQLiteConnection: Sendable {
         configuration.busyMode = .timeout(options.timeout)
         configuration.maximumReaderCount = options.maximumReaderCount
         file = SQLiteFile(url)
-        let prepare = Self.preparation(options, collector)
+        let versionCheck = ModelVersionCheck()
+        self.versionCheck = versionCheck
+        let prepare = Self.preparation(options, collector, versionCheck)
         if options.isReadOnly, !SQLiteFile.isMemory(url) {
             mode = .readOnly
             database = .readOnly(try ReadOnlyDatabase(file, configuration: configuration, prepare: prepare))
@@ -84,12 +87,14 @@ final class SQLiteConnection: Sendable {
 
     /// Configures each connection before it is used.
     private static func preparation(
-        _ options: SQLiteOptions, _ collector: DerivedValueCollector
+        _ options: SQLiteOptions, _ collector: DerivedValueCollector, _ versionCheck: ModelVersionCheck
     ) -> @Sendable (Database) throws -> Void {
         let observer = Self.statementObserver
         let pragmas = options.pragmas
         let isReadOnly = options.isReadOnly
         return { database in
+            // Only connections for reading are opened again when the file has been replaced.
+            versionCheck.forget(database, isOtherFile: isReadOnly)
             if let observer { database.trace { observer($0.description) } }
             for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
             PredicateFunctions.add(to: database)
@@ -147,17 +152,34 @@ final class SQLiteConnection: Sendable {
     }
 
     /// Runs single statements; each reads its own state.
+    ///
+    /// - Throws: The error of ``refuseStates(unless:)``, too.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try reader().unsafeReentrantRead(body)
+        try reader().unsafeReentrantRead { database in
+            let result: Result
+            do {
+                result = try body(database)
+            } catch {
+                // A column may be missing because the store has been migrated.
+                do { try versionCheck.verify(database) } catch let refusal as CocoaError { throw refusal } catch {}
+                throw error
+            }
+            // A statement determines the state that it reads when it begins.
+            try versionCheck.verify(database)
+            return result
+        }
     }
 
     /// Runs several statements that read the same state.
+    ///
+    /// - Throws: The error of ``refuseStates(unless:)``, too.
     func readConsistently<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try reader().unsafeReentrantRead { database in
             if database.isInsideTransaction { return try body(database) }
             try database.beginTransaction(.deferred)
             // A read transaction has nothing to lose in a rollback.
             defer { try? database.rollback() }
+            try versionCheck.verifyState(of: database)
             return try body(database)
         }
     }
@@ -166,10 +188,11 @@ final class SQLiteConnection: Sendable {
     /// reader would, it is a copy.
     func pin() throws -> SQLiteGeneration {
         switch database {
-        case .readOnly(let database): return try database.pin()
-        case .writable where mode == .pool: return try SQLiteGeneration(heldReaders, of: file)
+        case .readOnly(let database): return try database.pin(versionCheck)
+        case .writable where mode == .pool: return try SQLiteGeneration(heldReaders, of: file, versionCheck)
         case .writable(let queue):
-            return SQLiteGeneration(copying: queue, of: mode == .memory ? nil : file, configuration: configuration)
+            return SQLiteGeneration(
+                copying: queue, of: mode == .memory ? nil : file, configuration: configuration, versionCheck)
         }
     }
 
@@ -194,54 +217,27 @@ final class SQLiteConnection: Sendable {
             derivedValues.removeAll()
             var result: Result?
             try database.inTransaction(.immediate) {
-                try checkChanges(database)
+                try versionCheck.verify(database)
                 result = try body(database)
                 return .commit
             }
             // What this connection has written needs no check.
-            checked.withLock { $0.version = Self.dataVersion(of: database) }
+            versionCheck.pass(database)
             guard let result else { throw CancellationError() }
             return result
         }
     }
 
+    /// Sets a check of the store's metadata, which is also made immediately: reads and write transactions throw its error if
+    /// the state that they read does not pass. Cost: one pragma after a commit of another connection.
+    func refuseStates(unless check: @escaping @Sendable (Database) throws -> Void) throws {
+        versionCheck.set(check)
+        try readConsistently { _ in }
+    }
+
     /// A number that changes when a connection other than the writing one has committed a transaction.
     func dataVersion() throws -> Int64? {
         try reader().writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
-    }
-
-    // MARK: - Checks before writing
-
-    private struct Checked {
-        var check: (@Sendable (Database) throws -> Void)?
-        var version: UInt32?
-    }
-
-    /// The check of ``checkBeforeWriting(_:)``, and the version of the database that last passed it.
-    private let checked = Mutex(Checked())
-
-    /// Sets a check with which every write transaction begins if another connection has written since the last one. It is
-    /// also made immediately. Cost in other transactions: no statement.
-    func checkBeforeWriting(_ check: @escaping @Sendable (Database) throws -> Void) throws {
-        try writer().writeWithoutTransaction { database in
-            try check(database)
-            checked.withLock { $0 = Checked(check: check, version: Self.dataVersion(of: database)) }
-        }
-    }
-
-    private func checkChanges(_ database: Database) throws {
-        let (check, version) = checked.withLock { ($0.check, $0.version) }
-        guard let check else { return }
-        let current = Self.dataVersion(of: database)
-        guard current == nil || current != version else { return }
-        try check(database)
-    }
-
-    /// A number that changes with every transaction of any connection.
-    private static func dataVersion(of database: Database) -> UInt32? {
-        var version: UInt32 = 0
-        let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
-        return code == SQLITE_OK ? version : nil
     }
 
     /// Runs statements that SQLite does not allow in a transaction.

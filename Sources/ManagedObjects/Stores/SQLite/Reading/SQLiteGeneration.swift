@@ -10,16 +10,18 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
     private let file: SQLiteFile?
     /// The stamps of the files when the state was pinned.
     private let stamps: [FileStamp?]
+    private let versionCheck: ModelVersionCheck
     private let end: @Sendable () -> Void
 
     /// The state of a connection: its transaction, or an unchanging database.
     ///
     /// - Parameter end: Called when the state is released.
     init(
-        _ reader: any DatabaseReader, of file: SQLiteFile, stamps: [FileStamp?],
+        _ reader: any DatabaseReader, of file: SQLiteFile, stamps: [FileStamp?], _ versionCheck: ModelVersionCheck,
         end: @escaping @Sendable () -> Void = {}
     ) {
         self.reader = Mutex(reader)
+        self.versionCheck = versionCheck
         self.end = end
         self.file = file
         self.stamps = stamps
@@ -32,8 +34,12 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
     /// size of its cache, otherwise in an unnamed file.
     ///
     /// - Parameter file: The database's file; nil for a database in memory.
-    init(copying database: any DatabaseReader, of file: SQLiteFile?, configuration: Configuration) {
+    init(
+        copying database: any DatabaseReader, of file: SQLiteFile?, configuration: Configuration,
+        _ versionCheck: ModelVersionCheck
+    ) {
         reader = Mutex(nil)
+        self.versionCheck = versionCheck
         end = {}
         self.file = file
         stamps = file?.stamps ?? []
@@ -43,10 +49,10 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
     deinit { end() }
 
     /// The present state, pinned by a connection of its own.
-    convenience init(_ readers: HeldReaders, of file: SQLiteFile) throws {
+    convenience init(_ readers: HeldReaders, of file: SQLiteFile, _ versionCheck: ModelVersionCheck) throws {
         let stamps = file.stamps
         let reader = try readers.begin()
-        self.init(reader, of: file, stamps: stamps) { readers.end(reader) }
+        self.init(reader, of: file, stamps: stamps, versionCheck) { readers.end(reader) }
     }
 
     /// Whether something may have been committed since. Files of large values to which the state refers may have been
@@ -54,6 +60,8 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
     var isOutdated: Bool { file.map { $0.stamps != stamps } ?? false }
 
     /// Runs statements that read the state.
+    ///
+    /// - Throws: The error of the check of the connection, if the state does not have the model with which the store was opened.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         let reader = try reader.withLock { reader in
             if let reader { return reader }
@@ -62,7 +70,10 @@ final class SQLiteGeneration: StoreGeneration, Sendable {
             reader = copy
             return copy
         }
-        return try reader.unsafeReentrantRead(body)
+        return try reader.unsafeReentrantRead { database in
+            try versionCheck.verify(database)
+            return try body(database)
+        }
     }
 
     private static func copy(

@@ -1,0 +1,42 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import CoreData
+
+    extension ProgressiveMigration {
+        /// The SQL statements that ``migrateStore(at:to:replacing:progress:)`` would execute on a store, with their values, in
+        /// order: one transaction. None if the store already has the version to migrate to. The store is not changed.
+        ///
+        /// The statements are recorded while they migrate a copy in the temporary folder. They call functions of the engine where
+        /// values are stored in files beside the store. Cost: those of the migration, and of a copy of the store.
+        ///
+        /// - Parameter progress: Can cancel the migration of the copy.
+        /// - Throws: ``MigrationError`` if a step is not possible or is not inferred, Core Data's errors if the rows break a
+        ///   constraint of the model or the store cannot be read, and `CocoaError.userCancelled`.
+        public func statements(forStoreAt url: URL, progress: Progress? = nil) throws -> [String] {
+            let steps = try possibleSteps(forStoreAt: url)
+            guard !steps.isEmpty else { return [] }
+            guard isLightweight(steps) else { throw notLightweight(steps) }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "coral-statements-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let copy = folder.appendingPathComponent(url.lastPathComponent)
+            try StepExecution.copy(url, to: copy, model: destination.model)
+            progress?.begin(1)
+            let statements = try LightweightMigration(url: copy, steps: steps).statements(progress)
+            progress?.completedUnitCount = 1
+            return statements
+        }
+
+        private func notLightweight(_ steps: [MigrationStep]) -> MigrationError {
+            guard repairs.isEmpty else {
+                return MigrationError(
+                    .notLightweight, "A migration with repairs changes objects: there are no SQL statements to show.")
+            }
+            let mapped = steps.first { if case .inferred = $0.kind { false } else { true } }
+            return MigrationError(
+                .notLightweight,
+                "The step from \"\(mapped?.source.name ?? "")\" to \"\(mapped?.destination.name ?? "")\" is made by a mapping "
+                    + "model, through objects: there are no SQL statements to show.")
+        }
+    }
+#endif

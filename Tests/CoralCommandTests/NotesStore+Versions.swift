@@ -1,0 +1,29 @@
+import Foundation
+
+extension NotesStore {
+    /// Creates a bundle of versions: the store's own model, and others that are made of the one before by replacing text.
+    func bundle(_ changes: [(name: String, change: (String) -> String)]) throws -> String {
+        let bundle = URL(fileURLWithPath: file("Notes.xcdatamodeld"))
+        var text = try CommandRun("model", "convert", path).output
+        for (name, change) in [("Notes", { $0 })] + changes {
+            text = change(text)
+            let folder = bundle.appendingPathComponent("\(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: folder.appendingPathComponent("contents"))
+        }
+        return bundle.path
+    }
+
+    /// The title is a heading.
+    static func renamingTitle(_ text: String) -> String {
+        text.replacingOccurrences(
+            of: #"<attribute name="title""#, with: #"<attribute name="heading" elementID="title""#)
+    }
+
+    /// With an entity that comes first, so that all others get other numbers.
+    static func addingEntity(_ text: String) -> String {
+        text.replacingOccurrences(
+            of: "</model>", with: #"<entity name="Aaa" representedClassName="NSManagedObject" syncable="YES"/></model>"#
+        )
+    }
+}
