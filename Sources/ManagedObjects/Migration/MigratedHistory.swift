@@ -28,13 +28,14 @@ struct MigratedHistory {
     }
 
     private func copyTables(_ database: Database) throws {
-        // Tables before indexes.
+        // Tables before indexes. Each text is one statement: the source's schema is not trusted.
         let objects = try Row.fetchAll(
             database,
             sql: "SELECT sql, name, type FROM coralsource.sqlite_master "
-                + "WHERE tbl_name IN (\(Self.tables)) AND sql NOT NULL ORDER BY type DESC")
+                + "WHERE tbl_name IN (\(Self.tables)) AND type IN ('table', 'index') AND sql NOT NULL ORDER BY type DESC"
+        )
         for object in objects {
-            try database.execute(sql: object[0])
+            try database.makeStatement(sql: object[0]).execute()
             guard object[2] as String == "table" else { continue }
             let name: String = object[1]
             try database.execute(sql: "INSERT INTO main.\(name) SELECT * FROM coralsource.\(name)")

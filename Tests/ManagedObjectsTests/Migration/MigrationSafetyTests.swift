@@ -157,6 +157,50 @@ final class FolderMoments: Sendable {
         try await task.value
     }
 
+    @Test func aStatementIsInterruptedWhileItRuns() throws {
+        let folder = try StoreFolder()
+        try fill(folder.url)
+        try DatabaseQueue(path: folder.url.path).write { database in
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE numbers(n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM numbers WHERE n < 50000)
+                    INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT) SELECT n, (SELECT min(Z_ENT) FROM ZNOTE), 1 FROM numbers
+                    """)
+        }
+        // The first call for a statement is made before it begins.
+        var calls = 0
+        var migration = migration(folder.url) { _ in calls = 0 }
+        migration.isCancelled = {
+            calls += 1
+            return calls > 1
+        }
+        try expectUnchanged(folder.url, code: NSMigrationCancelledError) { try migration.run() }
+        #expect(calls > 1)
+    }
+
+    @Test func whatOtherProgramsHaveAddedIsKept() throws {
+        let folder = try StoreFolder()
+        try fill(folder.url)
+        try DatabaseQueue(path: folder.url.path).write { database in
+            try database.execute(
+                sql: """
+                    CREATE VIRTUAL TABLE Zsearch USING fts5(text);
+                    INSERT INTO Zsearch VALUES ('kept');
+                    CREATE INDEX "Z-index; DROP TABLE Zsearch" ON ZTAG (ZNAME);
+                    CREATE TABLE "Z__REMOVED0; DROP TABLE Zsearch" (text);
+                    CREATE TRIGGER Zwatch AFTER INSERT ON ZTAG BEGIN DELETE FROM Zsearch; END;
+                    """)
+        }
+        try migration(folder.url).run()
+        try DatabaseQueue(path: folder.url.path).read { database in
+            #expect(try String.fetchAll(database, sql: "SELECT text FROM Zsearch") == ["kept"])
+            let names = try String.fetchAll(
+                database,
+                sql: "SELECT name FROM sqlite_master WHERE name GLOB 'Z__REMOVED*' OR name = 'Zwatch' ORDER BY name")
+            #expect(names == ["Z__REMOVED0; DROP TABLE Zsearch", "Zwatch"])
+        }
+    }
+
     @Test func anErrorOfTheCallerLeavesTheStoreAsItWas() throws {
         let folder = try StoreFolder()
         try fill(folder.url)

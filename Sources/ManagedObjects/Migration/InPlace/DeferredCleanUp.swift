@@ -12,7 +12,9 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey: String =
 enum DeferredCleanUp {
     private static let prefix = "Z__REMOVED"
 
-    static func isLeft(_ name: String) -> Bool { name.hasPrefix(prefix) }
+    static func isLeft(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.utf8.dropFirst(prefix.utf8.count).allSatisfy { (48...57).contains($0) }
+    }
 
     /// A name for a removed column or table.
     ///

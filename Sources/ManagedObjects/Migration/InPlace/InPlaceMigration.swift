@@ -48,9 +48,7 @@ package struct InPlaceMigration {
         do {
             try withUnsafeCurrentTask { task in
                 let interruption = Interruption { task?.isCancelled == true || isCancelled?() == true }
-                try connection.write { database in
-                    try interruption.run(on: database) { try migrate(database, interruption) }
-                }
+                try connection.write { try migrate($0, interruption) }
             }
             try connection.close()
         } catch let error as DatabaseError {
@@ -99,6 +97,7 @@ package struct InPlaceMigration {
         let old = SQLSchemaBuilder.schema(of: source, catalog: catalog)
         let new = SQLSchemaBuilder.schema(of: destination, configuration: configuration)
         try catalog.requireTables(of: old, url: url)
+        try old.requireUsableNames()
         try new.requireUsableNames()
         let inferred = InferredMapping(from: source.modelValue(), to: destination.modelValue())
         let schema = try MigratedSchema(from: old, catalog, to: new, inferred.entities)
@@ -136,7 +135,8 @@ package struct InPlaceMigration {
     private func execute(_ statement: String, _ database: Database, _ interruption: Interruption) throws {
         try willExecute?(statement)
         try interruption.check()
-        try database.execute(sql: statement)
+        // For each statement, because reading the schema and the metadata has a limit of its own, which replaces this one.
+        try interruption.run(on: database) { try database.execute(sql: statement) }
     }
 
     private func columnTypes(

@@ -1,3 +1,5 @@
+import GRDB
+
 /// The statements that bring the tables of a store from one schema to another, in order.
 ///
 /// No row is read by the program. Cost: a table whose columns are only added or renamed is not copied; one whose columns
@@ -90,7 +92,7 @@ struct InPlacePlan {
             statements += tables.map { "ALTER TABLE \($0) RENAME TO \(DeferredCleanUp.name(besides: &names))" }
         } else {
             let left = catalog.columns.keys.filter(DeferredCleanUp.isLeft)
-            statements += (left + tables).sorted().map { "DROP TABLE \($0)" }
+            statements += (left + tables).sorted().map { "DROP TABLE \($0.quotedDatabaseIdentifier)" }
         }
     }
 
@@ -98,9 +100,10 @@ struct InPlacePlan {
 
     private static let historyTables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
-    /// Core Data's own indexes and triggers of entity tables, by name.
-    private func isOwn(_ name: String, _ sql: String, _ kind: String) -> Bool {
-        guard name.hasPrefix("Z"), sql.hasPrefix("CREATE \(kind) ") else { return false }
+    /// Whether an index, trigger or virtual table is Core Data's own, by its name. Others are kept; SQLite renames the tables
+    /// and columns in them.
+    private func isOwn(_ name: String, _ sql: String, _ kind: String, prefixes: [String]) -> Bool {
+        guard prefixes.contains(where: name.hasPrefix), sql.hasPrefix("CREATE \(kind) ") else { return false }
         return !Self.historyTables.contains { sql.contains(" ON \($0) ") || sql.contains(" ON \($0)(") }
     }
 
@@ -115,10 +118,15 @@ struct InPlacePlan {
     private mutating func removeDerivedObjects(except kept: Set<String>) {
         let wanted = Set(schema.new.indexStatements.filter { kept.contains(Self.table(of: $0)) })
         for (name, sql) in catalog.statements.sorted(by: { $0.key < $1.key }) {
-            if isOwn(name, sql, "TRIGGER") { statements.append("DROP TRIGGER \(name)") }
-            if isOwn(name, sql, "VIRTUAL TABLE") { statements.append("DROP TABLE \(name)") }
-            if isOwn(name, sql, "INDEX") || isOwn(name, sql, "UNIQUE INDEX"), !wanted.contains(sql) {
-                statements.append("DROP INDEX \(name)")
+            // Other programs may have given any name.
+            let quoted = name.quotedDatabaseIdentifier
+            let isIndex = ["INDEX", "UNIQUE INDEX"].contains { isOwn(name, sql, $0, prefixes: ["Z"]) }
+            if isOwn(name, sql, "TRIGGER", prefixes: ["Z_DA_", "Z_RT_"]) {
+                statements.append("DROP TRIGGER \(quoted)")
+            } else if isOwn(name, sql, "VIRTUAL TABLE", prefixes: ["Z_RT_"]) {
+                statements.append("DROP TABLE \(quoted)")
+            } else if isIndex, !wanted.contains(sql) {
+                statements.append("DROP INDEX \(quoted)")
             }
         }
     }
