@@ -27,18 +27,23 @@ struct ObjectArgument: ExpressibleByArgument {
 
     /// The object in an open store. Must be called on the queue of the store's context.
     ///
+    /// - Parameter context: The context of the object; nil for that of the store.
     /// Throws `CommandError` if the URI is one of another store, or if there is no such object.
-    func object(in open: OpenStore) throws -> NSManagedObject {
+    func object(in open: OpenStore, context: NSManagedObjectContext? = nil) throws -> NSManagedObject {
         let own = open.store.identifier ?? ""
         if let storeUUID, storeUUID.caseInsensitiveCompare(own) != .orderedSame {
             throw CommandError("\(text) is an object of the store \(storeUUID), and \(open.url.path) is \(own).")
         }
         // The name of the entity may be that of a superentity.
         _ = try open.entity(named: entity)
-        let uri = URL(string: "x-coredata://\(own)/\(entity)/\(key)")
-        guard let id = uri.flatMap(open.coordinator.managedObjectID(forURIRepresentation:)),
-            let object = try? open.context.existingObject(with: id)
+        guard let id = id(in: open), let object = try? (context ?? open.context).existingObject(with: id)
         else { throw CommandError("The store has no object \(entity)/\(key).") }
         return object
+    }
+
+    /// The ID of the object, whether or not there is one; nil for an entity that the model does not have.
+    func id(in open: OpenStore) -> NSManagedObjectID? {
+        URL(string: "x-coredata://\(open.store.identifier ?? "")/\(entity)/\(key)")
+            .flatMap(open.coordinator.managedObjectID(forURIRepresentation:))
     }
 }
