@@ -28,6 +28,7 @@ struct CoralCommand: ParsableCommand {
         subcommands: [
             InfoCommand.self,
             OpenCommand.self,
+            ServeCommand.self,
             QueryCommand.self,
             GetCommand.self,
             ExportCommand.self,
@@ -42,6 +43,7 @@ struct CoralCommand: ParsableCommand {
             CheckCommand.self,
             VerifyCommand.self,
             ViewsCommand.self,
+            ConvertCommand.self,
             SalvageCommand.self,
             ModelCommand.self,
         ])

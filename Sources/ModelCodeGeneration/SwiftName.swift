@@ -1,12 +1,12 @@
 /// The form of a model's names in Swift.
-enum SwiftName {
+package enum SwiftName {
     /// A name in a declaration or reference: in backticks when it is a reserved word.
-    static func identifier(_ name: String) -> String {
+    package static func identifier(_ name: String) -> String {
         reservedWords.contains(name) ? "`\(name)`" : name
     }
 
     /// A name with its first letter in upper case, as in the names of relationship accessors.
-    static func capitalized(_ name: String) -> String {
+    package static func capitalized(_ name: String) -> String {
         name.prefix(1).uppercased() + name.dropFirst()
     }
 

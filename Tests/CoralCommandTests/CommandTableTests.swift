@@ -4,9 +4,9 @@ import Testing
 /// Compares all commands: a name has the same meaning in every command, and the examples in help and articles are
 /// valid.
 @Suite struct CommandTableTests {
-    /// Commands whose result is a document or a file, not a table.
+    /// Commands whose result is a document, a file, or pages, not a table.
     private let writers: Set = [
-        "export", "views", "model convert", "model diagram", "model schema", "model compile", "model generate",
+        "export", "serve", "views", "model convert", "model diagram", "model schema", "model compile", "model generate",
     ]
 
     @Test func `every command has an example, and help for each argument`() throws {

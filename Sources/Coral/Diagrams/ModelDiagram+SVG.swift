@@ -8,7 +8,9 @@ extension ModelDiagram {
     /// entity. Lines have tooltips with their names.
     ///
     /// Cost: grows with the square of the number of lines between two columns.
-    public func svg(title: String? = nil) -> String {
+    ///
+    /// - Parameter link: The address that the box of an entity leads to, by the entity's name.
+    public func svg(title: String? = nil, link: ((String) -> String)? = nil) -> String {
         let boxes = self.boxes.map(DiagramBox.init)
         let place = Dictionary(
             self.boxes.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -30,7 +32,7 @@ extension ModelDiagram {
         return DiagramPicture(
             boxes: boxes, lines: drawn, ends: graph.edges.map { ($0.from, $0.to) },
             drawing: GraphLayout.drawing(of: graph)
-        ).text(title: title)
+        ).text(title: title, links: link.map { link in self.boxes.map { link($0.name) } })
     }
 
     /// Spreads the ends of lines that end at a title, and not at a row of their own.
@@ -63,7 +65,7 @@ private struct DiagramPicture {
         "#3b6ea8", "#a8553b", "#4a7d4e", "#7a5a9e", "#9a7a24", "#2f7f86", "#a04a72", "#5d6673",
     ]
 
-    func text(title: String?) -> String {
+    func text(title: String?, links: [String]?) -> String {
         let top = Self.margin + (title == nil ? 0 : Self.titleHeight)
         let width = number(drawing.width + 2 * Self.margin)
         let height = number(drawing.height + top + Self.margin)
@@ -91,7 +93,10 @@ private struct DiagramPicture {
         }
         svg += "<g transform=\"translate(\(number(Self.margin)) \(number(top)))\">\n"
         for index in lines.indices { svg += line(index, colour: Self.palette[colours[ends[index].from]]) }
-        for index in boxes.indices { svg += box(index, colour: Self.palette[colours[index]]) }
+        for index in boxes.indices {
+            let box = box(index, colour: Self.palette[colours[index]])
+            svg += links.map { "<a href=\"\(HTMLText.escaped($0[index]))\">\n\(box)</a>\n" } ?? box
+        }
         return svg + "</g>\n</svg>\n"
     }
 

@@ -176,13 +176,14 @@ extension GraphExporter {
         _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: nil)
     }
 
-    /// Passes the records of whole stores to a function.
-    func exportStore(
+    /// Passes the records of whole stores to a function, which is not kept.
+    @discardableResult
+    package func exportStore(
         of snapshot: StoreSnapshot, toRecords body: @escaping (GraphRecord) throws -> Void
-    ) throws {
+    ) throws -> ExportResult {
         try exportStore(of: snapshot) { session in
             var writer: any GraphWriter = RecordCollector(body)
-            _ = try session.exportStore(to: &writer, progress: nil)
+            return try session.exportStore(to: &writer, progress: nil)
         }
     }
 }

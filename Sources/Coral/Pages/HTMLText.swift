@@ -21,7 +21,7 @@ package enum HTMLText {
     }
 
     /// A name with optional line breaks before its capital letters.
-    static func breakable(_ name: String) -> String {
+    package static func breakable(_ name: String) -> String {
         var result = ""
         var before: Character?
         for character in name {

@@ -1,6 +1,6 @@
 /// The style sheet of a page, for light and dark appearance, and its script.
-enum PageStyle {
-    static let sheet = """
+package enum PageStyle {
+    package static let sheet = """
         :root { color-scheme: light dark; --ink: #1d1d1f; --faint: #6e6e73; --line: #d9d9de; --card: #fff; --page: #f5f5f7;
           --link: #0b62c4; --mark: #fff4c2; }
         @media (prefers-color-scheme: dark) { :root { --ink: #f0f0f2; --faint: #9a9aa0; --line: #3a3a3e; --card: #232326;

@@ -2,13 +2,13 @@ import Foundation
 import GraphDocuments
 
 /// Formats values for a page.
-struct PageValue {
+package struct PageValue {
     private let page: StorePage
 
-    init(_ page: StorePage) { self.page = page }
+    package init(_ page: StorePage) { self.page = page }
 
     /// HTML of a value that is not null.
-    func text(_ value: GraphValue) -> String {
+    package func text(_ value: GraphValue) -> String {
         switch value {
         case .string(let text): multiline(text)
         case .uri(let text): link(text)
@@ -48,12 +48,19 @@ struct PageValue {
 
     private func binary(_ data: Data) -> String {
         let size = data.count == 1 ? "1 byte" : "\(data.count) bytes"
-        guard let type = pictureType(data), data.count <= page.pictureLimit else { return size }
+        if let list = propertyList(data) { return tree(list) }
+        guard let type = Self.pictureType(data), data.count <= page.pictureLimit else { return size }
         return "<img alt=\"\(size)\" src=\"data:\(type);base64,\(data.base64EncodedString())\">"
     }
 
+    /// A property list or a keyed archive in a binary value, as a tree.
+    private func propertyList(_ data: Data) -> ReadableValue? {
+        guard data.starts(with: Array("bplist00".utf8)), data.count <= page.pictureLimit else { return nil }
+        return TransformableReader.readable(data)
+    }
+
     /// The image type by the first bytes. SVG is excluded, because it may contain scripts.
-    private func pictureType(_ data: Data) -> String? {
+    package static func pictureType(_ data: Data) -> String? {
         if data.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return "image/png" }
         if data.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
         return data.starts(with: Array("GIF8".utf8)) ? "image/gif" : nil

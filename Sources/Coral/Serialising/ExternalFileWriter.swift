@@ -58,7 +58,7 @@ struct ExternalFileWriter: GraphWriter {
 }
 
 /// The folder of a document's files. While the document is written, the files are in a `PartialFolder`.
-final class ExternalFileFolder {
+package final class ExternalFileFolder {
     private let url: URL
     private var partial: PartialFolder?
     /// The names of the document's files.
@@ -67,10 +67,10 @@ final class ExternalFileFolder {
     private var added: [String] = []
 
     /// - Parameter document: The document's file. The files of `notes.json` are in `notes.json.files`.
-    init(for document: URL) { url = document.withoutLinks.appendingPathExtension("files") }
+    package init(for document: URL) { url = document.withoutLinks.appendingPathExtension("files") }
 
     /// Writes a file and returns its path relative to the document. Throws `DocumentError`.
-    func add(_ bytes: Data) throws -> ExternalFile {
+    package func add(_ bytes: Data) throws -> ExternalFile {
         let name = SecureHash.sha256(bytes).map { String(format: "%02x", $0) }.joined()
         if names.insert(name).inserted {
             try reporting {
@@ -85,8 +85,16 @@ final class ExternalFileFolder {
         return ExternalFile(path: "\(url.lastPathComponent)/\(name)", byteCount: Int64(bytes.count))
     }
 
+    /// The bytes of a file that was added and not yet moved, by its path relative to the document.
+    package func contents(of path: String) throws -> Data {
+        guard let partial else { throw DocumentError(.file, "There is no file \(path).") }
+        return try Data(contentsOf: partial.item.appendingPathComponent((path as NSString).lastPathComponent))
+    }
+
     /// Moves the files to the folder beside the document; files of an earlier document are kept.
-    fileprivate func addFiles() throws {
+    ///
+    /// Throws `DocumentError`.
+    package func addFiles() throws {
         guard let partial else { return }
         try reporting {
             try FileSystem.synchronizeTree(partial.item.path)
@@ -104,13 +112,13 @@ final class ExternalFileFolder {
     }
 
     /// Removes the added files after the document could not be written.
-    fileprivate func removeAddedFiles() {
+    package func removeAddedFiles() {
         for name in added { try? FileSystem.remove(url.appendingPathComponent(name).path) }
         rmdir(url.path)
     }
 
     /// Removes the files of earlier documents, and the folder if it is empty. Files with other names are kept.
-    fileprivate func removeOtherFiles() {
+    package func removeOtherFiles() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             guard !names.contains(name), name.utf8.count == 64, name.allSatisfy(\.isHexDigit) else { continue }
             try? FileSystem.remove(url.appendingPathComponent(name).path)

@@ -25,8 +25,8 @@ enum CommandStatus: Int32 {
           1    Failure: standard error has the reason, and nothing was changed.
           2    There are findings: differences (diff, model diff), problems (check, model check, model port, verify), rows
                that a migration changes (migrate --dry-run), versions without a migration (model migrations), losses
-               (salvage), values whose files do not exist (export, import, verify), or omitted parts of a model (model
-               convert).
+               (salvage), values whose files do not exist (convert, export, import, verify), or omitted parts of a model
+               (model convert).
           3    The change was made, but its report could not be written to standard output: do not repeat it.
           64   The arguments are invalid.
           130  Interrupted (SIGINT): nothing was changed.

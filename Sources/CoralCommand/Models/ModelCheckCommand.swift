@@ -40,6 +40,8 @@ struct ModelCheckCommand: ParsableCommand {
         var line: Int?
     }
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         let file = try ModelFileSource.file(at: path)
         var messages: [Message] = []

@@ -33,6 +33,8 @@ struct ModelCompileCommand: ParsableCommand {
     @Flag(name: .long, help: "Replace an existing file or folder without asking.")
     var force = false
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         let source = URL(fileURLWithPath: model)
         let file = try ModelFile.read(at: source)

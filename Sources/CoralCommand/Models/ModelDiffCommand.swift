@@ -32,6 +32,8 @@ struct ModelDiffCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         let (before, after) = try versions()
         let difference = ModelDifference(from: before.model, to: after.model)

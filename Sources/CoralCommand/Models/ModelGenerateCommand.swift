@@ -31,6 +31,8 @@ struct ModelGenerateCommand: ParsableCommand {
     @Flag(name: .long, help: "Also replace class files, and files that were not generated.")
     var force = false
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         let source = URL(fileURLWithPath: model)
         var model = try ModelFileSource.file(at: self.model).model

@@ -22,6 +22,8 @@ struct ModelPortCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         let folder = URL(fileURLWithPath: directory)
         guard let status = FileStatus(directory) else { throw CommandError("There is no folder at \(directory).") }

@@ -22,6 +22,8 @@ struct ModelShowCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
         var description = ModelDescription(try ModelSource.model(at: path))
         if let entity {

@@ -27,21 +27,27 @@ struct ObjectArgument: ExpressibleByArgument {
 
     /// The object in an open store. Must be called on the queue of the store's context.
     ///
-    /// Throws `CommandError` if the URI is one of another store, or if there is no such object; errors of reading.
-    func object(in open: OpenStore) throws -> NSManagedObject {
+    /// - Parameter context: The context of the object; nil for that of the store.
+    /// - Throws: `CommandError` if the URI is one of another store, or if there is no such object; errors of reading.
+    func object(in open: OpenStore, context: NSManagedObjectContext? = nil) throws -> NSManagedObject {
         let own = open.store.identifier ?? ""
         if let storeUUID, storeUUID.caseInsensitiveCompare(own) != .orderedSame {
             throw CommandError("\(text) is an object of the store \(storeUUID), and \(open.url.path) is \(own).")
         }
         // The name of the entity may be that of a superentity.
         _ = try open.entity(named: entity)
-        let uri = URL(string: "x-coredata://\(own)/\(entity)/\(key)")
         let absent = CommandError("The store has no object \(entity)/\(key).")
-        guard let id = uri.flatMap(open.coordinator.managedObjectID(forURIRepresentation:)) else { throw absent }
+        guard let id = id(in: open) else { throw absent }
         do {
-            return try open.context.existingObject(with: id)
+            return try (context ?? open.context).existingObject(with: id)
         } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
             throw absent
         }
+    }
+
+    /// The ID of the object, whether or not there is one; nil for an entity that the model does not have.
+    func id(in open: OpenStore) -> NSManagedObjectID? {
+        URL(string: "x-coredata://\(open.store.identifier ?? "")/\(entity)/\(key)")
+            .flatMap(open.coordinator.managedObjectID(forURIRepresentation:))
     }
 }

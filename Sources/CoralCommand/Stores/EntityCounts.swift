@@ -16,13 +16,16 @@ struct EntityCounts {
     let counts: [Entity]
 
     /// Counts the objects of an open store. Cost: a statement for each entity.
-    init(_ open: OpenStore) throws {
-        let names = open.model.entities.filter { !$0.isAbstract }.compactMap(\.name).sorted()
-        counts = try open.context.performAndWait {
+    init(_ open: OpenStore) throws { try self.init(open.context, open.model) }
+
+    /// Counts the objects that a context reads. Cost: a statement for each entity.
+    init(_ context: NSManagedObjectContext, _ model: NSManagedObjectModel) throws {
+        let names = model.entities.filter { !$0.isAbstract }.compactMap(\.name).sorted()
+        counts = try context.performAndWait {
             try names.map { name in
                 let request = NSFetchRequest<any NSFetchRequestResult>(entityName: name)
                 request.includesSubentities = false
-                return Entity(name: name, count: try open.context.count(for: request))
+                return Entity(name: name, count: try context.count(for: request))
             }
         }
     }

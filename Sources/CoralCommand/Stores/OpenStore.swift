@@ -18,12 +18,15 @@ struct OpenStore {
     /// A store that is opened read-only is read in one state, even if others write to it. A store that is opened for
     /// writing keeps its journal mode.
     ///
-    /// - Parameter isReadOnly: Whether all files of the store must remain unchanged.
+    /// - Parameters:
+    ///   - isReadOnly: Whether all files of the store must remain unchanged.
+    ///   - holdsState: Whether a store that is opened read-only is read in one state.
     /// Throws `CommandError` and errors of Core Data's.
-    init(path: String, model source: ModelSource, isReadOnly: Bool = true) throws {
+    init(path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true) throws {
         let url = try Self.file(at: path)
         try self.init(
-            url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly, modelPath: source.model)
+            url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly, holdsState: holdsState,
+            modelPath: source.model)
     }
 
     /// The location of a store's file. Throws `CommandError` if there is none, or if it is a device or a pipe.
@@ -55,8 +58,8 @@ struct OpenStore {
     ///   - options: Additional Core Data options.
     ///   - modelPath: The path of the model, if it was given, for the error of a store that does not fit.
     init(
-        url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, options additional: [AnyHashable: Any] = [:],
-        modelPath: String? = nil
+        url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, holdsState: Bool = true,
+        options additional: [AnyHashable: Any] = [:], modelPath: String? = nil
     ) throws {
         if !isReadOnly { try StandardOutput.requireOpen() }
         // The companion files are beside the file, not beside a link to it.
@@ -82,7 +85,7 @@ struct OpenStore {
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
             throw CommandError(OpenStore.mismatch(of: model, with: metadata, at: url, modelPath: modelPath))
         }
-        held = isReadOnly ? try StoreSnapshot(of: coordinator) : nil
+        held = isReadOnly && holdsState ? try StoreSnapshot(of: coordinator) : nil
         if let held {
             context = try held.makeContext()
         } else {

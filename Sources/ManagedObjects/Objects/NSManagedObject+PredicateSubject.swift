@@ -19,6 +19,17 @@ extension NSManagedObject: PredicateSubject {
     }
 }
 
+// The order of objects in predicates, `objectID > %@`, is that of their primary keys, as in SQL. It has no meaning
+// between entities of different hierarchies, and unsaved objects have none.
+
+extension NSManagedObject: PredicateRanked {
+    public var predicateRank: Int64? { objectID.predicateRank }
+}
+
+extension NSManagedObjectID: PredicateRanked {
+    public var predicateRank: Int64? { isTemporaryID ? nil : key.number }
+}
+
 /// In the predicate of a fetched property, `$FETCHED_PROPERTY` is its description: `$FETCHED_PROPERTY.userInfo.limit`.
 extension NSPropertyDescription: PredicateSubject {
     public func predicateValue(forKey key: String) throws -> Any? {

@@ -42,3 +42,9 @@ extension NSDictionary: PredicateSubject {
         object(forKey: key)
     }
 }
+
+/// A value that predicates can compare with others of its kind by `<` and `>`.
+public protocol PredicateRanked {
+    /// The number by which the values are ordered; nil for a value without an order.
+    var predicateRank: Int64? { get }
+}

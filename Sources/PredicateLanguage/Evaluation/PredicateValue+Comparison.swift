@@ -85,7 +85,16 @@ extension PredicateValue {
         case (.url(let left), .url(let right)): Order(left.absoluteString, right.absoluteString)
         case (.data(let left), .data(let right)):
             left == right ? .same : left.lexicographicallyPrecedes(right) ? .ascending : .descending
+        case (.object, _), (.other, _): rank(left).flatMap { left in rank(right).map { Order(left, $0) } }
         default: left.isNumber && right.isNumber ? compareNumbers(left, right) : nil
+        }
+    }
+
+    private static func rank(_ value: PredicateValue) -> Int64? {
+        switch value {
+        case .object(let subject): (subject as? any PredicateRanked)?.predicateRank
+        case .other(let value): (value as? any PredicateRanked)?.predicateRank
+        default: nil
         }
     }
 

@@ -182,6 +182,13 @@ extension SQLWriter {
             if value.kind == .string, !comparison.options.isLiteral {
                 return try foldedText(value.sql, operation, constant, position, comparison)
             }
+            if case .key = value.kind {
+                // Object IDs of one hierarchy have the order of their primary keys.
+                guard let key = try arguments(for: constant, position, matching: value, comparison).first else {
+                    throw refusal(.mixedKinds, comparison)
+                }
+                return SQLCondition("\(value.sql) \(operation.symbol) \(key)", isNullable: value.isNullable)
+            }
             let argument = try orderedArgument(constant, position, matching: value, comparison)
             return SQLCondition(
                 "\(value.sql) \(operation.symbol) \(argument)", isNullable: value.isNullable,

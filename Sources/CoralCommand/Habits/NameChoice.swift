@@ -1,15 +1,20 @@
 /// Chooses names that differ from each other, as names in SQL do: regardless of the case of ASCII letters.
 struct NameChoice {
     private var taken: Set<String>
+    private let separator: String
 
-    init(taken names: some Sequence<String>) { taken = Set(names.map(Self.folded)) }
+    /// - Parameter separator: What is between a name and its number.
+    init(taken names: some Sequence<String>, separator: String = " ") {
+        taken = Set(names.map(Self.folded))
+        self.separator = separator
+    }
 
     /// The name, or the name with the first number that makes it different from the others: `Note 2`.
     mutating func choose(_ name: String) -> String {
         var candidate = name
         var number = 2
         while !taken.insert(Self.folded(candidate)).inserted {
-            candidate = "\(name) \(number)"
+            candidate = "\(name)\(separator)\(number)"
             number += 1
         }
         return candidate

@@ -1,0 +1,152 @@
+import ArgumentParser
+import AtomicFiles
+import Coral
+
+/// `coral convert`: writes a store as a plain database, without Core Data.
+struct ConvertCommand: ParsableCommand {
+    /// Where binary values are written.
+    enum Files: String, ExpressibleByArgument, CaseIterable {
+        case inline, folder
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "convert", abstract: "Writes a store as a plain SQLite database, for programs without Core Data.",
+        discussion: """
+            Each hierarchy of entities becomes a table, with foreign keys for to-one relationships and the position in \
+            ordered ones; each many-to-many relationship becomes a table of pairs. Names are those of the model, in \
+            the form of GRDB's records (createdAt) or of SQL (created_at). Dates are text in UTC, and decimals and \
+            UUIDs are text.
+
+            --code writes what belongs to the database: the records as Swift source for --style grdb, the CREATE \
+            statements for --style sql. After writing, each object is compared with its row; exit code 2 means that \
+            values differ, or that files of values are missing.
+
+            EXAMPLES:
+              coral convert Notes.sqlite -o plain.sqlite --code Records.swift
+              coral convert Notes.sqlite -o plain.sqlite --style sql --keys uuid --files folder
+            """)
+
+    @Argument(help: "The store. It is only read.", completion: Completion.stores)
+    var store: String
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The database to write.", valueName: "file"))
+    var output: String
+
+    @Flag(name: .long, help: "Replace existing files without asking.")
+    var force = false
+
+    @Option(name: .long, help: "The form of names: grdb or sql.")
+    var style: PlainStyle = .grdb
+
+    @Option(name: .long, help: "The keys of rows: the store's numbers, or UUIDs.")
+    var keys: PlainKeys = .integer
+
+    @Option(name: .long, help: "Binary values: in the rows, or in a folder beside the database.")
+    var files: Files = .inline
+
+    @Option(
+        name: .long, help: ArgumentHelp("Write the Swift records or the CREATE statements here.", valueName: "file"),
+        completion: .file())
+    var code: String?
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var quiet: QuietOption
+
+    @OptionGroup var source: ModelSource
+
+    func run() throws {
+        let open = try OpenStore(path: store, model: source)
+        try Confirmation.requireFree(output, for: .store, reading: [open.url, source.url], isForced: force)
+        if let code { try Confirmation.requireFree(code, reading: [open.url, source.url], isForced: force) }
+        try StandardOutput.requireOpen()
+        let schema = PlainSchema(open.model, style: style, keys: keys)
+        let result = try write(open, schema)
+        if let code { try write(schema, result.exceptions, to: code) }
+        try show(result)
+        if result.lost.count > 0 || result.different.count > 0 { throw CommandStatus.findings.exitCode }
+    }
+
+    /// Writes the database beside its location, and moves it there when it is complete.
+    private func write(_ open: OpenStore, _ schema: PlainSchema) throws -> PlainDatabase.Result {
+        let partial = try PartialFolder(for: URL(fileURLWithPath: output))
+        defer { partial.remove() }
+        // SQLite would apply the log of the earlier database to the new one.
+        for suffix in ["-wal", "-journal"] where FileStatus(partial.place.path + suffix) != nil {
+            throw CommandError(
+                "The database at \(output) has the file \(partial.place.lastPathComponent + suffix): it is open, or was "
+                    + "not closed. Nothing was changed.")
+        }
+        let folder = files == .folder ? ExternalFileFolder(for: partial.place) : nil
+        let plain = PlainDatabase(schema: schema, storeUUID: open.store.identifier ?? "", folder: folder)
+        let snapshot = try open.snapshot()
+        let exporter = GraphExporter(layout: .flat, shape: .everything)
+        var dangling: ExportResult?
+        var result = try Work.run("Converting") { progress in
+            try plain.write(
+                { body in
+                    // The exporter does not keep the function after it returns.
+                    try withoutActuallyEscaping(body) { body in
+                        dangling = try exporter.exportStore(of: snapshot, toRecords: { try body($0) })
+                    }
+                },
+                to: partial.item, progress: progress)
+        }
+        result.lost.add(dangling?.danglingReferences.map { "\($0)" } ?? [], of: dangling?.danglingCount ?? 0)
+        // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
+        let isReplaced = force || FileStatus(partial.place.path) != nil
+        try folder?.addFiles()
+        do {
+            try partial.commit(replacing: isReplaced)
+        } catch {
+            folder?.removeAddedFiles()
+            throw error
+        }
+        // The files of an earlier database.
+        if isReplaced { (folder ?? ExternalFileFolder(for: partial.place)).removeOtherFiles() }
+        return result
+    }
+
+    private func write(_ schema: PlainSchema, _ exceptions: PlainExceptions, to path: String) throws {
+        let text =
+            switch style {
+            case .grdb: RecordSource(schema: schema, exceptions: exceptions, hasFiles: files == .folder).text
+            case .sql: schema.statements(exceptions).map { "\($0);\n" }.joined(separator: "\n")
+            }
+        let sink = try AtomicFile(path: path, replacing: force || FileStatus(path) != nil)
+        try Data(text.utf8).withUnsafeBytes { try sink.write($0) }
+        try sink.finish()
+    }
+
+    private func show(_ result: PlainDatabase.Result) throws {
+        StandardError.warn(result.lost.examples, of: result.lost.count)
+        StandardError.warn(
+            result.different.examples.map { "\($0) differs from the store." }, of: result.different.count)
+        if json {
+            return try JSONOutput.report(
+                ConvertReport(
+                    database: output, rowCounts: result.counts, lostCount: result.lost.count,
+                    lost: result.lost.examples, differentCount: result.different.count,
+                    different: result.different.examples))
+        }
+        let lines = result.counts.sorted { $0.key < $1.key }.map { "\($0.key): \(Quantity.count($0.value, "row"))\n" }
+        let verdict =
+            result.different.count == 0 ? "Each object equals its row." : "Some objects differ from their rows."
+        try StandardOutput.report(lines.joined() + "Written to \(output). \(verdict)\n")
+    }
+}
+
+extension PlainStyle: ExpressibleByArgument {}
+extension PlainKeys: ExpressibleByArgument {}
+
+/// The output of `coral convert --json`.
+private struct ConvertReport: Encodable {
+    var database: String
+    var rowCounts: [String: Int]
+    /// The number of what has no counterpart in the database, and the first of it.
+    var lostCount: Int
+    var lost: [String]
+    var differentCount: Int
+    var different: [String]
+}

@@ -1,0 +1,153 @@
+import Coral
+
+/// A part of an entity's objects, page by page.
+///
+/// A page begins after the last object of the page before, by the value that it is sorted by and its key, and not at an
+/// offset: its cost is that of its own objects if there is an index, and no object is shown twice or left out when others
+/// are inserted or deleted.
+struct ObjectTable {
+    let entity: NSEntityDescription
+    /// The text of the predicate.
+    let condition: String?
+    let columns: [QueryColumn]
+    /// The key path that the objects are sorted by; nil for the primary key.
+    let sort: String?
+    let isAscending: Bool
+    private let predicate: NSPredicate?
+    static let pageSize = 50
+
+    /// Throws `CommandError` with the position of an error in the predicate, the sort key or the columns.
+    init(
+        entity: NSEntityDescription, condition: String?, columns: String?, sort: String?, isAscending: Bool,
+        zone: TimeZone?
+    ) throws {
+        self.entity = entity
+        self.condition = condition
+        self.sort = sort
+        self.isAscending = isAscending
+        predicate = try condition.map { try Predicates.predicate($0, for: entity, in: zone) }
+        self.columns =
+            try columns.map { try QueryColumn.columns($0, of: entity) } ?? QueryColumn.standardColumns(of: entity)
+        if let sort { _ = try QuerySort.descriptors(sort, for: entity) }
+    }
+
+    /// The last object of a page: its name, and the value that it is sorted by, as text; nil for null.
+    struct Position {
+        let name: String
+        let value: String?
+    }
+
+    struct Page {
+        let objects: [NSManagedObject]
+        /// The position of the next page; nil for the last page.
+        let next: Position?
+    }
+
+    /// The objects after a position. Throws `CommandError` for a position that is not one of this table.
+    func page(after position: Position?, in context: NSManagedObjectContext, _ open: OpenStore) throws -> Page {
+        var objects: [NSManagedObject] = []
+        for restriction in try restrictions(after: position, open) {
+            let request = request(restriction)
+            // One more, to know whether there is another page.
+            request.fetchLimit = Self.pageSize + 1 - objects.count
+            objects += try context.fetch(request)
+            if objects.count > Self.pageSize { break }
+        }
+        guard objects.count > Self.pageSize else { return Page(objects: objects, next: nil) }
+        objects.removeLast()
+        return Page(objects: objects, next: objects.last.map(self.position))
+    }
+
+    /// All objects, in the order of the pages.
+    func objects(in context: NSManagedObjectContext) throws -> [NSManagedObject] { try context.fetch(request(nil)) }
+
+    /// The number of objects, counted up to a limit.
+    func count(in context: NSManagedObjectContext, limit: Int) throws -> Int {
+        let request = request(nil)
+        request.sortDescriptors = nil
+        request.relationshipKeyPathsForPrefetching = nil
+        request.fetchLimit = limit
+        return try context.count(for: request)
+    }
+
+    private func request(_ restriction: NSPredicate?) -> NSFetchRequest<NSManagedObject> {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        let parts = [predicate, restriction].compactMap { $0 }
+        request.predicate = parts.isEmpty ? nil : NSCompoundPredicate(andPredicateWithSubpredicates: parts)
+        request.sortDescriptors =
+            [sort, "objectID"].compactMap { $0 }.map { NSSortDescriptor(key: $0, ascending: isAscending) }
+        request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
+        return request
+    }
+
+    // MARK: - Positions
+
+    private func position(of object: NSManagedObject) -> Position {
+        let value = sort.flatMap { sort -> String? in
+            guard case .value(let value, _) = QueryColumn(sort, of: entity).cell(of: object) else { return nil }
+            return TextValue.text(of: value)
+        }
+        return Position(name: StoredName(object.objectID).text, value: value)
+    }
+
+    /// The conditions of the objects after a position, in their order: those with the same value and a later key first,
+    /// then those with later values. Each uses an index, if there is one, which one condition with OR would not.
+    private func restrictions(after position: Position?, _ open: OpenStore) throws -> [NSPredicate?] {
+        guard let position else { return [nil] }
+        guard let argument = ObjectArgument(argument: position.name), let id = argument.id(in: open) else {
+            throw CommandError("The position \(position.name) is not that of an object.")
+        }
+        let later = Self.comparison("objectID", isAscending ? .greaterThan : .lessThan, id)
+        guard let sort else { return [later] }
+        func and(_ first: NSPredicate) -> NSPredicate {
+            NSCompoundPredicate(andPredicateWithSubpredicates: [first, later])
+        }
+        let isNull = Self.comparison(sort, .equalTo, nil)
+        guard let text = position.value else {
+            // Null is before all values.
+            return isAscending ? [and(isNull), Self.comparison(sort, .notEqualTo, nil)] : [and(isNull)]
+        }
+        let value = try value(text, sort)
+        let same = and(Self.comparison(sort, .equalTo, value))
+        let beyond = Self.comparison(sort, isAscending ? .greaterThan : .lessThan, value)
+        return isAscending ? [same, beyond] : [same, beyond, isNull]
+    }
+
+    private static func comparison(
+        _ key: String, _ type: NSComparisonPredicate.Operator, _ value: Any?
+    ) -> NSPredicate {
+        NSComparisonPredicate(
+            leftExpression: NSExpression(forKeyPath: key), rightExpression: NSExpression(forConstantValue: value),
+            modifier: .direct, type: type, options: [])
+    }
+
+    private func value(_ text: String, _ sort: String) throws -> Any? {
+        let property = try KeyPathCheck(entity).check(sort.split(separator: ".").map(String.init), in: sort)
+        let type = (property as? NSAttributeDescription).map { GraphSchema.Attribute($0).type } ?? .string
+        switch TextValue.anyValue(text, as: type) {
+        case .string(let text): return text
+        case .bool(let value): return NSNumber(value: value)
+        case .integer(let number): return NSNumber(value: number)
+        case .double(let number): return NSNumber(value: number)
+        case .float(let number): return NSNumber(value: number)
+        case .decimal(let number): return NSDecimalNumber(decimal: number)
+        case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds)
+        case .uuid(let uuid): return uuid
+        case .uri(let text): return URL(string: text)
+        default: throw CommandError("The position \"\(text)\" is not a value of \(sort).")
+        }
+    }
+
+    // MARK: - Other forms
+
+    /// The line of `coral query` with the same result.
+    func commandLine(store: String, model: String?, zone: String?) -> String {
+        var words = ["coral", "query", store, "--entity", entity.name ?? ""]
+        if let condition { words += ["--where", condition] }
+        if let sort { words += ["--sort", isAscending ? sort : "\(sort):descending"] }
+        words += ["--columns", columns.map(\.title).joined(separator: ",")]
+        if let model { words += ["--model", model] }
+        if let zone { words += ["--time-zone", zone] }
+        return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+}

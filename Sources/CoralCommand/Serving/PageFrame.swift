@@ -1,0 +1,114 @@
+import Coral
+
+/// What the pages of a store have in common: the head, the list of entities, and the bar of changes.
+struct PageFrame {
+    /// The name of the store's file.
+    let name: String
+    let counts: [EntityCounts.Entity]
+    let isWritable: Bool
+    /// The number of objects that are changed and not saved.
+    let unsavedCount: Int
+    let canUndo: Bool
+    let canRedo: Bool
+    /// The relative address of the page, to which a change returns.
+    let place: String
+
+    /// A page.
+    ///
+    /// - Parameters:
+    ///   - title: Its heading, as text.
+    ///   - main: Its content, as HTML.
+    ///   - entity: The entity that is marked in the list.
+    func page(title: String, main: String, entity: String? = nil) -> String {
+        let file = HTMLText.escaped(name)
+        let heading = HTMLText.escaped(title)
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>\(heading) – \(file)</title>
+            <link rel="icon" href="data:,">
+            <link rel="stylesheet" href="style.css">
+            <script src="script.js" defer></script>
+            </head>
+            <body>
+            <a class="skip" href="#main">To the content</a>
+            <nav aria-label="Entities">
+            <h1><a href="./">\(file)</a></h1>
+            <p class="sum">\(Quantity.count(counts.reduce(0) { $0 + $1.count }, "object"))</p>
+            <p><a href="model">Model</a> · <a href="history">History</a></p>
+            <ul>
+            \(entities(marking: entity))
+            </ul>
+            </nav>
+            <main id="main" tabindex="-1">
+            \(bar)<h2>\(heading)</h2>
+            \(main)
+            </main>
+            </body>
+            </html>
+
+            """
+    }
+
+    private func entities(marking entity: String?) -> String {
+        counts.filter { $0.count > 0 || $0.name == entity }.map {
+            let mark = $0.name == entity ? " aria-current=\"page\"" : ""
+            let address = HTMLText.escaped(FormFields.address("table", [("entity", $0.name)]))
+            return "<li><a href=\"\(address)\"\(mark)>\(HTMLText.breakable($0.name))</a> "
+                + "<span>\(Quantity.grouped($0.count))</span></li>"
+        }.joined(separator: "\n")
+    }
+
+    /// The state of the changes, and the buttons for all of them.
+    private var bar: String {
+        guard isWritable else { return "" }
+        let sentence =
+            unsavedCount == 0
+            ? "All changes are saved." : "\(Quantity.count(unsavedCount, "object")) changed and not saved."
+        return "<div class=\"bar\" role=\"status\"><span>\(sentence)</span>"
+            + button("Undo", "undo", isEnabled: canUndo) + button("Redo", "redo", isEnabled: canRedo)
+            + button("Save", "save", isEnabled: unsavedCount > 0)
+            + button("Discard", "discard", isEnabled: unsavedCount > 0) + "</div>\n"
+    }
+
+    private func button(_ title: String, _ action: String, isEnabled: Bool) -> String {
+        "<form method=\"post\" action=\"\(action)\">\(hidden("place", place))"
+            + "<button\(isEnabled ? "" : " disabled")>\(title)</button></form>"
+    }
+
+    // MARK: - Parts of pages
+
+    func hidden(_ name: String, _ value: String) -> String {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
+    }
+
+    /// An error, which a screen reader reads at once. Line breaks are kept, because a caret marks the place.
+    static func error(_ sentence: String) -> String {
+        "<pre class=\"error\" role=\"alert\">\(HTMLText.escaped(sentence))</pre>"
+    }
+
+    static func link(to entity: String) -> String {
+        let address = HTMLText.escaped(FormFields.address("table", [("entity", entity)]))
+        return "<a href=\"\(address)\">\(HTMLText.escaped(entity))</a>"
+    }
+
+    /// A link to an object by its short name.
+    static func link(toObject name: String, title: String? = nil) -> String {
+        let address = HTMLText.escaped(FormFields.address("object", [("id", name)]))
+        return "<a href=\"\(address)\" title=\"\(HTMLText.escaped(name))\">\(HTMLText.escaped(title ?? name))</a>"
+    }
+
+    /// A link to an object with its display name.
+    static func link(to object: NSManagedObject) -> String {
+        link(toObject: StoredName(object.objectID).text, title: title(of: object))
+    }
+
+    /// The display name of an object; nil without one.
+    static func title(of object: NSManagedObject) -> String? {
+        PageNameCollector.nameAttribute(of: object.entity).flatMap { object.value(forKey: $0) as? String }
+            .flatMap(PageNameCollector.name)
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Coral
+import FlyingFox
+
+/// `coral serve`: pages of a store for a browser on this machine.
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Shows a store in a browser on this machine.",
+        discussion: """
+            The address is printed; it contains a secret and is valid until the command ends (ctrl-C). Only programs on \
+            this machine can connect, and only pages of this address are answered.
+
+            There are tables of objects with predicates, sorting and a choice of columns, a card for each object with \
+            links in both directions, the diagram of the model, and the history of changes. A table can be written as \
+            CSV or JSON, or as the line of coral query that has the same result.
+
+            The store is read-only. With --writable, attributes and relationships can be changed. Each change is \
+            validated by the model's rules and can be undone; all are saved together, after a backup. Changes that are \
+            not saved are lost when the command ends.
+
+            EXAMPLES:
+              coral serve Notes.sqlite
+              coral serve Notes.sqlite --writable --port 8080
+            """)
+
+    @Argument(help: "The store.", completion: Completion.stores)
+    var store: String
+
+    @Flag(name: .long, help: "Allow changes of objects in the browser.")
+    var writable = false
+
+    @Option(name: .long, help: "The port. Default: any that is free.")
+    var port: UInt16 = 0
+
+    @OptionGroup var backup: BackupOption
+
+    @OptionGroup var zone: TimeZoneOption
+
+    @OptionGroup var quiet: QuietOption
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        if backup.noBackup, !writable { throw ValidationError("--no-backup requires --writable.") }
+    }
+
+    func run() throws {
+        try StandardOutput.requireOpen()
+        let served = try ServedStore(
+            path: store, model: source, isWritable: writable, backup: backup, zone: zone.zone)
+        let site = StoreSite(served)
+        let finished = DispatchSemaphore(value: 0)
+        let outcome = ServerOutcome()
+        // An interrupt ends the server.
+        let progress = Progress.discreteProgress(totalUnitCount: 0)
+        progress.cancellationHandler = { finished.signal() }
+        served.interrupting(progress)
+        let port = port
+        let task = Task {
+            do {
+                try await StoreServer(site, port: port).run { address in
+                    try StandardOutput.report("\(address)\n")
+                    StandardError.report("Open the address in a browser. Press ctrl-C to end.")
+                }
+            } catch {
+                outcome.set(error)
+            }
+            finished.signal()
+        }
+        finished.wait()
+        task.cancel()
+        if !progress.isCancelled, let error = outcome.error { throw error }
+        let count = served.unsavedCount
+        if count > 0 {
+            throw CommandError(
+                "\(Quantity.count(count, "changed object")) had not been saved. Nothing of it was written.")
+        }
+    }
+}
+
+/// The error of a server's task. Unchecked, because its state is protected by a lock.
+private final class ServerOutcome: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stored: (any Error)?
+
+    var error: (any Error)? { lock.withLock { stored } }
+
+    func set(_ error: any Error) { lock.withLock { stored = error } }
+}

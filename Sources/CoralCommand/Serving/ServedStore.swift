@@ -1,0 +1,144 @@
+import AtomicFiles
+import Coral
+
+/// An open store whose pages are served. All work runs on one queue, one request after the other.
+///
+/// A store that is opened read-only is read in one state for each request: the newest one when the request begins.
+/// A writable store is read with the changes that are not saved yet.
+///
+/// Unchecked, because its state is used on its queue only.
+final class ServedStore: @unchecked Sendable {
+    /// The arguments of the command that opened the store, for the lines of other commands.
+    let path: String
+    let modelPath: String?
+    let isWritable: Bool
+    let zone: TimeZone?
+    private let open: OpenStore
+    private let backup: BackupOption
+    private let queue = DispatchQueue(label: "coral.serve")
+    private var state: State?
+    /// The progress that an interrupt cancels.
+    private var progress: Progress?
+
+    /// One state of a store that is opened read-only.
+    private struct State {
+        let files: [String]
+        let snapshot: StoreSnapshot
+        var counts: EntityCounts?
+    }
+
+    init(
+        path: String, model source: ModelSource, isWritable: Bool, backup: BackupOption, zone: TimeZone?
+    ) throws {
+        self.path = path
+        modelPath = source.model
+        self.isWritable = isWritable
+        self.zone = zone
+        self.backup = backup
+        open = try OpenStore(path: path, model: source, isReadOnly: !isWritable, holdsState: false)
+        guard isWritable else { return }
+        let manager = UndoManager()
+        // A change is one step, and not everything that happens in one pass of an event loop.
+        manager.groupsByEvent = false
+        open.context.undoManager = manager
+    }
+
+    /// The access of a request to the store.
+    struct Access {
+        let open: OpenStore
+        let context: NSManagedObjectContext
+        fileprivate let store: ServedStore
+
+        /// The numbers of objects; kept while the store does not change.
+        func counts() throws -> EntityCounts { try store.counts(context) }
+    }
+
+    /// Runs a function on the store's queue, and on that of its context.
+    func access<Result: Sendable>(_ body: @escaping @Sendable (Access) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Swift.Result {
+                        let context = try self.context()
+                        return try context.performAndWait {
+                            try body(Access(open: self.open, context: context, store: self))
+                        }
+                    })
+            }
+        }
+    }
+
+    private func context() throws -> NSManagedObjectContext {
+        if isWritable { return open.context }
+        let files = ["", "-wal", "-journal"].map { Self.stamp(of: open.url.path + $0) }
+        if let state, state.files == files { return try state.snapshot.makeContext() }
+        // The earlier state is released first.
+        state = nil
+        let snapshot = try StoreSnapshot(of: open.coordinator)
+        state = State(files: files, snapshot: snapshot)
+        return try snapshot.makeContext()
+    }
+
+    /// The size, the time of the last change and the number of a file. They differ after each write of another process.
+    private static func stamp(of path: String) -> String {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return "" }
+        let time = (attributes[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0
+        return "\(attributes[.size] ?? 0) \(time) \(attributes[.systemFileNumber] ?? 0)"
+    }
+
+    private func counts(_ context: NSManagedObjectContext) throws -> EntityCounts {
+        if let counts = state?.counts { return counts }
+        let counts = try EntityCounts(context, open.model)
+        state?.counts = counts
+        return counts
+    }
+
+    // MARK: - Changes
+
+    /// The number of objects that are changed and not saved.
+    var unsavedCount: Int {
+        guard isWritable else { return 0 }
+        return queue.sync { open.context.performAndWait { Self.unsavedCount(open.context) } }
+    }
+
+    static func unsavedCount(_ context: NSManagedObjectContext) -> Int {
+        context.updatedObjects.count { $0.hasPersistentChangedValues } + context.insertedObjects.count
+            + context.deletedObjects.count
+    }
+
+    /// Makes an interrupt cancel a progress, also after work that has set another one.
+    func interrupting(_ progress: Progress) {
+        queue.sync { self.progress = progress }
+        Interruption.shared.cancels(progress)
+    }
+
+    /// Changes a property of an object as one undo step. If the object is invalid then, the change is undone.
+    ///
+    /// Throws `CommandError` for a value that does not fit, and the errors of validation.
+    static func change(_ assignment: Assignment, of object: NSManagedObject, zone: TimeZone?, in access: Access) throws
+    {
+        let plan = try AssignmentPlan([assignment], of: object.entity, in: access.open, zone: zone)
+        let context = access.context
+        context.undoManager?.beginUndoGrouping()
+        plan.apply(to: object)
+        context.processPendingChanges()
+        context.undoManager?.endUndoGrouping()
+        do {
+            // A relationship also changes the objects at its other end.
+            for changed in context.updatedObjects where changed.hasPersistentChangedValues {
+                try changed.validateForUpdate()
+            }
+        } catch {
+            context.undo()
+            context.processPendingChanges()
+            throw error
+        }
+    }
+
+    /// Saves all changes after a backup; returns whether there were any.
+    static func save(_ access: Access) throws {
+        defer { access.store.progress.map(Interruption.shared.cancels) }
+        try access.store.backup.save(access.open)
+        access.context.undoManager?.removeAllActions()
+    }
+}

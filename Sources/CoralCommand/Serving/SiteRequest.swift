@@ -1,0 +1,76 @@
+import Coral
+
+/// A request for a page of a store: a path below the token, and the fields of the query or of a form.
+struct SiteRequest: Sendable {
+    let page: String
+    let fields: [String: String]
+    /// Whether the request is one that changes something.
+    let isChange: Bool
+    /// The path of the first page.
+    let root: String
+
+    /// The value of a field; nil if it is empty.
+    subscript(_ name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+/// The response to a request.
+struct SiteAnswer: Sendable {
+    var status = 200
+    var contentType = "text/html"
+    var body = Data()
+    var location: String?
+    var headers: [String: String] = [:]
+    /// Whether the page contains a style sheet, such as that of a picture.
+    var allowsInlineStyles = false
+
+    var phrase: String {
+        [
+            200: "OK", 303: "See Other", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+            405: "Method Not Allowed",
+            413: "Content Too Large", 500: "Internal Server Error",
+        ][status] ?? "Error"
+    }
+
+    static func page(_ html: String, status: Int = 200) -> SiteAnswer {
+        SiteAnswer(status: status, body: Data(html.utf8))
+    }
+
+    static func text(_ text: String, as type: String) -> SiteAnswer {
+        SiteAnswer(contentType: type, body: Data(text.utf8))
+    }
+
+    static func redirection(to path: String) -> SiteAnswer { SiteAnswer(status: 303, location: path) }
+
+    /// Plain text, without anything of the store.
+    static func refusal(_ sentence: String, status: Int = 403) -> SiteAnswer {
+        SiteAnswer(status: status, contentType: "text/plain", body: Data("\(sentence)\n".utf8))
+    }
+}
+
+/// The fields of a form, and addresses with fields.
+enum FormFields {
+    /// The fields of a body in the form `application/x-www-form-urlencoded`.
+    static func fields(of body: Data) -> [String: String] {
+        var fields: [String: String] = [:]
+        for part in String(decoding: body, as: UTF8.self).split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+                $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+            }
+            if let name = pair.first { fields[name] = pair.count > 1 ? pair[1] : "" }
+        }
+        return fields
+    }
+
+    /// A relative address: `table?entity=Note&sort=title`. Fields without a value are omitted.
+    static func address(_ page: String, _ fields: [(String, String?)]) -> String {
+        let query = fields.compactMap { name, value in value.map { "\(name)=\(encoded($0))" } }
+        return query.isEmpty ? page : "\(page)?\(query.joined(separator: "&"))"
+    }
+
+    private static let plain = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
+    }
+}

@@ -1,0 +1,106 @@
+import Coral
+
+/// The style sheet and the script of a store's pages: those of an exported page, and what only these pages have.
+enum SiteStyle {
+    static let sheet =
+        PageStyle.sheet + """
+
+            main { max-width: none; padding-bottom: 3rem; }
+            main:focus { outline: none; }
+            h2 { margin-top: 0; overflow-wrap: anywhere; }
+            nav h1 a { color: inherit; }
+            nav a[aria-current] { font-weight: bold; }
+            .skip { position: absolute; left: -99rem; }
+            .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem; z-index: 2; }
+            :focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }
+            .sum { color: var(--faint); }
+            .wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
+            table.objects { width: auto; min-width: 24rem; }
+            table.objects th, table.objects td { width: auto; padding: .3rem .75rem; border-bottom: 1px solid var(--line);
+              white-space: nowrap; }
+            table.objects thead th { position: sticky; top: 0; background: var(--card); white-space: nowrap; }
+            table.objects tbody tr:hover { background: var(--page); }
+            .number { text-align: right; font-variant-numeric: tabular-nums; }
+            form.query { margin-bottom: 1rem; }
+            form.query label { color: var(--faint); }
+            .field { display: flex; gap: .5rem; position: relative; max-width: 52rem; }
+            input[type=text], textarea { font: inherit; color: inherit; background: var(--card);
+              border: 1px solid var(--line); border-radius: 8px; padding: .35rem .6rem; min-width: 0; }
+            form.query input[type=text] { width: 100%; font-family: ui-monospace, monospace; }
+            [aria-invalid] { border-color: #c4302b !important; }
+            button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
+              border-radius: 8px; padding: .35rem .8rem; cursor: pointer; }
+            button:disabled { color: var(--faint); cursor: default; }
+            pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; font: .9em ui-monospace, monospace; }
+            pre.error { color: #c4302b; white-space: pre; overflow-x: auto; }
+            @media (prefers-color-scheme: dark) { pre.error { color: #ff8a80; } }
+            .boxes { columns: 14rem; margin: .5rem 0; }
+            .boxes label { display: block; color: inherit; }
+            ul.words { position: absolute; top: 100%; left: 0; margin: .2rem 0; padding: .2rem; list-style: none;
+              background: var(--card); border: 1px solid var(--line); border-radius: 8px; z-index: 1; min-width: 16rem;
+              font-family: ui-monospace, monospace; }
+            ul.words li { padding: .15rem .5rem; border-radius: 5px; cursor: pointer; }
+            ul.words li[aria-selected=true] { background: var(--mark); }
+            .bar { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; background: var(--card);
+              border: 1px solid var(--line); border-radius: 10px; padding: .5rem .8rem; margin-bottom: 1rem; }
+            .bar span { margin-right: auto; }
+            form.edit { display: inline-flex; gap: .4rem; margin: .1rem .4rem .1rem 0; }
+            form.edit input[type=text] { width: 22rem; max-width: 60vw; }
+            form.edit textarea { width: 30rem; max-width: 60vw; }
+            .diagram { overflow: auto; border: 1px solid var(--line); border-radius: 10px; background: #fff; }
+            ol.timeline { list-style: none; padding: 0; }
+            .timeline ul { list-style: none; margin: 0; padding: 0; }
+            .timeline li li { overflow-wrap: anywhere; }
+            """
+
+    /// Completes the word before the cursor, and follows the links to pages by keys: n, f, and / for the predicate.
+    static let script = """
+        'use strict';
+        for (const field of document.querySelectorAll('[data-words]')) {
+          const words = field.dataset.words.split(' '), list = document.createElement('ul');
+          let chosen = -1, found = [];
+          list.className = 'words'; list.id = field.id + '-words'; list.hidden = true; list.setAttribute('role', 'listbox');
+          field.setAttribute('role', 'combobox'); field.setAttribute('aria-autocomplete', 'list');
+          field.setAttribute('aria-controls', list.id); field.setAttribute('aria-expanded', 'false');
+          field.after(list);
+          const start = () => field.value.slice(0, field.selectionStart).match(/[\\w.@]*$/)[0];
+          const show = () => {
+            list.hidden = !found.length; field.setAttribute('aria-expanded', String(!list.hidden));
+            list.replaceChildren(...found.map((word, index) => {
+              const item = document.createElement('li');
+              item.textContent = word; item.id = list.id + index; item.setAttribute('role', 'option');
+              item.setAttribute('aria-selected', String(index === chosen));
+              item.addEventListener('mousedown', event => { event.preventDefault(); take(word); });
+              return item; }));
+            if (chosen < 0) field.removeAttribute('aria-activedescendant');
+            else field.setAttribute('aria-activedescendant', list.id + chosen);
+          };
+          const take = word => {
+            const end = field.selectionStart, begin = end - start().length;
+            field.setRangeText(word, begin, end, 'end'); found = []; chosen = -1; show();
+          };
+          field.addEventListener('input', () => {
+            const text = start().toLowerCase();
+            found = text ? words.filter(w => w.toLowerCase().startsWith(text) && w !== text).slice(0, 8) : [];
+            chosen = -1; show();
+          });
+          field.addEventListener('blur', () => { found = []; show(); });
+          field.addEventListener('keydown', event => {
+            if (!found.length) return;
+            if (event.key === 'ArrowDown') chosen = (chosen + 1) % found.length;
+            else if (event.key === 'ArrowUp') chosen = (chosen + found.length) % (found.length + 1) - 1;
+            else if (event.key === 'Tab') return event.preventDefault(), take(found[Math.max(chosen, 0)]);
+            else if (event.key === 'Enter' && chosen >= 0) return event.preventDefault(), take(found[chosen]);
+            else if (event.key === 'Escape') found = [];
+            else return;
+            event.preventDefault(); show();
+          });
+        }
+        addEventListener('keydown', event => {
+          if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea')) return;
+          const field = document.getElementById('where');
+          if (event.key === '/' && field) { event.preventDefault(); return field.select(); }
+          document.querySelector('[data-key="' + CSS.escape(event.key) + '"]')?.click();
+        });
+        """
+}

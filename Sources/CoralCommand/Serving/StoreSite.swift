@@ -1,0 +1,162 @@
+import Coral
+
+/// The pages of a store.
+struct StoreSite: Sendable {
+    private let store: ServedStore
+
+    init(_ store: ServedStore) { self.store = store }
+
+    /// The response to a request that has passed the gate. Errors become pages.
+    func answer(_ request: SiteRequest) async -> SiteAnswer {
+        switch request.page {
+        case "style.css": return .text(SiteStyle.sheet, as: "text/css")
+        case "script.js": return .text(SiteStyle.script, as: "text/javascript")
+        default: break
+        }
+        do {
+            return try await store.access { access in
+                let pages = try SitePages(store, access, request)
+                do {
+                    return try request.isChange ? pages.change() : pages.page()
+                } catch {
+                    return try pages.failure(ErrorText.text(of: error))
+                }
+            }
+        } catch {
+            // The store itself cannot be read.
+            return .refusal(ErrorText.text(of: error), status: 500)
+        }
+    }
+}
+
+/// The pages for one request.
+struct SitePages {
+    let store: ServedStore
+    let access: ServedStore.Access
+    let request: SiteRequest
+    let frame: PageFrame
+    var model: NSManagedObjectModel { access.open.model }
+
+    init(_ store: ServedStore, _ access: ServedStore.Access, _ request: SiteRequest) throws {
+        self.store = store
+        self.access = access
+        self.request = request
+        frame = PageFrame(
+            name: access.open.url.lastPathComponent, counts: try access.counts().counts, isWritable: store.isWritable,
+            unsavedCount: store.isWritable ? ServedStore.unsavedCount(access.context) : 0,
+            canUndo: access.context.undoManager?.canUndo == true, canRedo: access.context.undoManager?.canRedo == true,
+            // The page of a change that was not possible has the place that the change came from.
+            place: request.isChange
+                ? request["place"] ?? ""
+                : FormFields.address(
+                    request.page, request.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
+    }
+
+    func page() throws -> SiteAnswer {
+        switch request.page {
+        case "": return .page(frame.page(title: "Entities", main: overview()))
+        case "table": return try TablePage(self).answer()
+        case "table.csv": return try TablePage(self).document(.csv)
+        case "table.json": return try TablePage(self).document(.json)
+        case "object": return .page(try ObjectPage(self, try object()).html())
+        case "value": return try value()
+        case "model": return diagram()
+        case "history": return .page(try TimelinePage(self).html())
+        default: return .page(frame.page(title: "Not found", main: "<p>There is no such page.</p>"), status: 404)
+        }
+    }
+
+    /// A page with the sentence of an error.
+    func failure(_ sentence: String) -> SiteAnswer {
+        .page(frame.page(title: "Error", main: PageFrame.error(sentence)), status: 400)
+    }
+
+    func entity() throws -> NSEntityDescription { try access.open.entity(named: request["entity"] ?? "") }
+
+    func object() throws -> NSManagedObject {
+        guard let argument = ObjectArgument(argument: request["id"] ?? "") else {
+            throw CommandError("\"\(request["id"] ?? "")\" is not the name of an object.")
+        }
+        return try argument.object(in: access.open, context: access.context)
+    }
+
+    // MARK: - Overview and diagram
+
+    private func overview() -> String {
+        let full = frame.counts.filter { $0.count > 0 }
+        guard !full.isEmpty else { return "<p>The store has no objects.</p>" }
+        let rows = full.map {
+            "<tr><td>\(PageFrame.link(to: $0.name))</td><td class=\"number\">\(Quantity.grouped($0.count))</td></tr>"
+        }
+        let empty = frame.counts.filter { $0.count == 0 }.map { PageFrame.link(to: $0.name) }
+        return "<table class=\"objects\"><thead><tr><th scope=\"col\">Entity</th><th scope=\"col\">Objects</th></tr>"
+            + "</thead><tbody>\(rows.joined(separator: "\n"))</tbody></table>"
+            + (empty.isEmpty ? "" : "<p class=\"sum\">Without objects: \(empty.joined(separator: ", "))</p>")
+    }
+
+    private func diagram() -> SiteAnswer {
+        let svg = ModelDiagram(model).svg { FormFields.address("table", [("entity", $0)]) }
+        var answer = SiteAnswer.page(frame.page(title: "Model", main: "<div class=\"diagram\">\(svg)</div>"))
+        // The diagram has its own style sheet.
+        answer.allowsInlineStyles = true
+        return answer
+    }
+
+    /// A binary value as a file. Only pictures are shown by the browser.
+    private func value() throws -> SiteAnswer {
+        let object = try object()
+        guard let name = request["property"], let attribute = object.entity.attributesByName[name],
+            let data = object.value(forKey: name).flatMap({ value -> Data? in
+                switch GraphValue(value, declaredAs: GraphSchema.Attribute(attribute)) {
+                case .data(let data): data
+                case .transformable(let value): value.archive
+                default: nil
+                }
+            })
+        else { throw CommandError("There is no binary value.") }
+        var answer = SiteAnswer(contentType: PageValue.pictureType(data) ?? "application/octet-stream", body: data)
+        if PageValue.pictureType(data) == nil { answer.headers["Content-Disposition"] = "attachment" }
+        return answer
+    }
+
+    // MARK: - Changes
+
+    /// The value of a change as `coral set` has it: text as a string of JSON, so that `null` is text.
+    private func assignedText() throws -> String {
+        let value = request.fields["value"] ?? ""
+        guard request["kind"] == "text" else { return value }
+        // Browsers send line breaks as two characters.
+        let text = value.replacingOccurrences(of: "\r\n", with: "\n")
+        return String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+    }
+
+    /// Changes the store, and returns to the page that the request came from.
+    func change() throws -> SiteAnswer {
+        guard store.isWritable else { throw CommandError("The store is read-only. Use coral serve --writable.") }
+        switch request.page {
+        case "set":
+            let object = try object()
+            guard let key = request["key"], let assignment = Assignment(argument: "\(key)=\(try assignedText())")
+            else { throw CommandError("The change is incomplete.") }
+            do {
+                try ServedStore.change(assignment, of: object, zone: store.zone, in: access)
+            } catch {
+                let page = try ObjectPage(self, object, mistake: (key, ErrorText.text(of: error))).html()
+                return .page(page, status: 400)
+            }
+        case "undo": access.context.undo()
+        case "redo": access.context.redo()
+        case "discard":
+            access.context.rollback()
+            access.context.undoManager?.removeAllActions()
+        case "save": try ServedStore.save(access)
+        default: throw CommandError("There is no such change.")
+        }
+        access.context.processPendingChanges()
+        // Only places of this site, and nothing that would end the header.
+        let place = request["place"].flatMap { place in
+            place.hasPrefix("/") || !place.utf8.allSatisfy { (33...126).contains($0) } ? nil : place
+        }
+        return .redirection(to: request.root + (place ?? ""))
+    }
+}

@@ -1,0 +1,205 @@
+import Coral
+
+/// The page with a table of objects: the predicate, the columns, the rows, and the way to the next page.
+struct TablePage {
+    private let pages: SitePages
+    private let entity: NSEntityDescription
+    private var request: SiteRequest { pages.request }
+    /// Matches are counted up to this number.
+    private static let countLimit = 10_000
+
+    /// Throws `CommandError` for an entity that the model does not have.
+    init(_ pages: SitePages) throws {
+        self.pages = pages
+        entity = try pages.entity()
+    }
+
+    func answer() throws -> SiteAnswer {
+        let table: ObjectTable
+        let page: ObjectTable.Page
+        let count: Int
+        do {
+            table = try self.table()
+            let context = pages.access.context
+            page = try table.page(after: position, in: context, pages.access.open)
+            count = try table.count(in: context, limit: Self.countLimit + 1)
+        } catch {
+            // The form keeps the predicate, with the error below it.
+            let html = form(columns: columnPaths ?? standardPaths, mistake: ErrorText.text(of: error))
+            return .page(frame(html), status: 400)
+        }
+        return .page(
+            frame(
+                form(columns: table.columns.map(\.title), mistake: nil) + summary(table, count, page)
+                    + rows(page.objects, table) + next(page, table)))
+    }
+
+    /// All objects as a document.
+    func document(_ format: QueryCommand.Format) throws -> SiteAnswer {
+        let table = try table()
+        var answer = QueryAnswer(entity: entity, columns: table.columns)
+        answer.zone = pages.store.zone
+        let text = try answer.text(table.objects(in: pages.access.context), as: format)
+        var document = SiteAnswer.text(text, as: format == .csv ? "text/csv" : "application/json")
+        let name = (entity.name ?? "").filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        document.headers["Content-Disposition"] = "attachment; filename=\"\(name).\(format.rawValue)\""
+        return document
+    }
+
+    private func frame(_ main: String) -> String {
+        pages.frame.page(title: entity.name ?? "", main: main, entity: entity.name)
+    }
+
+    // MARK: - The request
+
+    private func table() throws -> ObjectTable {
+        try ObjectTable(
+            entity: entity, condition: request["where"], columns: columnPaths?.joined(separator: ","),
+            sort: request["sort"], isAscending: request["order"] != "descending", zone: pages.store.zone)
+    }
+
+    private var position: ObjectTable.Position? {
+        request["after"].map { ObjectTable.Position(name: $0, value: request.fields["value"]) }
+    }
+
+    private var standardPaths: [String] { QueryColumn.standardColumns(of: entity).map(\.title) }
+
+    /// The chosen columns: those of the checked boxes, then the key paths of the text field. Nil for the standard ones.
+    private var columnPaths: [String]? {
+        let chosen = request.fields.keys.filter { $0.hasPrefix("show.") }.map { String($0.dropFirst(5)) }
+        let boxes = boxPaths.filter(chosen.contains)
+        let written = (request["columns"] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        let all = boxes + written.filter { !boxes.contains($0) }
+        return all.isEmpty ? nil : all
+    }
+
+    /// The key paths that have a box: the standard columns, and the large attributes, which are not among them.
+    private var boxPaths: [String] {
+        let standard = standardPaths
+        return standard + entity.attributesByName.keys.sorted().filter { !standard.contains($0) }
+    }
+
+    /// The address of a page of the same table.
+    private func address(
+        _ page: String = "table", sort: String?, isAscending: Bool, after: ObjectTable.Position? = nil
+    ) -> String {
+        let address = FormFields.address(
+            page,
+            [
+                ("entity", entity.name), ("where", request["where"]),
+                ("columns", columnPaths?.joined(separator: ",")), ("sort", sort),
+                ("order", isAscending ? nil : "descending"), ("after", after?.name), ("value", after?.value),
+            ])
+        return HTMLText.escaped(address)
+    }
+
+    // MARK: - HTML
+
+    private func form(columns: [String], mistake: String?) -> String {
+        // Key paths through one relationship are completed, too.
+        let keys =
+            entity.propertiesByName.keys.sorted()
+            + entity.relationshipsByName.sorted { $0.key < $1.key }.flatMap { name, relationship in
+                (relationship.destinationEntity?.attributesByName.keys.sorted() ?? []).map { "\(name).\($0)" }
+                    + (relationship.isToMany ? ["\(name).@count"] : [])
+            }
+        let boxes = boxPaths.map { path in
+            let name = HTMLText.escaped(path)
+            return "<label><input type=\"checkbox\" name=\"show.\(name)\" value=\"1\""
+                + "\(columns.contains(path) ? " checked" : "")> \(name)</label>"
+        }
+        let others = columns.filter { !boxPaths.contains($0) }.joined(separator: ",")
+        let state = mistake == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"mistake\""
+        return """
+            <form class="query" method="get" action="table">
+            \(pages.frame.hidden("entity", entity.name ?? ""))\
+            \(request["sort"].map { pages.frame.hidden("sort", $0) } ?? "")\
+            \(request["order"].map { pages.frame.hidden("order", $0) } ?? "")
+            <label for="where">Objects that match</label>
+            <div class="field"><input id="where" name="where" type="text" value="\(HTMLText.escaped(request["where"] ?? ""))" \
+            placeholder="a predicate, such as rank &gt; 3" autocomplete="off" autocapitalize="off" spellcheck="false" \
+            data-words="\(HTMLText.escaped(keys.joined(separator: " ")))"\(state)>
+            <button>Show</button></div>
+            <div id="mistake">\(mistake.map(PageFrame.error) ?? "")</div>
+            <details><summary>Columns</summary>
+            <div class="boxes">\(boxes.joined(separator: "\n"))</div>
+            <label for="columns">Other key paths, such as author.name</label>
+            <input id="columns" name="columns" type="text" value="\(HTMLText.escaped(others))" autocomplete="off" \
+            data-words="\(HTMLText.escaped(keys.joined(separator: " ")))">
+            </details>
+            </form>
+
+            """
+    }
+
+    private func summary(_ table: ObjectTable, _ count: Int, _ page: ObjectTable.Page) -> String {
+        let number =
+            count > Self.countLimit
+            ? "more than \(Quantity.grouped(Self.countLimit)) objects" : Quantity.count(count, "object")
+        let line = table.commandLine(
+            store: pages.store.path, model: pages.store.modelPath, zone: pages.store.zone?.identifier)
+        func link(_ title: String, _ name: String) -> String {
+            "<a href=\"\(address(name, sort: table.sort, isAscending: table.isAscending))\">\(title)</a>"
+        }
+        return "<p class=\"sum\">\(number) · \(link("CSV", "table.csv")) · \(link("JSON", "table.json"))</p>\n"
+            + "<details><summary>As a command</summary><pre class=\"command\">\(HTMLText.escaped(line))</pre></details>\n"
+    }
+
+    private func rows(_ objects: [NSManagedObject], _ table: ObjectTable) -> String {
+        let cells = objects.map { object in table.columns.map { $0.cell(of: object) } }
+        let isNumber = table.columns.indices.map { column in cells.allSatisfy { $0[column].isNumber } }
+        let body = cells.map { row in
+            "<tr>"
+                + zip(row, isNumber).map { "<td\($1 ? " class=\"number\"" : "")>\(html(of: $0))</td>" }.joined()
+                + "</tr>"
+        }
+        return
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Objects\"><table class=\"objects\"><thead><tr>"
+            + table.columns.map { heading($0, table) }.joined() + "</tr></thead>\n<tbody>\n"
+            + body.joined(separator: "\n") + "\n</tbody></table></div>\n"
+    }
+
+    /// The title of a column, as a link that sorts by it if objects can be sorted by it.
+    private func heading(_ column: QueryColumn, _ table: ObjectTable) -> String {
+        let name = HTMLText.breakable(column.title)
+        let isKey = column.title == "objectID"
+        guard isKey || isSortable(column.title) else { return "<th scope=\"col\">\(name)</th>" }
+        let isSorted = isKey ? table.sort == nil : table.sort == column.title
+        let order = !isSorted ? "none" : table.isAscending ? "ascending" : "descending"
+        let mark = !isSorted ? "" : table.isAscending ? " ↑" : " ↓"
+        let address = address(sort: isKey ? nil : column.title, isAscending: !(isSorted && table.isAscending))
+        return "<th scope=\"col\" aria-sort=\"\(order)\"><a href=\"\(address)\">\(name)\(mark)</a></th>"
+    }
+
+    private func isSortable(_ path: String) -> Bool {
+        guard (try? QuerySort.descriptors(path, for: entity)) != nil,
+            let property = try? KeyPathCheck(entity).check(path.split(separator: ".").map(String.init), in: path),
+            let attribute = property as? NSAttributeDescription, !attribute.isTransient
+        else { return false }
+        return ![.binaryData, .transformable, .composite, .undefined].contains(GraphSchema.Attribute(attribute).type)
+    }
+
+    private func html(of cell: QueryCell) -> String {
+        switch cell {
+        case .object(let name): PageFrame.link(toObject: name)
+        case .list(let cells):
+            cells.prefix(10).map(html).joined(separator: ", ") + (cells.count > 10 ? ", … (\(cells.count))" : "")
+        case .null, .value: HTMLText.escaped(QueryAnswer.cut(cell.text(in: pages.store.zone)))
+        }
+    }
+
+    private func next(_ page: ObjectTable.Page, _ table: ObjectTable) -> String {
+        var links: [String] = []
+        if request["after"] != nil {
+            links.append(
+                "<a href=\"\(address(sort: table.sort, isAscending: table.isAscending))\" data-key=\"f\">First page</a>"
+            )
+        }
+        if let next = page.next {
+            let address = address(sort: table.sort, isAscending: table.isAscending, after: next)
+            links.append("<a href=\"\(address)\" rel=\"next\" data-key=\"n\">Next page</a>")
+        }
+        guard !page.objects.isEmpty else { return "<p>No object matches.</p>" }
+        return links.isEmpty ? "" : "<p class=\"pages\">\(links.joined(separator: " · "))</p>\n"
+    }
+}

@@ -1,0 +1,118 @@
+import Coral
+import Foundation
+import GRDB
+import Testing
+
+/// `coral convert`: a plain database with the objects of a store.
+@Suite struct ConvertCommandTests {
+    private let store: NotesStore
+    private let place: String
+
+    init() throws {
+        store = try NotesStore()
+        place = store.file("plain.sqlite")
+    }
+
+    private func convert(_ arguments: String...) throws -> CommandRun {
+        try CommandRun(["convert", store.path, "-o", place] + arguments)
+    }
+
+    @Test func `objects are rows, with foreign keys and positions`() throws {
+        let before = try store.contents()
+        let run = try convert()
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(
+            run.output == """
+                item: 2 rows
+                note: 2 rows
+                noteTags: 2 rows
+                person: 1 row
+                tag: 1 row
+                Written to \(place). Each object equals its row.
+
+                """)
+        try DatabaseQueue(path: place).write { database in
+            let row = try #require(
+                try Row.fetchOne(
+                    database,
+                    sql: """
+                        SELECT note.title, person.name, person.site, item.name AS item, item.notePosition AS position FROM note
+                        JOIN person ON person.id = note.authorId JOIN item ON item.noteId = note.id
+                        """))
+            #expect(row["title"] as String == "Groceries")
+            #expect(row["name"] as String == "Ada")
+            #expect(row["position"] as Int == 0)
+            #expect(row["site"] as String == "https://example.com/a?b&c")
+            // The delete rule of the inverse.
+            try database.execute(sql: "PRAGMA foreign_keys = ON; DELETE FROM note WHERE title = 'Groceries'")
+            #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM item") == 1)
+            #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM noteTags") == 1)
+            #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM tag") == 1)
+        }
+        var after = try store.contents()
+        after = after.filter { !$0.key.hasPrefix("plain.sqlite") }
+        #expect(after == before)
+        #expect(try convert().errors.contains("--force"))
+    }
+
+    @Test func `names in SQL's form, and UUIDs that are the same every time`() throws {
+        let code = store.file("schema.sql")
+        #expect(try convert("--style", "sql", "--keys", "uuid", "--code", code).status == 0)
+        func keys() throws -> [String] {
+            try DatabaseQueue(path: place).read { try String.fetchAll($0, sql: "SELECT id FROM note ORDER BY title") }
+        }
+        let first = try keys()
+        #expect(first.allSatisfy { UUID(uuidString: $0) != nil } && Set(first).count == 2)
+        #expect(try convert("--style", "sql", "--keys", "uuid", "--code", code, "--force").status == 0)
+        #expect(try keys() == first)
+        try DatabaseQueue(path: place).read { database in
+            let pairs = try Int.fetchOne(database, sql: "SELECT count(*) FROM note_tags JOIN tag ON tag.id = tag_id")
+            #expect(pairs == 2)
+            #expect(try Int.fetchOne(database, sql: "SELECT count(created_at) FROM note") == 0)
+        }
+        // The statements create the same tables.
+        let text = try String(contentsOfFile: code, encoding: .utf8)
+        try DatabaseQueue().write { try $0.execute(sql: text) }
+        #expect(text.contains("REFERENCES \"person\" (\"id\") ON DELETE SET NULL"))
+    }
+
+    @Test func `records are Swift source`() throws {
+        let code = store.file("Records.swift")
+        #expect(try convert("--code", code).status == 0)
+        let text = try String(contentsOfFile: code, encoding: .utf8)
+        #expect(text.contains("struct Note: Codable, Identifiable, FetchableRecord, PersistableRecord, Sendable {"))
+        #expect(text.contains("    var createdAt: Date?\n"))
+        #expect(
+            text.contains(
+                "    static let author = belongsTo(Person.self, key: \"author\", using: ForeignKey([\"authorId\"]))\n"))
+        #expect(text.contains("struct NoteTags: Codable"))
+    }
+
+    @Test func `dates and numbers keep all their digits`() throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { database in
+            try database.execute(
+                sql:
+                    "UPDATE ZNOTE SET ZCREATEDAT = 465131727.39283, ZRANK = 0.1, ZIDENTIFIER = randomblob(16), ZISPINNED = 1; UPDATE ZITEM SET ZPRICE = 12.34"
+            )
+        }
+        try queue.close()
+        #expect(try convert().status == 0)
+        let row = try #require(
+            try DatabaseQueue(path: place).read { try Row.fetchOne($0, sql: "SELECT createdAt, price FROM note, item") }
+        )
+        #expect((row["createdAt"] as String).hasPrefix("2015-09-28 11:"))
+        #expect(row["price"] as String == "12.34")
+    }
+
+    @Test func `references to objects that do not exist are reported, and null`() throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZAUTHOR = 9 WHERE Z_PK = 2") }
+        try queue.close()
+        let run = try convert()
+        #expect(run.status == 2, "\(run.errors)")
+        #expect(run.errors.contains("Note/p2") && run.errors.contains("Person/p9"), "\(run.errors)")
+        #expect(
+            try DatabaseQueue(path: place).read { try Int.fetchOne($0, sql: "SELECT count(authorId) FROM note") } == 1)
+    }
+}

@@ -1,0 +1,116 @@
+import ChildProcesses
+import Foundation
+
+/// A running `coral serve`, and requests to it, byte by byte, so that tests can also send what no browser would.
+final class RunningServer {
+    /// The address of the first page, with a slash at its end.
+    let address: String
+    let port: UInt16
+    /// The path of the first page, which contains the token.
+    let root: String
+    private let process: ChildProcess
+    private let folder: URL
+    private var hasEnded = false
+
+    struct Failure: Error {
+        let text: String
+    }
+
+    init(_ arguments: String...) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
+        process = try ChildProcess(CommandRun.tool, ["serve"] + arguments, output: output, errors: errors)
+        var text = ""
+        for _ in 0..<600 where !text.hasSuffix("\n") {
+            usleep(50_000)
+            text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
+            if text.isEmpty, let message = try? String(contentsOf: errors, encoding: .utf8), message.hasPrefix("coral:")
+            {
+                throw Failure(text: message)
+            }
+        }
+        address = text.trimmingCharacters(in: .newlines)
+        guard let url = URL(string: address), let port = url.port else { throw Failure(text: text) }
+        self.port = UInt16(port)
+        root = url.path.hasSuffix("/") ? url.path : url.path + "/"
+    }
+
+    /// Interrupts the server; returns its exit code and its messages.
+    func end() throws -> (status: Int32, errors: String) {
+        hasEnded = true
+        process.send(SIGINT)
+        let status = process.wait()
+        return (status, try String(contentsOf: folder.appendingPathComponent("errors"), encoding: .utf8))
+    }
+
+    deinit {
+        if !hasEnded {
+            process.kill()
+            process.wait()
+        }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// A response.
+    struct Answer {
+        let status: Int
+        let headers: [String: String]
+        let body: String
+    }
+
+    /// Gets a page below the token.
+    func get(_ page: String, headers: [String: String] = [:]) throws -> Answer {
+        try send("GET", root + page, headers)
+    }
+
+    /// Sends a form to a page below the token, as the page of the server does.
+    func post(_ page: String, _ fields: [String: String], headers: [String: String] = [:]) throws -> Answer {
+        let plain = CharacterSet.alphanumerics
+        let body = fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }
+            .joined(separator: "&")
+        let own = ["Origin": "http://127.0.0.1:\(port)", "Content-Type": "application/x-www-form-urlencoded"]
+        return try send("POST", root + page, own.merging(headers) { $1 }, body: body)
+    }
+
+    /// Sends a request. A header with an empty value is omitted.
+    func send(_ method: String, _ path: String, _ headers: [String: String] = [:], body: String = "") throws -> Answer {
+        let all = ["Host": "127.0.0.1:\(port)", "Connection": "close", "Content-Length": "\(body.utf8.count)"]
+            .merging(headers) { $1 }
+        let lines = all.filter { !$0.value.isEmpty }.map { "\($0): \($1)\r\n" }.joined()
+        let data = try exchange(Data("\(method) \(path) HTTP/1.1\r\n\(lines)\r\n\(body)".utf8))
+        guard let end = data.range(of: Data("\r\n\r\n".utf8)) else { throw Failure(text: "no headers") }
+        let head = String(decoding: data[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        var found: [String: String] = [:]
+        for line in head.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            if parts.count == 2 { found[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
+        }
+        return Answer(
+            status: Int(head[0].split(separator: " ").dropFirst().first ?? "") ?? 0, headers: found,
+            body: String(decoding: data[end.upperBound...], as: UTF8.self))
+    }
+
+    private func exchange(_ request: Data) throws -> Data {
+        #if canImport(Darwin)
+            let handle = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        defer { close(handle) }
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = port.bigEndian
+        place.sin_addr.s_addr = inet_addr("127.0.0.1")
+        // The C function takes any kind of address.
+        let connected = withUnsafePointer(to: &place) { place in
+            place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw Failure(text: "connect: \(String(cString: strerror(errno)))") }
+        let file = FileHandle(fileDescriptor: handle, closeOnDealloc: false)
+        try file.write(contentsOf: request)
+        return try file.readToEnd() ?? Data()
+    }
+}

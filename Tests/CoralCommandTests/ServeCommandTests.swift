@@ -1,0 +1,233 @@
+import Coral
+import Foundation
+import GRDB
+import NotesModel
+import Testing
+
+/// `coral serve`: who is answered, what the pages show, and changes.
+@Suite struct ServeCommandTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    /// The links in the first column of a table, in its order.
+    private func objects(in html: String) -> [String] {
+        html.matches(of: /<tr><td[^>]*><a href="object\?id=([^"]*)"/).map { String($0.1) }
+    }
+
+    private func link(_ kind: String, in html: String) throws -> String {
+        let match = try #require(html.firstMatch(of: try Regex("<a href=\"([^\"]*)\" \(kind)")))
+        return String(try #require(match[1].substring)).replacingOccurrences(of: "&amp;", with: "&")
+    }
+
+    // MARK: - Who is answered
+
+    @Test func `only requests with the token, for this machine and from its own pages are answered`() throws {
+        let server = try RunningServer(store.path)
+        #expect(server.address.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//) != nil)
+        let page = try server.get("")
+        #expect(page.status == 200 && page.body.contains(">Note</a>"))
+        #expect(page.headers["content-security-policy"]?.contains("default-src 'none'") == true)
+        #expect(page.headers["x-content-type-options"] == "nosniff")
+        #expect(page.headers["cache-control"] == "no-store")
+        let other = server.root.dropLast(2) + (server.root.hasSuffix("0/") ? "1/" : "0/")
+        for (path, headers) in [
+            ("/", [:]), (String(other), [:]), ("/table?entity=Note", [:]),
+            (server.root, ["Host": "attacker.example:\(server.port)"]), (server.root, ["Host": ""]),
+            (server.root, ["Origin": "http://attacker.example"]), (server.root, ["Origin": "null"]),
+            (server.root, ["Origin": "http://127.0.0.1:1"]), (server.root, ["Sec-Fetch-Site": "cross-site"]),
+        ] as [(String, [String: String])] {
+            let answer = try server.send("GET", path, headers)
+            #expect(answer.status == 403, "\(path) \(headers)")
+            #expect(!answer.body.contains("Note") && !answer.body.contains(server.root), "\(path) \(headers)")
+        }
+        #expect(try server.send("DELETE", server.root).status == 405)
+        #expect(try server.get("../\(server.root)etc/passwd").status != 200)
+        #expect(try server.get("nothing").status == 404)
+        #expect(try server.get("", headers: ["Host": "localhost:\(server.port)"]).status == 200)
+        let (status, errors) = try server.end()
+        #expect(status == 0, "\(errors)")
+    }
+
+    @Test func `a store that is not writable is not changed by any request`() throws {
+        let before = try store.contents()
+        let server = try RunningServer(store.path)
+        for page in ["", "table?entity=Note", "object?id=Note/p1", "model", "history", "table.csv?entity=Note"] {
+            #expect(try server.get(page).status == 200, "\(page)")
+        }
+        let answer = try server.post("set", ["id": "Note/p1", "key": "title", "value": "changed", "kind": "text"])
+        #expect(answer.status == 400 && answer.body.contains("--writable"))
+        #expect(try server.end().status == 0)
+        #expect(try store.contents() == before)
+    }
+
+    // MARK: - Pages
+
+    @Test func `a table has objects, links, and the errors of predicates`() throws {
+        let server = try RunningServer(store.path)
+        let all = try server.get("table?entity=Note&sort=title&order=descending")
+        #expect(objects(in: all.body) == ["Note/p1", "Note/p2"])
+        #expect(all.body.contains("aria-sort=\"descending\"") && all.body.contains("Garden, &quot;big&quot;"))
+        let some = try server.get("table?entity=Note&where=rank+%3E+0&columns=title,author.name,tags.name")
+        #expect(objects(in: some.body) == [] && some.body.contains("Garden") && !some.body.contains("Groceries"))
+        #expect(some.body.contains("--entity Note --where 'rank &gt; 0' --columns title,author.name,tags.name"))
+        let wrong = try server.get("table?entity=Note&where=rnk+%3E+0")
+        #expect(wrong.status == 400)
+        #expect(wrong.body.contains("has no property &quot;rnk&quot;.") && wrong.body.contains("\n^"))
+        #expect(wrong.body.contains("value=\"rnk &gt; 0\"") && wrong.body.contains("aria-invalid=\"true\""))
+        #expect(try server.get("table?entity=Note&where=rank+%3E").body.contains("The predicate is invalid"))
+        #expect(try server.get("table?entity=Nite").body.contains("Did you mean"))
+        #expect(try server.get("table?entity=Note&sort=tags").status == 400)
+        #expect(try server.get("table?entity=Note&after=Note/x").status == 400)
+        let csv = try server.get("table.csv?entity=Note&columns=title&where=rank+%3E+0")
+        #expect(csv.body == "title\r\n\"Garden, \"\"big\"\"\"\r\n")
+        #expect(csv.headers["content-disposition"] == "attachment; filename=\"Note.csv\"")
+        #expect(try server.get("table.json?entity=Note&columns=title").body.hasPrefix("[\n{\"title\""))
+    }
+
+    @Test func `an object has its values, and links in both directions`() throws {
+        let server = try RunningServer(store.path)
+        let note = try server.get("object?id=Note/p1").body
+        #expect(note.contains("<a href=\"object?id=Person/p1\" title=\"Person/p1\">Ada</a>"))
+        #expect(note.contains("<a href=\"object?id=Item/p1\""))
+        let person = try server.get("object?id=Person/p1").body
+        #expect(person.contains("<a href=\"object?id=Note/p1\" title=\"Note/p1\">Groceries</a>"))
+        #expect(person.contains("href=\"https://example.com/a?b&amp;c\""))
+        #expect(try server.get("object?id=Note/p99").status == 400)
+        let model = try server.get("model")
+        #expect(model.body.contains("<a href=\"table?entity=Note\">\n<g>"))
+    }
+
+    @Test func `content of the store is text in every page`() throws {
+        let attack = "</title></pre><script>alert(1)</script><img src=x onerror=alert(2)>\" onfocus=alert(3) '"
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { database in
+            try database.execute(
+                sql: "UPDATE ZNOTE SET ZTITLE = ?; UPDATE ZPERSON SET ZNAME = ?, ZSITE = ?",
+                arguments: [attack, attack, "javascript:alert(4)"])
+        }
+        try queue.close()
+        let server = try RunningServer(store.path, "--writable", "--no-backup")
+        let query = attack.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        for page in [
+            "table?entity=Note", "table?entity=Note&where=\(query)", "table?entity=\(query)", "object?id=Note/p1",
+            "object?id=Person/p1", "object?id=\(query)", "\(query)", "table?entity=Note&columns=\(query)",
+            "table?entity=Note&sort=\(query)", "history?since=\(query)",
+            "table?entity=Note&sort=title&after=Note/p1&value=\(query)",
+        ] {
+            let html = try server.get(page).body
+            #expect(!html.contains("<script>") && !html.contains("<img"), "\(page)")
+            // An attribute cannot be ended.
+            #expect(!html.contains("\" onfocus"), "\(page)")
+            #expect(!html.contains("href=\"javascript"), "\(page)")
+        }
+    }
+
+    // MARK: - Paging
+
+    @Test(arguments: ["", "&order=descending", "&sort=title", "&sort=title&order=descending", "&sort=author.name"])
+    func `pages show every object once, while another process writes`(_ order: String) throws {
+        let titles = (0..<130).map { "\($0 % 7)" }
+        let store = try NotesStore(titles: titles)
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = NULL WHERE Z_PK % 11 = 0") }
+        let server = try RunningServer(store.path)
+        var page = "table?entity=Note\(order)"
+        var found: [String] = []
+        var pageCount = 0
+        while true {
+            let html = try server.get(page).body
+            found += objects(in: html)
+            pageCount += 1
+            guard html.contains("rel=\"next\"") else { break }
+            page = try link("rel=\"next\"", in: html)
+            // An object of an earlier page disappears; with offsets, another one would be left out.
+            let first = try #require(found.first?.split(separator: "p").last.flatMap { Int($0) })
+            if pageCount == 1 { try queue.write { try $0.execute(sql: "DELETE FROM ZNOTE WHERE Z_PK = \(first)") } }
+        }
+        #expect(pageCount == 3)
+        #expect(found.count == 130 && Set(found).count == 130)
+    }
+
+    @Test(arguments: ["", "&sort=title"])
+    func `pages of a writable store have the changes that are not saved`(_ order: String) throws {
+        let store = try NotesStore(titles: (0..<60).map { "\(1000 + $0)" })
+        let server = try RunningServer(store.path, "--writable", "--no-backup")
+        let change = ["id": "Note/p3", "key": "title", "value": "2000", "kind": "text"]
+        #expect(try server.post("set", change).status == 303)
+        let first = try server.get("table?entity=Note\(order)").body
+        let second = try server.get(link("rel=\"next\"", in: first)).body
+        let found = objects(in: first) + objects(in: second)
+        #expect(found.count == 60 && Set(found).count == 60)
+        #expect((order.isEmpty ? first : second).contains("2000"))
+    }
+
+    @Test func `a request sees what other processes have saved`() throws {
+        let server = try RunningServer(store.path)
+        #expect(try server.get("table?entity=Note").body.contains("Groceries"))
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = 'from outside' WHERE Z_PK = 1") }
+        #expect(try server.get("table?entity=Note").body.contains("from outside"))
+        try queue.close()
+    }
+
+    // MARK: - Changes
+
+    @Test func `changes are validated, undone one by one, and saved with a backup`() throws {
+        let server = try RunningServer(store.path, "--writable")
+        let set = { (key: String, value: String) in
+            try server.post("set", ["id": "Note/p1", "key": key, "value": value, "place": "object?id=Note/p1"])
+        }
+        let change = try server.post(
+            "set", ["id": "Note/p1", "key": "title", "value": "null", "kind": "text", "place": "object?id=Note/p1"])
+        #expect(change.status == 303 && change.headers["location"] == "\(server.root)object?id=Note/p1")
+        #expect(try set("rank", "4").status == 303)
+        #expect(try set("author", "").status == 303)
+        #expect(try set("items", "Item/p2, Item/p1").status == 303)
+        let wrong = try set("rank", "many")
+        #expect(wrong.status == 400 && wrong.body.contains("class=\"error\""))
+        #expect(try set("author", "Tag/p1").body.contains("is a Tag"))
+        var page = try server.get("object?id=Note/p1").body
+        #expect(page.contains("value=\"null\"") && page.contains("value=\"4.0\"") && page.contains("Item/p2, Item/p1"))
+        #expect(page.contains("not saved"))
+        // The store is unchanged so far.
+        #expect(
+            try CommandRun("query", store.path, "--entity", "Note", "--csv", "--columns", "title").output.contains(
+                "Groceries"))
+        // One step for each change, whatever it has changed at the other end.
+        #expect(try server.post("undo", [:]).status == 303)
+        page = try server.get("object?id=Note/p1").body
+        #expect(!page.contains("Item/p2") && page.contains("value=\"4.0\""))
+        #expect(try server.post("undo", [:]).status == 303)
+        #expect(try server.get("object?id=Note/p1").body.contains("title=\"Person/p1\">Ada</a>"))
+        #expect(try server.post("redo", [:]).status == 303)
+        #expect(try !server.get("object?id=Note/p1").body.contains("title=\"Person/p1\">Ada</a>"))
+        #expect(try server.post("save", [:]).status == 303)
+        #expect(try server.get("").body.contains("All changes are saved."))
+        let row = try CommandRun(
+            "query", store.path, "--entity", "Note", "--where", "rank == 4", "--columns", "title,author,items.@count",
+            "--csv")
+        #expect(row.output == "title,author,items.@count\r\nnull,,1\r\n", "\(row.output)")
+        let backups = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+            .filter { $0.contains("-before-") && $0.hasSuffix(".sqlite") }
+        #expect(backups.count == 1)
+        #expect(try set("rank", "5").status == 303)
+        let (status, errors) = try server.end()
+        #expect(status == 1 && errors.contains("1 changed object had not been saved"), "\(errors)")
+    }
+
+    @Test func `a change of another site, or without an origin, is refused`() throws {
+        let server = try RunningServer(store.path, "--writable", "--no-backup")
+        let fields = ["id": "Note/p1", "key": "title", "value": "changed", "kind": "text"]
+        for headers in [
+            ["Origin": "http://attacker.example"], ["Origin": ""], ["Origin": "null"], ["Sec-Fetch-Site": "same-site"],
+        ] {
+            #expect(try server.post("set", fields, headers: headers).status == 403, "\(headers)")
+        }
+        #expect(try server.get("set?id=Note/p1&key=title&value=changed").status == 404)
+        #expect(try server.get("").body.contains("All changes are saved."))
+        // A place outside the site is not followed.
+        let answer = try server.post("undo", ["place": "//attacker.example/"])
+        #expect(answer.headers["location"] == server.root)
+    }
+}
