@@ -150,7 +150,10 @@ struct GrootDialectTests {
                 "id": "1699", "name": "Batman", "real_name": "Bruce Wayne",
                 "powers": [["id": "4", "name": "Agility"], ["id": "9", "name": "Insanely Rich"]],
                 "publisher": ["id": "10", "name": "DC Comics"],
-            ], ["name": "Iron Man", "powers": [String]()],
+            ],
+            [
+                "id": NSNull(), "name": "Iron Man", "real_name": NSNull(), "powers": [String](), "publisher": NSNull(),
+            ],
         ]
         #expect(try same(written, expected))
     }
@@ -165,7 +168,10 @@ struct GrootDialectTests {
             try exporter.mappedDictionaries([batman], style: .json)
         }
         let expected: [[String: Any]] = [
-            ["real_name": ["foo": ["bar": ["name": "Bruce Wayne"]]], "powers": [String]()]
+            [
+                "id": NSNull(), "name": NSNull(), "real_name": ["foo": ["bar": ["name": "Bruce Wayne"]]],
+                "powers": [String](), "publisher": NSNull(),
+            ]
         ]
         #expect(try same(written, expected))
     }

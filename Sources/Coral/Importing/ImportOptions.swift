@@ -42,6 +42,8 @@ public struct ImportOptions {
     public var otherModel: OtherModelPolicy?
     /// Whether values must be of their declared type. Otherwise they are converted if the conversion is lossless.
     public var isStrict = false
+    /// The policy for values that cannot be converted to their declared type, such as a number that is too large.
+    public var mismatchedValues = MismatchedValuePolicy.fail
     /// Date formats in the syntax of `DateFormatter` that are tried before the usual ones. Dates are read in UTC.
     public var dateFormats: [String] = []
     /// The meaning of a number given for a date.
@@ -74,6 +76,9 @@ public struct ImportOptions {
 
     /// Whether records may insert objects of abstract entities. Only the MagicalImport dialect does.
     var insertsAbstractEntities = false
+    /// Whether nested records without the key that their entity declares are omitted from to-many relationships, and stand
+    /// for the current destination of a to-one relationship. Only the Sync dialect does this.
+    var mustHaveKeys = false
     /// Whether objects are validated against the model. A restore does not validate.
     var validates = true
     /// Whether each side of a one-to-one relationship is set separately. A restore does so: each side gets the value
@@ -136,6 +141,14 @@ public enum UnknownKeyPolicy: String, Sendable, Hashable, CaseIterable {
     case record
     /// An error.
     case fail
+}
+
+/// The policy for a value that cannot be converted to the type of its attribute.
+public enum MismatchedValuePolicy: String, Sendable, Hashable, CaseIterable {
+    /// An error of its record.
+    case fail
+    /// The value is omitted and reported as a conflict of the plan; the object keeps its value.
+    case record
 }
 
 /// The meaning of a number in the place of a date.

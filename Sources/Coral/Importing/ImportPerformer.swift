@@ -116,6 +116,13 @@ struct ImportPerformer {
             if !isWanted { untouched.insert(node.number) }
             return
         }
+        guard !session.omitted.contains(node.number) else {
+            changes.conflicts.add(
+                ImportConflict(
+                    subject: node.subject, property: nil,
+                    message: "A \(node.entity.name) without its primary key is omitted."))
+            return
+        }
         guard operations.contains(.insert), shouldImport(node, nil) else { return }
         guard !node.entity.entity.isAbstract || options.insertsAbstractEntities else {
             return refuse(node, .wrongEntity, "\(node.entity.name) is abstract and has no objects of its own.")
@@ -231,10 +238,7 @@ struct ImportPerformer {
             return settleMissingFile(file.path, of: attribute, of: object, node, record)
         }
         guard var value = conversion.convert(given, to: attribute.type) else {
-            return refuse(
-                node, .wrongValue,
-                "\(ValueText.text(given)) cannot become \(node.entity.name).\(attribute.name), which is of type \(attribute.type.type.name).",
-                at: record.place(of: attribute.name), property: attribute.name)
+            return settleMismatch(given, of: attribute, node, at: record.place(of: attribute.name))
         }
         if let hook = hook(options.hooks.value, node.entity, attribute.name) {
             guard let replaced = hook(value, object) else { return }
@@ -258,6 +262,21 @@ struct ImportPerformer {
             refuse(
                 node, (error as? ImportError)?.code ?? .wrongValue, message, at: record.place(of: attribute.name),
                 property: attribute.name)
+        }
+    }
+
+    /// Applies the policy to a value that cannot be converted to its declared type.
+    private mutating func settleMismatch(
+        _ value: GraphValue, of attribute: AttributeImport, _ node: ImportNode, at place: DocumentPlace
+    ) {
+        let message =
+            "\(ValueText.text(value)) cannot become \(node.entity.name).\(attribute.name), "
+            + "which is of type \(attribute.type.type.name)."
+        switch options.mismatchedValues {
+        case .fail: refuse(node, .wrongValue, message, at: place, property: attribute.name)
+        case .record:
+            changes.conflicts.add(
+                ImportConflict(subject: node.subject(at: place), property: attribute.name, message: message))
         }
     }
 

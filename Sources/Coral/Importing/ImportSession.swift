@@ -17,6 +17,8 @@ final class ImportSession {
     var untouchedRecords: Set<RecordID> = []
     /// The nodes whose objects are not changed.
     private(set) var untouched: Set<Int> = []
+    /// The nodes that are omitted because they have no key: see `ImportOptions.mustHaveKeys`.
+    private(set) var omitted: Set<Int> = []
     /// The node of the object that the caller populates; nil for other imports.
     private var populatedRoot: ImportNode?
     /// The nodes of the populated object and of its owned children, whose owned children are replaced.
@@ -100,6 +102,7 @@ final class ImportSession {
         let matcher = IdentityMatcher(
             payload: payload, context: context, options: options, progress: progress)
         try matcher.match()
+        if options.mustHaveKeys { omitted = KeylessRecords.match(in: payload) }
         if let populatedRoot {
             populated = try OwnedChildMatcher(options).match(below: populatedRoot.resolved)
         }

@@ -15,7 +15,6 @@ enum GrootDialect {
 
     static func read(_ model: NSManagedObjectModel) -> DialectReading {
         var reading = DialectReading()
-        reading.mapping.writesNulls = false
         for entity in model.sortedEntities {
             let name = entity.name ?? ""
             reading.checkWords(of: entity.userInfo, known: entityWords, name)

@@ -69,9 +69,13 @@ enum SyncDialect {
         return reserved.filter { property == prefix + $0.prefix(1).uppercased() + $0.dropFirst() }
     }
 
-    /// Objects that the document does not list are removed from relationships, and deleted if the inverse is to-one.
+    /// Objects that the document does not list are removed from relationships, and deleted if the inverse is to-one. Values
+    /// that do not fit are omitted and reported. Records without the primary key are omitted; in a to-one relationship they
+    /// update the current destination, or insert one.
     static func adjust(_ options: inout ImportOptions, _ model: NSManagedObjectModel) {
         options.danglingReferences = .skip
+        options.mismatchedValues = .record
+        options.mustHaveKeys = true
         options.reading.allowsTrailingCommas = true
         for entity in model.entities {
             for (name, relationship) in entity.relationshipsByName where relationship.isToMany {

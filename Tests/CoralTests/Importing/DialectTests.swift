@@ -129,6 +129,46 @@ struct DialectTests {
                 """)
     }
 
+    @Test func `Groot: nil is written as null`() throws {
+        let model = model(properties: ["remoteID": ["JSONKeyPath": "id"], "firstName": ["JSONKeyPath": "name.first"]])
+        let context = try makeContext(model)
+        try context.performAndWait {
+            context.insert("Person", ["remoteID": 1])
+            try context.save()
+        }
+        let written = try text(Dialect.groot.exporter(for: model), "Person", context)
+        #expect(written.contains(#""name":{"first":null}"#), "\(written)")
+    }
+
+    @Test func `Sync: a value that does not fit is omitted and reported, not its record`() throws {
+        let model = model(properties: ["petID": ["sync.isPrimaryKey": "YES"]])
+        model.entitiesByName["Pet"]?.properties.append(WebModel.attribute("age", .integer16AttributeType))
+        let context = try makeContext(model)
+        let pets = try Dialect.syncOptions("Pet", in: model)
+        _ = try take(#"[{"pet_id": 1, "age": 3}]"#, "Pet", pets, context)
+        let plan = try take(#"[{"pet_id": 1, "age": 70000, "name": "Rex"}]"#, "Pet", pets, context)
+        #expect(plan.conflicts.count == 1 && plan.errors.isEmpty && plan.updates.count == 1)
+        let rex = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Pet"))
+        #expect(rex.map { $0.value(forKey: "age") as? Int } == [3])
+        #expect(rex.map { $0.value(forKey: "name") as? String } == ["Rex"])
+    }
+
+    @Test func `Sync: children without a primary key`() throws {
+        let model = model(properties: ["petID": ["sync.isPrimaryKey": "YES"]])
+        let context = try makeContext(model)
+        let people = try Dialect.syncOptions("Person", in: model)
+        let plan = try take(
+            #"[{"id": 1, "pets": [{"pet_id": 5}, {"name": "Tom"}]}, {"first_name": "No"}]"#, "Person",
+            people, context)
+        #expect(plan.inserts.count == 2 && plan.conflicts.count == 2)
+        let pets = try Dialect.syncOptions("Pet", in: model)
+        let second = try take(#"[{"pet_id": 5, "owner": {"first_name": "Ann"}}]"#, "Pet", pets, context)
+        #expect(second.summary == "0 inserts, 1 update, 0 links, 0 errors", "The owner of the pet is updated.")
+        let third = try take(
+            #"[{"pet_id": 5}, {"pet_id": 6, "owner": {"first_name": "Bob"}}]"#, "Pet", pets, context)
+        #expect(third.inserts.count == 2, "A pet without an owner gets a new one.")
+    }
+
     @Test func `Sync: conventions, keys in lists, and deletion of absent objects`() throws {
         let model = model(properties: ["petID": ["sync.isPrimaryKey": "YES"], "born": ["sync.nonExportable": "YES"]])
         let context = try makeContext(model)

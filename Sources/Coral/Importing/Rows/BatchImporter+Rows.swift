@@ -47,7 +47,7 @@ import GraphDocuments
         /// Whether the options need no objects.
         fileprivate var areForRows: Bool {
             reading.shape == .plain && reading.layout == nil && reading.rootEntity == nil && mapping == nil
-                && owner == nil
+                && owner == nil && mismatchedValues == .fail
                 && operations.isSuperset(of: [.insert, .update]) && !skipsInvalid && !identity.matchesContent
                 && [.fail, .skip].contains(danglingReferences) && hooks.isEmpty && !insertsAbstractEntities
         }
