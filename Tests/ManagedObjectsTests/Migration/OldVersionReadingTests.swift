@@ -96,7 +96,7 @@ import Testing
             }
             expectRefusal("a save") {
                 let other = MigrationComparison.context(open.coordinator)
-                NSEntityDescription.insertNewObject(forEntityName: "Dog", into: other)
+                _ = NSEntityDescription.insertNewObject(forEntityName: "Dog", into: other)
                 try other.save()
             }
         }
@@ -145,7 +145,7 @@ import Testing
         _ = try names("Animal", context)
         for _ in 1...3 {
             let writing = MigrationComparison.context(other.coordinator)
-            NSEntityDescription.insertNewObject(forEntityName: "Cat", into: writing)
+            _ = NSEntityDescription.insertNewObject(forEntityName: "Cat", into: writing)
             try writing.save()
             let statements = try log.counting { _ = try names("Animal", context) }
             #expect(statements.count == 1, "\(statements)")
