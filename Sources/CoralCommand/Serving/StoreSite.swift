@@ -19,7 +19,7 @@ struct StoreSite: Sendable {
                 do {
                     return try request.isChange ? pages.change() : pages.page()
                 } catch {
-                    return try pages.failure(ErrorText.text(of: error))
+                    return pages.failure(ErrorText.text(of: error))
                 }
             }
         } catch {
