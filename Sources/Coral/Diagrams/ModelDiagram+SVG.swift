@@ -9,7 +9,9 @@ extension ModelDiagram {
     ///
     /// Cost: grows with the square of the number of lines between two columns.
     ///
-    /// - Parameter link: The address that the box of an entity leads to, by the entity's name.
+    /// - Parameters:
+    ///   - title: The title of the picture, for programs that read it aloud; nil for none.
+    ///   - link: The address that the box of an entity leads to, by the entity's name; nil for no links.
     public func svg(title: String? = nil, link: ((String) -> String)? = nil) -> String {
         let boxes = self.boxes.map(DiagramBox.init)
         let place = Dictionary(

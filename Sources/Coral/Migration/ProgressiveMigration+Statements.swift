@@ -8,7 +8,9 @@
         /// The statements are recorded while they migrate a copy in the temporary folder. They call functions of the engine where
         /// values are stored in files beside the store. Cost: those of the migration, and of a copy of the store.
         ///
-        /// - Parameter progress: Can cancel the migration of the copy.
+        /// - Parameters:
+        ///   - url: The location of the store.
+        ///   - progress: Can cancel the migration of the copy.
         /// - Throws: ``MigrationError`` if a step is not possible or is not inferred, Core Data's errors if the rows break a
         ///   constraint of the model or the store cannot be read, and `CocoaError.userCancelled`.
         public func statements(forStoreAt url: URL, progress: Progress? = nil) throws -> [String] {

@@ -18,7 +18,8 @@ enum SiteStyle {
             table.objects { width: auto; min-width: 24rem; }
             table.objects th, table.objects td { width: auto; padding: .3rem .75rem; border-bottom: 1px solid var(--line);
               white-space: nowrap; }
-            table.objects thead th { position: sticky; top: 0; background: var(--card); white-space: nowrap; }
+            table.objects thead th { position: sticky; top: 0; background: var(--card); white-space: nowrap;
+              vertical-align: bottom; }
             table.objects tbody tr:hover { background: var(--page); }
             .number { text-align: right; font-variant-numeric: tabular-nums; }
             form.query { margin-bottom: 1rem; }
