@@ -121,10 +121,11 @@ struct SitePages {
 
     // MARK: - Changes
 
-    /// The value of a change as `coral set` has it: text as a string of JSON, so that `null` is text.
+    /// The value of a change as `coral set` has it: text as a string of JSON, so that `null` is text; an empty field of
+    /// another kind as `null`.
     private func assignedText() throws -> String {
         let value = request.fields["value"] ?? ""
-        guard request["kind"] == "text" else { return value }
+        guard request["kind"] == "text" else { return value.isEmpty ? "null" : value }
         // Browsers send line breaks as two characters.
         let text = value.replacingOccurrences(of: "\r\n", with: "\n")
         return String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
