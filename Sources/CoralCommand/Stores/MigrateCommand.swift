@@ -18,10 +18,10 @@ struct MigrateCommand: ParsableCommand {
 
             What the rows do not allow is repaired on request: --fill gives objects without a value of a required \
             attribute a value, --deduplicate merges objects with equal values, --convert converts values to the \
-            attribute's new type. Values that cannot be converted are an error, unless --convert says: clamp for the \
+            attribute's new type. Values that cannot be converted are an error, unless --convert specifies: clamp for the \
             nearest number, clear for no value, or =VALUE for another value.
 
-            The exit code of --dry-run is 0 if the migration would work and nothing is to be said, 2 if it would work \
+            The exit code of --dry-run is 0 if the migration would work and there is nothing to report, 2 if it would work \
             and values or objects are removed or changed, and 1 if it would fail.
 
             --sql prints the statements of a migration that is inferred, as they are executed on a copy of the store, \
