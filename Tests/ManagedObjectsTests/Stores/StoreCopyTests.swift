@@ -108,6 +108,6 @@ import Testing
             default: return "\(value)"
             }
         }
-        return "\(page.layout.entity.name ?? "")/\(page.keys[row]) \(values)"
+        return "\(page.layout.entity.name ?? "")/\(page.primaryKey(ofRow: row)) \(values)"
     }
 }
