@@ -69,12 +69,18 @@ final class ObjectRecorder {
         var relationships: [GraphRelationship] = []
         relationships.reserveCapacity(draft.targets.count)
         for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
-            let ids = targets.lazy.map(\.objectID).filter { !missing.contains($0) }
-                .map(relationship.isEmbedded ? names.name(of:) : names.reference(to:))
+            var ids: [RecordID] = []
+            if relationship.isToMany { ids.reserveCapacity(targets.count) }
+            var first: RecordID?
+            for target in targets {
+                let id = target.objectID
+                guard !missing.contains(id) else { continue }
+                let name = relationship.isEmbedded ? names.name(of: id) : names.reference(to: id)
+                if relationship.isToMany { ids.append(name) } else { first = first ?? name }
+            }
             relationships.append(
                 GraphRelationship(
-                    name: relationship.name,
-                    target: relationship.isToMany ? .toMany(Array(ids)) : .toOne(ids.first),
+                    name: relationship.name, target: relationship.isToMany ? .toMany(ids) : .toOne(first),
                     isOrdered: relationship.isOrdered))
         }
         return GraphRecord(

@@ -134,13 +134,18 @@ struct MigrateCommand: ParsableCommand {
     }
 
     private func writeStatements(of migration: ProgressiveMigration, forStoreAt url: URL) throws {
-        let statements = try Work.run("Reading the store", noun: nil) {
-            try migration.statements(forStoreAt: url, progress: $0)
-        }
-        guard !statements.isEmpty else {
-            return try StandardOutput.write("-- \(store) has the version \"\(migration.destination.name)\" already.\n")
-        }
-        for statement in statements { try StandardOutput.write(statement + ";\n") }
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            throw CommandError("On this system the statements of a migration are not accessible.")
+        #else
+            let statements = try Work.run("Reading the store", noun: nil) {
+                try migration.statements(forStoreAt: url, progress: $0)
+            }
+            guard !statements.isEmpty else {
+                return try StandardOutput.write(
+                    "-- \(store) has the version \"\(migration.destination.name)\" already.\n")
+            }
+            for statement in statements { try StandardOutput.write(statement + ";\n") }
+        #endif
     }
 
     private func warnOfUnfittingMappings(_ migration: ProgressiveMigration, _ result: MigrationRehearsal.Result) {
