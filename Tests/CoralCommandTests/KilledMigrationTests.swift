@@ -107,10 +107,10 @@ import Testing
             #expect(try ChildProcess(program, [store.path]).wait() == 0)
             let duration = Date().timeIntervalSince(start)
             #expect(try content(store) == Self.boundaries[2])
-            for kill in 0..<24 {
+            for kill in 0..<12 {
                 try restore()
                 // The first process is killed early or late, and the one that continues too.
-                for part in [kill % 8, kill / 8 * 3] {
+                for part in [kill * 5 % 8, kill / 4 * 3] {
                     let process = try ChildProcess(program, [store.path])
                     Thread.sleep(forTimeInterval: duration * Double(part) / 7)
                     process.kill()

@@ -11,7 +11,7 @@ import CoreData
         /// Whether several steps are possible.
         static let isChaining = true
 
-        /// Migrates the store.
+        /// Migrates the store. The progress counts a thousand units for each step.
         ///
         /// - Returns: True. Core Data's own migration can fail to find the model of the store.
         /// - Throws: Core Data's errors, and `CocoaError.userCancelled`. The store is then unchanged.
@@ -40,6 +40,9 @@ import CoreData
                 url: url, options: StoredModel.options(keepingJournalOf: url),
                 models: steps.prefix(1).map(\.source.model) + steps.map(\.destination.model))
             migration.isCancelled = { progress?.isCancelled == true }
+            let start = progress?.completedUnitCount ?? 0
+            let count = Double(steps.count * 1000)
+            migration.didComplete = { progress?.completedUnitCount = start + Int64($0 * count) }
             return migration
         }
     }

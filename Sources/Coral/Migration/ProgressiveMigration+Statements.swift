@@ -23,9 +23,10 @@
             defer { try? FileManager.default.removeItem(at: folder) }
             let copy = folder.appendingPathComponent(url.lastPathComponent)
             try StepExecution.copy(url, to: copy, model: destination.model)
-            progress?.begin(1)
+            let count = steps.count * 1000
+            progress?.begin(count)
             let statements = try LightweightMigration(url: copy, steps: steps).statements(progress)
-            progress?.completedUnitCount = 1
+            progress?.completedUnitCount = Int64(count)
             return statements
         }
 

@@ -178,6 +178,16 @@ final class FolderMoments: Sendable {
         #expect(calls > 1)
     }
 
+    @Test func completedStatementsAreCounted() throws {
+        let folder = try StoreFolder()
+        try fill(folder.url)
+        var migration = migration(folder.url)
+        var fractions: [Double] = []
+        migration.didComplete = { fractions.append($0) }
+        try migration.run()
+        #expect(fractions.count > 10 && fractions == fractions.sorted() && fractions.last == 1)
+    }
+
     @Test func whatOtherProgramsHaveAddedIsKept() throws {
         let folder = try StoreFolder()
         try fill(folder.url)

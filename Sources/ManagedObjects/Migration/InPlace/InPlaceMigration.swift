@@ -18,6 +18,8 @@ package struct InPlaceMigration {
     var willExecute: ((_ statement: String) throws -> Void)?
     /// Called with every statement that writes, with its values.
     package var didBegin: ((_ statement: String) -> Void)?
+    /// Called after each statement that changes tables or rows of entities, with the completed part of all, from 0 to 1.
+    package var didComplete: ((_ fraction: Double) -> Void)?
     /// Called repeatedly while a statement runs. A task that is cancelled ends the migration too.
     package var isCancelled: (() -> Bool)?
 
@@ -72,8 +74,10 @@ package struct InPlaceMigration {
                 userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
         }
         let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
-        for (before, after) in zip(models, models.dropFirst()) {
-            try migrate(database, from: before, to: after, interruption)
+        for (index, (before, after)) in zip(models, models.dropFirst()).enumerated() {
+            try migrate(database, from: before, to: after, interruption) { fraction in
+                didComplete?((Double(index) + fraction) / Double(models.count - 1))
+            }
         }
         // Connections with the old model check the metadata when this number has changed.
         if try Int64.fetchOne(database, sql: "PRAGMA schema_version") == version {
@@ -90,7 +94,7 @@ package struct InPlaceMigration {
 
     private func migrate(
         _ database: Database, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
-        _ interruption: Interruption
+        _ interruption: Interruption, didComplete: (_ fraction: Double) -> Void
     ) throws {
         var metadata = try StoreMetadata(in: database, url: url)
         let catalog = try SQLCatalog(in: database)
@@ -106,8 +110,15 @@ package struct InPlaceMigration {
             schema, catalog, types: try columnTypes(database, catalog), defersCleanUp: defersCleanUp)
         let lastKeys = try lastKeys(of: schema, catalog, database)
         addExternalValues(to: database)
-        for statement in plan.statements { try execute(statement, database, interruption) }
-        for statement in plan.constraints { try create(statement, database, interruption) }
+        let count = Double(plan.statements.count + plan.constraints.count)
+        for (index, statement) in plan.statements.enumerated() {
+            try execute(statement, database, interruption)
+            didComplete(Double(index + 1) / count)
+        }
+        for (index, statement) in plan.constraints.enumerated() {
+            try create(statement, database, interruption)
+            didComplete(Double(plan.statements.count + index + 1) / count)
+        }
         try writeNumbers(schema, lastKeys, database)
         try HistoryMigration(from: old, to: new, inferred.entities).rewrite(in: database)
         try recordMigration(metadata, new, database)
