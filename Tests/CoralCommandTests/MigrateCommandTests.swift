@@ -171,6 +171,12 @@ import Testing
             "migrate", notes.path, "--to", model, "--mapping", notes.file("Notes.app"), "--dry-run")
         #expect(
             run.output.hasPrefix("Notes -> Notes 2: by the mapping model Notes1to2\n"), "\(run.output)\(run.errors)")
+        // Those beside the model are used as `coral model migrations` uses them.
+        let dryRun = ["migrate", notes.path, "--to", model, "--dry-run"]
+        #expect(try CommandRun(dryRun).output.hasPrefix("Notes -> Notes 2: inferred\n"))
+        try MappingArchive.data(of: [mapping]).write(to: URL(fileURLWithPath: notes.file("Beside.cdm")))
+        #expect(try CommandRun(dryRun).output.hasPrefix("Notes -> Notes 2: by the mapping model Beside\n"))
+        #expect(try CommandRun(dryRun + ["--inferred"]).output.hasPrefix("Notes -> Notes 2: inferred\n"))
     }
 
     @Test func `mistakes are named`() throws {

@@ -1,3 +1,4 @@
+import AtomicFiles
 import Coral
 import ModelFiles
 
@@ -8,9 +9,20 @@ enum MappingFiles {
     /// The mapping models directly in a folder, sorted by name.
     ///
     /// Throws `ModelError` if one cannot be read, and the system's error if the folder cannot be listed.
-    static func read(in folder: URL) throws -> [VersionMigrations.Mapping] {
+    static func read(in folder: URL) throws -> [VersionMigrations.Mapping] { try files(in: folder).map(read(at:)) }
+
+    /// The files of the mapping models that belong to a model by their place: in its folder, and beside it.
+    ///
+    /// Throws the system's error if a folder cannot be listed.
+    static func files(of model: URL) throws -> [URL] {
+        // A compiled version or a store is a file.
+        let places = [model, model.deletingLastPathComponent()].filter { FileStatus($0.path)?.isFolder == true }
+        return try places.flatMap(files(in:))
+    }
+
+    private static func files(in folder: URL) throws -> [URL] {
         let members = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return try members.filter(isMapping).sorted { $0.path < $1.path }.map(read(at:))
+        return members.filter(isMapping).sorted { $0.path < $1.path }
     }
 
     /// One mapping model. Throws `ModelError` if it cannot be read.

@@ -49,11 +49,7 @@ struct ModelMigrationsCommand: ParsableCommand {
 
     private func mappings() throws -> [VersionMigrations.Mapping] {
         let model = URL(fileURLWithPath: path)
-        guard !mapping.isEmpty else {
-            // A compiled version or a store is a file.
-            let places = [model, model.deletingLastPathComponent()].filter { FileStatus($0.path)?.isFolder == true }
-            return try places.flatMap(MappingFiles.read(in:))
-        }
+        guard !mapping.isEmpty else { return try MappingFiles.files(of: model).map(MappingFiles.read(at:)) }
         return try mapping.flatMap { path in
             let url = URL(fileURLWithPath: path)
             guard let status = FileStatus(url.path) else {

@@ -12,7 +12,7 @@ struct MigrateCommand: ParsableCommand {
 
             Of an .xcdatamodeld or .momd the current version is the one to migrate to, and the others are the versions \
             between; --through gives other versions, in order. A step between two versions is made with a mapping model \
-            of --mapping if there is one for their version hashes, else by inference. Inferred steps are one \
+            if there is one for their version hashes, else by inference. Inferred steps are one \
             transaction in the store's file; with mapping models, the migrated store is made beside the store and \
             replaces it.
 
@@ -54,9 +54,13 @@ struct MigrateCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A mapping model (.cdm, .xcmappingmodel), or a folder or bundle with mapping models.", valueName: "path"),
+            "A mapping model (.cdm, .xcmappingmodel), or a folder or bundle with them. Default: those beside the model.",
+            valueName: "path"),
         completion: .file())
     var mapping: [String] = []
+
+    @Flag(name: .long, help: "Use no mapping model: all steps are inferred.")
+    var inferred = false
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Create the migrated store here.", valueName: "file"),
@@ -81,6 +85,7 @@ struct MigrateCommand: ParsableCommand {
 
     func validate() throws {
         if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
+        if inferred, !mapping.isEmpty { throw ValidationError("--inferred and --mapping contradict each other.") }
         guard sql else { return }
         for (name, isGiven) in [("--json", json), ("--dry-run", dryRun), ("--output", output != nil)] where isGiven {
             throw ValidationError("--sql prints statements and does nothing else: it cannot be combined with \(name).")
@@ -194,7 +199,10 @@ struct MigrateCommand: ParsableCommand {
                 to: ModelVersion(name: name, model: try ModelSource.model(at: to)),
                 through: try between.flatMap(ModelVersion.versions(at:)))
         }
-        migration.mappings = try mapping.flatMap { path in
+        if mapping.isEmpty, !inferred {
+            migration.mappings = try MappingFiles.files(of: target).map(MigrationMapping.init(contentsOf:))
+        }
+        migration.mappings += try mapping.flatMap { path in
             guard FileManager.default.fileExists(atPath: path) else {
                 throw CommandError("There is no mapping model at \(path).")
             }
