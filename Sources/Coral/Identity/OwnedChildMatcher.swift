@@ -14,7 +14,8 @@ struct OwnedChildMatcher {
     /// Matches the children of a populated object, and their children. Returns the numbers of the nodes that represent
     /// populated objects: the root, and all matched children.
     ///
-    /// Cost: the owned relationships of each populated object are read, and their objects.
+    /// Cost: the owned relationships of each populated object are read, and their objects; one pass over records and
+    /// objects.
     func match(below root: ImportNode) throws -> Set<Int> {
         var populated: Set<Int> = [root.number]
         var pending = [root]
@@ -37,16 +38,36 @@ struct OwnedChildMatcher {
         let unmatched = children.filter { $0.matchedID == nil && $0.keys.isEmpty && !$0.isTombstone }
         guard !unmatched.isEmpty else { return }
         let taken = Set(children.compactMap(\.matchedID))
-        var members = owner.members(of: relationship).filter { !taken.contains($0.objectID) }
+        let members = owner.members(of: relationship).filter { !taken.contains($0.objectID) }
+        var isMatched = Array(repeating: false, count: members.count)
+        // The places of the members by their values, for each combination of attributes that records state.
+        var places: [[String]: [[GraphValue]: [Int]]] = [:]
         for child in unmatched {
             let content = content(of: child)
-            guard !content.isEmpty, let index = try members.firstIndex(where: { try has(content, $0, child) }) else {
-                continue
+            guard !content.isEmpty else { continue }
+            let combination = [child.entity.name] + content.map(\.0.name)
+            if places[combination] == nil {
+                places[combination] = try self.places(of: members, content.map(\.0), child.entity.entity)
             }
-            let object = members.remove(at: index)
-            child.matchedID = object.objectID
-            child.object = object
+            while let place = places[combination]?[content.map(\.1)]?.popLast() {
+                guard !isMatched[place] else { continue }
+                isMatched[place] = true
+                child.matchedID = members[place].objectID
+                child.object = members[place]
+                break
+            }
         }
+    }
+
+    /// The places of the objects of an entity by their values of some attributes, from the last to the first.
+    private func places(
+        of members: [NSManagedObject], _ attributes: [AttributeImport], _ entity: NSEntityDescription
+    ) throws -> [[GraphValue]: [Int]] {
+        var places: [[GraphValue]: [Int]] = [:]
+        for (place, member) in members.enumerated().reversed() where member.entity.isKindOf(entity: entity) {
+            places[try attributes.map { try values.current(member, $0) }, default: []].append(place)
+        }
+        return places
     }
 
     /// The values that a record states for its attributes.
@@ -57,13 +78,6 @@ struct OwnedChildMatcher {
             else { return nil }
             return (attribute, value)
         }
-    }
-
-    private func has(
-        _ content: [(AttributeImport, GraphValue)], _ object: NSManagedObject, _ node: ImportNode
-    ) throws -> Bool {
-        guard object.entity.isKindOf(entity: node.entity.entity) else { return false }
-        return try content.allSatisfy { try values.current(object, $0) == $1 }
     }
 }
 

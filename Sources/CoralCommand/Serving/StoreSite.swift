@@ -125,7 +125,11 @@ struct SitePages {
     /// another kind as `null`.
     private func assignedText() throws -> String {
         let value = request.fields["value"] ?? ""
-        guard request["kind"] == "text" else { return value.isEmpty ? "null" : value }
+        guard request["kind"] == "text" else {
+            // It would be the path of a file, which a page must not read.
+            guard !value.hasPrefix("@") else { throw CommandError("Files cannot be assigned in a browser.") }
+            return value.isEmpty ? "null" : value
+        }
         // Browsers send line breaks as two characters.
         let text = value.replacingOccurrences(of: "\r\n", with: "\n")
         return String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
