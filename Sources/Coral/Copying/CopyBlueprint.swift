@@ -47,6 +47,9 @@ final class CopyBlueprint {
     /// The entities whose rules are resolved.
     var prepared: [EntityCopy] { entities.values.sorted { $0.name < $1.name } }
 
+    /// Whether objects of every entity are copied.
+    var includesAllEntities: Bool { excludedEntities.isEmpty }
+
     /// Whether objects of an entity are copied at all.
     func includes(_ entity: NSEntityDescription) -> Bool {
         !excludedEntities.contains(entity.name ?? "")

@@ -20,6 +20,7 @@ final class CopyGraph {
     private(set) var unsaved: [(NSManagedObject, Int)] = []
 
     private let blueprint: CopyBlueprint
+    private let names = ObjectNames()
     private var roots: Set<NSManagedObjectID> = []
     private var isAmongNeighbours = false
     private var parents: [NSManagedObjectID: Int] = [:]
@@ -55,7 +56,7 @@ final class CopyGraph {
     }
 
     /// Records an object, and returns the objects that are copied because of it.
-    private func visit(_ object: NSManagedObject) throws -> [NSManagedObject] {
+    private func visit(_ object: NSManagedObject) throws -> [NSManagedObjectID] {
         let id = object.objectID
         // A neighbour may refer to an object that is already copied.
         guard index[id] == nil else { return [] }
@@ -63,7 +64,7 @@ final class CopyGraph {
         let entity = try blueprint.copy(of: object.entity)
         if !isRoot, let condition = entity.condition, try !condition(object) { return [] }
         let number = nodes.count
-        var copied: [NSManagedObject] = []
+        var copied: [NSManagedObjectID] = []
         var targets: [[NSManagedObjectID]] = []
         targets.reserveCapacity(entity.relationships.count)
         for relationship in entity.relationships {
@@ -71,19 +72,17 @@ final class CopyGraph {
                 targets.append([])
                 continue
             }
-            var objects = self.targets(of: object, by: relationship)
-            if let choice = relationship.choice {
-                let rules = try objects.map { try choice(object, $0) }
-                copied += zip(objects, rules).filter { $0.1 == .copy }.map(\.0)
-                objects = zip(objects, rules).filter { $0.1 != .leaveOut }.map(\.0)
+            var ids = self.targets(of: object, by: relationship)
+            if let choice = relationship.choice, let context = object.managedObjectContext {
+                let rules = try ids.map { try choice(object, context.object(with: $0)) }
+                copied += zip(ids, rules).filter { $0.1 == .copy }.map(\.0)
+                ids = zip(ids, rules).filter { $0.1 != .leaveOut }.map(\.0)
             } else if isAmongNeighbours ? relationship.isMandatory : relationship.rule == .copy {
-                copied += objects
+                copied += ids
             }
-            targets.append(objects.map(\.objectID))
+            targets.append(ids)
         }
-        for target in copied where parents[target.objectID] == nil && !roots.contains(target.objectID) {
-            parents[target.objectID] = number
-        }
+        for target in copied where parents[target] == nil && !roots.contains(target) { parents[target] = number }
         nodes.append(Node(id: id, entity: entity, parent: parents[id], targets: targets))
         index[id] = number
         if id.isTemporaryID { unsaved.append((object, number)) }
@@ -106,17 +105,12 @@ final class CopyGraph {
 
     /// The destinations of a relationship; those of an unordered one are sorted by key, so that copies are created in a
     /// deterministic order.
-    private func targets(of object: NSManagedObject, by relationship: RelationshipCopy) -> [NSManagedObject] {
-        let value = object.value(forKey: relationship.name)
-        guard relationship.relationship.isToMany else {
-            return (value as? NSManagedObject).map { blueprint.includes($0.entity) ? [$0] : [] } ?? []
+    private func targets(of object: NSManagedObject, by relationship: RelationshipCopy) -> [NSManagedObjectID] {
+        let ids = object.destinations(of: relationship.relationship)
+        let included = blueprint.includesAllEntities ? ids : ids.filter { blueprint.includes($0.entity) }
+        guard relationship.relationship.isToMany, !relationship.relationship.isOrdered, included.count > 1 else {
+            return included
         }
-        if relationship.relationship.isOrdered {
-            return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject }
-                .filter { blueprint.includes($0.entity) } ?? []
-        }
-        let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
-        return members.filter { blueprint.includes($0.entity) }.map { (ObjectName($0.objectID), $0) }
-            .sorted { $0.0 < $1.0 }.map(\.1)
+        return included.map { (names.name(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 }

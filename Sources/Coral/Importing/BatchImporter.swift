@@ -7,16 +7,17 @@ import GraphDocuments
 /// other options allow it: in one pass and one transaction, so that an error or cancellation leaves the store
 /// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document.
 ///
-/// Any other document is read twice: first objects and values, then relationships, so that references may refer
-/// forward. Each batch is saved on its own. Memory holds one batch and the ids of all records. After an error or
-/// cancellation the batches saved before it stay in the store. For all-or-nothing imports use
+/// Any other document is imported in batches of objects, each of which is saved on its own. Relationships to records
+/// that were not read yet are deferred: if there are any, the document is read a second time for these. Memory holds one
+/// batch and the ids of all records. After an error or cancellation the batches saved before it stay in the store. For all-or-nothing imports use
 /// `importDocument(_:intoStoreAt:model:…)`, which works on a copy of the store, or `GraphImporter`, which works in
 /// memory.
 ///
 /// No plan is kept: the result has counts and the first entries of each kind. Deletion scopes need the whole document
 /// at once and are refused. A key that includes a relationship is resolved only if the related record is in the same
 /// or an earlier batch, as in documents that list owners before the objects they own. Core Data validates each save, so
-/// on Apple's platforms required relationships cannot be imported in batches.
+/// on Apple's platforms a required relationship must be stated in the same batch as its object, by that object's record
+/// or by another, or refer to an earlier batch. Elsewhere required relationships are checked after all batches.
 public struct BatchImporter {
     /// The coordinator of the store that is imported into.
     public let coordinator: NSPersistentStoreCoordinator
@@ -62,11 +63,11 @@ public struct BatchImporter {
         public internal(set) var errors: [ImportError] = []
         /// The number of omitted records.
         public internal(set) var errorCount = 0
-        /// The number of batches saved in both passes; 1 for an import by rows.
+        /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
         public internal(set) var savedBatchCount = 0
     }
 
-    /// Imports a document. `progress` counts bytes, those of both passes if there are two.
+    /// Imports a document. `progress` counts bytes, twice if relationships are deferred.
     ///
     /// Cost by rows: one statement for each row and pair written, and one for each entity and 500 records of it if
     /// the store already had objects; one more for each owner of an ordered relationship. Contexts receive the changed
@@ -81,8 +82,9 @@ public struct BatchImporter {
         try refuseWhatNeedsAll()
         if let result = try importRows(source, entity: entity, model: model, progress: progress) { return result }
         let run = BatchRun(self, model: model, entity: entity, progress: progress)
-        try run.pass(.values, over: source)
-        try run.pass(.links, over: source)
+        try run.importBatches(of: source)
+        try run.setDeferredLinks(of: source)
+        try run.checkRequirements()
         return run.result
     }
 
@@ -112,8 +114,13 @@ private final class BatchRun {
     private let context: NSManagedObjectContext
     private(set) var result = BatchImporter.Result()
     private var ids: [RecordID: NSManagedObjectID] = [:]
-    private var untouched: Set<RecordID> = []
-    /// The number of bytes of earlier passes.
+    /// The records with deferred relationships.
+    private var deferred: Set<RecordID> = []
+    /// The relationships that objects lack, and that may be set later.
+    private var requirements: Set<ImportRequirement> = []
+    /// Whether the context saves objects that lack required relationships.
+    private var defersRequirements = false
+    /// The number of bytes of an earlier pass.
     private var bytesBefore = 0
     /// Whether the reader reports its byte count.
     private var countsBytes = false
@@ -127,36 +134,55 @@ private final class BatchRun {
         context.persistentStoreCoordinator = importer.coordinator
         context.undoManager = nil
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            // After the first pass relationships are still missing; the second pass validates each object once they are
-            // set.
+            // Required relationships may be set by later batches; the session validates everything else.
             ChosenKeys.stopValidating(context)
+            defersRequirements = true
         #endif
     }
 
-    func pass(_ part: ImportSession.Part, over source: ImportSource) throws {
-        let reading = importer.reading(model, entity: entity)
-        var reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
-        countsBytes = reader.byteCount != nil
-        if part == .values { progress?.begin((reader.byteCount ?? 0) * 2) }
-        try pass(part, over: &reader)
-        bytesBefore += reader.bytesRead
-    }
-
-    private func pass(_ part: ImportSession.Part, over reader: inout some DocumentReader) throws {
-        var batch: [PlacedRecord] = []
+    /// Imports all records, batch by batch, without the relationships to records of later batches.
+    func importBatches(of source: ImportSource) throws {
+        var reader = try reader(of: source)
+        progress?.begin(reader.byteCount ?? 0)
         let shape = ImportPayload(model)
+        var batch: [PlacedRecord] = []
         while let record = try reader.nextPlaced() {
-            if part == .values { result.recordCount += 1 }
+            result.recordCount += 1
             batch.append(record)
             // Nested records precede the record that contains them, so a batch that ends with a top-level record is
             // complete.
             guard batch.count >= importer.batchSize, record.details?.isTop ?? shape.isTop(record.place) else {
                 continue
             }
-            try perform(part, batch, header: reader.header, bytes: reader.bytesRead)
+            try perform(.batch, batch, header: reader.header, bytes: reader.bytesRead)
             batch.removeAll(keepingCapacity: true)
         }
-        if !batch.isEmpty { try perform(part, batch, header: reader.header, bytes: reader.bytesRead) }
+        if !batch.isEmpty { try perform(.batch, batch, header: reader.header, bytes: reader.bytesRead) }
+        bytesBefore = reader.bytesRead
+    }
+
+    /// Reads the document again, and sets the relationships that refer to records of later batches.
+    func setDeferredLinks(of source: ImportSource) throws {
+        guard !deferred.isEmpty else { return }
+        var reader = try reader(of: source)
+        progress?.totalUnitCount = Int64(bytesBefore + (reader.byteCount ?? 0))
+        var batch: [PlacedRecord] = []
+        while let record = try reader.nextPlaced() {
+            guard deferred.contains(record.record.id) else { continue }
+            batch.append(record)
+            guard batch.count >= importer.batchSize else { continue }
+            try perform(.deferredLinks, batch, header: reader.header, bytes: reader.bytesRead)
+            batch.removeAll(keepingCapacity: true)
+        }
+        if !batch.isEmpty { try perform(.deferredLinks, batch, header: reader.header, bytes: reader.bytesRead) }
+        if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + reader.bytesRead) }
+    }
+
+    private func reader(of source: ImportSource) throws -> any DocumentReader {
+        let reading = importer.reading(model, entity: entity)
+        let reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
+        countsBytes = reader.byteCount != nil
+        return reader
     }
 
     private func perform(
@@ -165,24 +191,46 @@ private final class BatchRun {
         if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
         try context.performAndWait {
             let session = try ImportSession(
-                context, options: importer.options, progress: nil, part: part, model: model)
-            session.untouchedRecords = untouched
+                context, options: importer.options, progress: nil, part: part, model: model,
+                defersRequirements: defersRequirements)
             session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
-            if part == .values { session.payload.isKnownOutside = { [unowned self] id in ids[id] != nil } }
+            if part == .batch { session.payload.isKnownOutside = { [unowned self] id in ids[id] != nil } }
             session.payload.begin(header)
             for record in batch { session.payload.add(record) }
-            if part == .links { try loadTogether(batch) }
+            try loadTogether(batch)
             try session.perform()
             try note(session)
             if context.hasChanges { try context.save() }
             result.savedBatchCount += 1
-            if part == .values { remember(session) }
+            if part == .batch { remember(session) }
+            requirements.formUnion(session.requirements)
+            held = []
             context.reset()
         }
         if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + bytes) }
     }
 
-    /// Fetches the objects of a batch's records and their references together instead of one by one.
+    /// Reports the objects of the document that lack a required relationship. Cost: a statement for each relationship
+    /// that an object of a batch lacked.
+    func checkRequirements() throws {
+        guard !requirements.isEmpty else { return }
+        let imported = Set(ids.values)
+        var errors = ImportEntries<ImportError>(limit: importer.options.entryLimit)
+        for requirement in requirements.sorted(by: { ($0.entity, $0.relationship) < ($1.entity, $1.relationship) }) {
+            let lacking = try context.performAndWait { try requirement.violations(in: context) }
+            for id in lacking where imported.contains(id) {
+                errors.add(
+                    ImportError(
+                        .invalidObject,
+                        "\(requirement.entity).\(requirement.relationship) is required and has no value.",
+                        record: ids.first { $0.value == id }?.key, entity: requirement.entity,
+                        property: requirement.relationship, object: id.uriRepresentation().absoluteString))
+            }
+        }
+        try note(errors)
+    }
+
+    /// Fetches the objects of earlier batches to which the records of a batch refer together instead of one by one.
     private func loadTogether(_ batch: [PlacedRecord]) throws {
         var wanted: Set<NSManagedObjectID> = []
         for record in batch {
@@ -207,15 +255,19 @@ private final class BatchRun {
         result.linkCount += changes.links.count
         result.deletionCount += changes.deletions.count
         result.conflictCount += changes.conflicts.count
-        result.errorCount += changes.errors.count
         result.missingFileCount += changes.missingFiles.count
         let limit = importer.options.entryLimit
         result.missingFiles += changes.missingFiles.kept.prefix(max(0, limit - result.missingFiles.count))
         result.conflicts += changes.conflicts.kept.prefix(max(0, limit - result.conflicts.count))
-        result.errors += changes.errors.kept.prefix(max(0, limit - result.errors.count))
-        if !importer.options.skipsInvalid, var error = changes.errors.kept.first {
-            error.others = Array(changes.errors.kept.dropFirst())
-            error.otherCount = changes.errors.count - 1
+        try note(changes.errors)
+    }
+
+    private func note(_ errors: ImportEntries<ImportError>) throws {
+        result.errorCount += errors.count
+        result.errors += errors.kept.prefix(max(0, importer.options.entryLimit - result.errors.count))
+        if !importer.options.skipsInvalid, var error = errors.kept.first {
+            error.others = Array(errors.kept.dropFirst())
+            error.otherCount = errors.count - 1
             throw error
         }
     }
@@ -223,8 +275,9 @@ private final class BatchRun {
     private func remember(_ session: ImportSession) {
         for (id, node) in session.payload.nodesOfRecords {
             let node = node.resolved
-            if let object = node.object { ids[id] = object.objectID }
-            if session.untouched.contains(node.number) { untouched.insert(id) }
+            // A deleted object cannot be referred to.
+            if let object = node.object, !node.isTombstone { ids[id] = object.objectID }
+            if session.deferred.contains(node.number) { deferred.insert(id) }
         }
     }
 }

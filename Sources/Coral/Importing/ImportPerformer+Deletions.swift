@@ -62,16 +62,27 @@ extension ImportPerformer {
 
     /// Validates every object that a save would write.
     mutating func validate() {
-        guard options.validates, session.part != .values else { return }
+        guard options.validates else { return }
         var failures: [(object: NSManagedObject, error: any Error)] = []
         func check(_ object: NSManagedObject, _ validate: () throws -> Void) {
             do { try validate() } catch { failures.append((object, error)) }
         }
-        for object in context.insertedObjects where nodesByObject[ObjectIdentifier(object)]?.isStub != true {
+        func isExempt(_ object: NSManagedObject) -> Bool {
+            guard let node = nodesByObject[ObjectIdentifier(object)] else { return false }
+            return node.isStub && object.isInserted || deferred.contains(node.number)
+        }
+        for object in context.insertedObjects where !isExempt(object) {
             check(object) { try object.validateForInsert() }
         }
-        for object in context.updatedObjects where !object.isDeleted {
+        for object in context.updatedObjects where !object.isDeleted && !isExempt(object) {
             check(object) { try object.validateForUpdate() }
+        }
+        if session.part == .deferredLinks {
+            // Objects whose relationships are all dangling are not changed, and were not validated in their batch.
+            for node in nodesByObject.values {
+                guard let object = node.object, !object.hasChanges, !object.isDeleted else { continue }
+                check(object) { try object.validateForUpdate() }
+            }
         }
         for object in context.deletedObjects { check(object) { try object.validateForDelete() } }
         // Sets have no stable order; only the failures are sorted.
@@ -89,6 +100,12 @@ extension ImportPerformer {
     private mutating func note(_ error: NSError, of object: NSManagedObject) {
         let property = error.userInfo[NSValidationKeyErrorKey] as? String
         let entity = object.entity.name ?? ""
+        if session.part != .all, session.defersRequirements, let property,
+            let requirement = ImportRequirement(error, of: object.entity, property)
+        {
+            requirements.insert(requirement)
+            return
+        }
         let message =
             error.code == NSValidationMissingMandatoryPropertyError && property != nil
             ? "\(entity).\(property ?? "") is required and has no value." : error.localizedDescription

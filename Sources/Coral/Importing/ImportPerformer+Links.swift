@@ -9,6 +9,10 @@ extension ImportPerformer {
         for (record, targets) in zip(node.records, node.targets) where !record.record.isDeleted {
             for (given, targets) in zip(record.record.relationships, targets) {
                 guard let relationship = node.entity.relationships[given.name] else { continue }
+                if session.part == .batch, targets.contains(where: isUnread) {
+                    deferred.insert(node.number)
+                    continue
+                }
                 // Called only for errors: building a place's text is expensive.
                 func place() -> DocumentPlace { record.place(of: given.name) }
                 switch given.target {
@@ -32,6 +36,13 @@ extension ImportPerformer {
             guard let target = target.resolved.object else { continue }
             object.setValue(target, forKey: name)
         }
+    }
+
+    /// Whether a target is neither a record of this batch nor of an earlier one. A later record may have its id; what the
+    /// id refers to in the store is decided after all records are read.
+    private func isUnread(_ target: ImportNode) -> Bool {
+        let target = target.resolved
+        return target.isReference && !target.isBound
     }
 
     /// Adds the objects at the top of the document to the owner's relationship.

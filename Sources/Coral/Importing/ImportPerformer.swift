@@ -15,6 +15,10 @@ struct ImportPerformer {
     let values: ObjectValues
     /// The nodes by their objects, for messages of validation errors.
     var nodesByObject: [ObjectIdentifier: ImportNode] = [:]
+    /// Nodes with relationships to records that were not read yet.
+    var deferred: Set<Int> = []
+    /// The relationships that objects lack and that records of later batches may still set.
+    var requirements: Set<ImportRequirement> = []
     /// Matched nodes whose records change nothing: excluded by the options, or not newer.
     var untouched: Set<Int> = []
     /// The stated destination of each to-one relationship whose inverse was set, by the node that has it.
@@ -52,26 +56,24 @@ struct ImportPerformer {
         if session.part == .all {
             session.progress?.begin(nodes.count * 2)
         }
-        if session.part != .links { notePassedOver() }
+        let isFirst = session.part != .deferredLinks
+        if isFirst { notePassedOver() }
         for node in nodes {
             try session.checkCancelled()
-            session.part == .links ? bind(node) : try prepare(node)
+            isFirst ? try prepare(node) : bind(node)
         }
-        if session.part != .links {
-            for node in nodes where isChangeable(node) {
-                try session.checkCancelled()
-                setValues(of: node)
-                if session.part == .all { session.progress?.completedUnitCount += 1 }
-            }
+        for node in nodes where isFirst && isChangeable(node) {
+            try session.checkCancelled()
+            setValues(of: node)
+            if session.part == .all { session.progress?.completedUnitCount += 1 }
         }
-        if session.part == .values { return context.processPendingChanges() }
         for node in nodes where isChangeable(node) {
             try session.checkCancelled()
             setLinks(of: node)
             if session.part == .all { session.progress?.completedUnitCount += 1 }
         }
-        try linkToOwner()
-        for node in nodes where isChangeable(node) { callDidImport(node) }
+        if isFirst { try linkToOwner() }
+        for node in nodes where isChangeable(node) && !deferred.contains(node.number) { callDidImport(node) }
         if options.operations.contains(.delete) { try delete(nodes) }
         context.processPendingChanges()
         noteDeletionsByRule()
@@ -131,10 +133,9 @@ struct ImportPerformer {
         node.isStub = node.records.allSatisfy { $0.details?.isReference == true }
     }
 
-    /// Registers the object of a node as an earlier pass has left it.
+    /// Registers the object of a node whose values are set.
     private mutating func bind(_ node: ImportNode) {
         if let object = node.object { nodesByObject[ObjectIdentifier(object)] = node }
-        if session.isUntouched(node) { untouched.insert(node.number) }
     }
 
     mutating func makeObject(_ node: ImportNode) throws -> NSManagedObject {

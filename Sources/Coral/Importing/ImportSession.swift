@@ -11,12 +11,12 @@ final class ImportSession {
     let payload: ImportPayload
     private(set) var changes: ImportChanges
     let progress: Progress?
-    /// The part of the work that is done: all of it, or one pass of an import in batches.
+    /// The part of the work that is done: all of it, or a step of an import in batches.
     let part: Part
-    /// The records that an earlier pass has not changed.
-    var untouchedRecords: Set<RecordID> = []
-    /// The nodes whose objects are not changed.
-    private(set) var untouched: Set<Int> = []
+    /// The nodes with relationships to records that were not read yet.
+    private(set) var deferred: Set<Int> = []
+    /// The relationships that objects of this batch require and that records of later batches may still set.
+    private(set) var requirements: Set<ImportRequirement> = []
     /// The nodes that are omitted because they have no key: see `ImportOptions.mustHaveKeys`.
     private(set) var omitted: Set<Int> = []
     /// The node of the object that the caller populates; nil for other imports.
@@ -25,14 +25,22 @@ final class ImportSession {
     private(set) var populated: Set<Int> = []
 
     enum Part {
-        case all, values, links
+        case all
+        /// Some consecutive records of a document. Relationships to records that were not read yet are deferred.
+        case batch
+        /// The deferred relationships of some records, after all batches.
+        case deferredLinks
     }
 
+    /// Whether objects may be saved that lack required relationships: the context does not validate what it saves.
+    let defersRequirements: Bool
+
     /// - Parameter context: The session's own context.
+    /// - Parameter defersRequirements: Whether the context saves objects that lack required relationships.
     /// Throws `ImportError` if the options do not fit the model.
     init(
         _ context: NSManagedObjectContext, options: ImportOptions, progress: Progress?, part: Part = .all,
-        model: ImportModel? = nil
+        model: ImportModel? = nil, defersRequirements: Bool = false
     ) throws {
         guard let coordinator = ImportSession.coordinator(of: context) else {
             throw ImportError(.misuse, "The context has no persistent store coordinator.")
@@ -41,6 +49,7 @@ final class ImportSession {
         self.options = options
         self.progress = progress
         self.part = part
+        self.defersRequirements = defersRequirements
         self.model = try model ?? ImportModel(coordinator.managedObjectModel, options: options)
         payload = ImportPayload(self.model)
         changes = ImportChanges(limit: options.entryLimit)
@@ -114,7 +123,8 @@ final class ImportSession {
             performer.changes.take(matcher.conflicts, matcher.errors + leftOut)
             try performer.perform()
             changes = performer.changes
-            untouched = performer.untouched
+            deferred = performer.deferred
+            requirements = performer.requirements
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else { return }
             leftOut = performer.changes.errors.kept.filter { !matcher.errors.contains($0) }
@@ -123,11 +133,6 @@ final class ImportSession {
             context.rollback()
             for node in payload.nodes where node.matchedID == nil { node.object = nil }
         }
-    }
-
-    /// Whether an earlier pass has not changed a node's object.
-    func isUntouched(_ node: ImportNode) -> Bool {
-        !untouchedRecords.isEmpty && node.records.contains { untouchedRecords.contains($0.record.id) }
     }
 
     func checkCancelled() throws {

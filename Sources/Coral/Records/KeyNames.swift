@@ -8,14 +8,18 @@ import GraphDocuments
 final class KeyNames {
     private let context: NSManagedObjectContext
     private let rules: IdentityRules
-    private var entities: [String: EntityKey?] = [:]
-    private var names: [NSManagedObjectID: RecordID?] = [:]
+    private var entities: [ObjectIdentifier: EntityKey?] = [:]
+    private var names: [ObjectIDKey: RecordID?] = [:]
     private var owners: [RecordID: NSManagedObjectID] = [:]
 
     /// The properties of an entity's key.
     private struct EntityKey {
         var entity: String
         var parts: [Part]
+
+        var relationships: [String] {
+            parts.compactMap { part in if case .relationship(let name) = part { name } else { nil } }
+        }
 
         enum Part {
             case attribute(String, GraphSchema.Attribute)
@@ -33,42 +37,47 @@ final class KeyNames {
 
     /// The id of an object, nil if it has no key. Loads the object if it was not prepared.
     func name(of id: NSManagedObjectID) -> RecordID? {
-        if let known = names[id] { return known }
+        if let known = names[ObjectIDKey(id)] { return known }
         guard key(of: id.entity) != nil else { return nil }
         let name = name(of: context.object(with: id), generation: 0)
-        names[id] = .some(name)
+        names[ObjectIDKey(id)] = .some(name)
         return name
     }
 
     /// Loads the values of these objects' ids together. Cost: one fetch for each entity, and for each level of
     /// relationships in keys.
-    func prepare(_ objects: some Sequence<NSManagedObject>, with loader: ObjectLoader) throws {
-        var wanted = objects.filter { names[$0.objectID] == nil && key(of: $0.entity) != nil }
+    func prepare(_ ids: some Sequence<NSManagedObjectID>, with loader: ObjectLoader) throws {
+        var wanted = unknown(ids)
         var generation = 0
-        var pending: [NSManagedObject] = []
+        var generations: [[NSManagedObject]] = []
         while !wanted.isEmpty, generation < 16 {
-            var met: Set<NSManagedObjectID> = []
-            let ids = wanted.map(\.objectID).filter { met.insert($0).inserted }
-            for start in stride(from: 0, to: ids.count, by: loader.batchSize) {
-                let batch = Array(ids[start..<min(start + loader.batchSize, ids.count)])
-                pending += try loader.objects(with: batch).compactMap { $0 }
+            var loaded: [NSManagedObject] = []
+            for start in stride(from: 0, to: wanted.count, by: loader.batchSize) {
+                let batch = Array(wanted[start..<min(start + loader.batchSize, wanted.count)])
+                loaded += try loader.objects(with: batch).compactMap { $0 }
             }
-            wanted = pending.suffix(ids.count).flatMap { object in
-                (key(of: object.entity)?.parts ?? []).compactMap { part in
-                    guard case .relationship(let name) = part else { return nil }
-                    return (object.value(forKey: name) as? NSManagedObject).flatMap {
-                        names[$0.objectID] == nil ? $0 : nil
-                    }
-                }
-            }
+            generations.append(loaded)
+            wanted = unknown(
+                loaded.lazy.flatMap { [self] object in
+                    (key(of: object.entity)?.relationships ?? []).lazy
+                        .compactMap { object.objectIDs(forRelationshipNamed: $0).first }
+                })
             generation += 1
         }
-        for object in pending.reversed() { _ = name(of: object.objectID) }
+        // The parts of keys are known before the keys.
+        for object in generations.reversed().joined() { _ = name(of: object.objectID) }
+    }
+
+    /// Those with a key that is not known yet, once each.
+    private func unknown(_ ids: some Sequence<NSManagedObjectID>) -> [NSManagedObjectID] {
+        var met: Set<ObjectIDKey> = []
+        return ids.filter {
+            names[ObjectIDKey($0)] == nil && key(of: $0.entity) != nil && met.insert(ObjectIDKey($0)).inserted
+        }
     }
 
     private func key(of entity: NSEntityDescription) -> EntityKey? {
-        let name = entity.name ?? ""
-        if let known = entities[name] { return known }
+        if let known = entities[ObjectIdentifier(entity)] { return known }
         let key = rule(of: entity).map { rule in
             EntityKey(
                 entity: rule.entity,
@@ -83,7 +92,7 @@ final class KeyNames {
                     }
                 })
         }
-        entities[name] = .some(key)
+        entities[ObjectIdentifier(entity)] = .some(key)
         return key
     }
 
@@ -108,8 +117,10 @@ final class KeyNames {
                 }
                 values.append(text)
             case .relationship(let name):
-                guard let target = object.value(forKey: name) as? NSManagedObject else { return nil }
-                let known = names[target.objectID] ?? self.name(of: target, generation: generation + 1)
+                guard let target = object.objectIDs(forRelationshipNamed: name).first else { return nil }
+                let known =
+                    names[ObjectIDKey(target)]
+                    ?? self.name(of: context.object(with: target), generation: generation + 1)
                 guard let parts = known?.keyValues else { return nil }
                 values += parts
             }

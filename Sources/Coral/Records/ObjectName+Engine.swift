@@ -5,12 +5,10 @@
     import ManagedObjects
 
     extension ObjectName {
-        /// Reads the parts from the engine's ID; false if only the URI has them.
-        mutating func readParts(of id: NSManagedObjectID) -> Bool {
-            guard let key = id.primaryKey else { return false }
-            primaryKey = key
-            store = id.storeUUID
-            return true
+        /// Reads the parts from the engine's ID; nil if only the URI has them.
+        init?(partsOf id: NSManagedObjectID) {
+            guard let key = id.primaryKey else { return nil }
+            self.init(store: id.storeUUID, entity: id.entity.name ?? "", primaryKey: key)
         }
     }
 
@@ -20,7 +18,7 @@
 
     extension ObjectName {
         /// With Core Data's public API only the URI has the parts.
-        mutating func readParts(of id: NSManagedObjectID) -> Bool { false }
+        init?(partsOf id: NSManagedObjectID) { nil }
     }
 
 #endif

@@ -11,16 +11,43 @@ struct ObjectName: Hashable {
     /// The last component of the URI, if there is no key.
     var text = ""
 
+    init(store: String?, entity: String, primaryKey: Int64) {
+        self.store = store
+        self.entity = entity
+        self.primaryKey = primaryKey
+    }
+
     init(_ id: NSManagedObjectID) {
-        entity = id.entity.name ?? ""
-        if readParts(of: id) { return }
-        let uri = id.uriRepresentation()
-        let last = uri.lastPathComponent
-        if !id.isTemporaryID {
-            store = uri.host ?? ""
-            if last.first == "p" { primaryKey = Int64(last.dropFirst()) }
+        if let name = ObjectName(partsOf: id) {
+            self = name
+            return
         }
-        if primaryKey == nil { text = last }
+        entity = id.entity.name ?? ""
+        // In one pass over the text: x-coredata://STORE/Entity/p12
+        var uri = id.uriRepresentation().absoluteString
+        let isTemporary = id.isTemporaryID
+        (store, primaryKey, text) = uri.withUTF8 { ObjectName.parts(of: $0, isTemporary: isTemporary) }
+    }
+
+    private static func parts(
+        of uri: UnsafeBufferPointer<UInt8>, isTemporary: Bool
+    ) -> (store: String?, primaryKey: Int64?, text: String) {
+        let slash = UInt8(ascii: "/")
+        guard let first = uri.firstIndex(of: slash), let last = uri.lastIndex(of: slash), first + 2 < last,
+            let end = uri[(first + 2)...].firstIndex(of: slash)
+        else { return (nil, nil, decoded(uri[...])) }
+        let name = uri[(last + 1)...]
+        if isTemporary { return (nil, nil, decoded(name)) }
+        let store = decoded(uri[(first + 2)..<end])
+        if name.first == UInt8(ascii: "p"), let key = Int64(String(decoding: name.dropFirst(), as: UTF8.self)) {
+            return (store, key, "")
+        }
+        return (store, nil, decoded(name))
+    }
+
+    private static func decoded(_ part: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+        let text = String(decoding: part, as: UTF8.self)
+        return part.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? text : text
     }
 }
 

@@ -17,8 +17,8 @@ final class ObjectRecorder {
         var id: NSManagedObjectID
         var entity: EntityPlan
         var attributes: [GraphAttribute]
-        /// For each relationship of the entity's plan its destination objects, in order.
-        var targets: [[NSManagedObject]]
+        /// For each relationship of the entity's plan the IDs of its destinations, in order.
+        var targets: [[NSManagedObjectID]]
     }
 
     /// Reads an object: its row, and its to-many relationships, from the store if they are not loaded yet.
@@ -49,32 +49,24 @@ final class ObjectRecorder {
     /// sorted by the ids in the document.
     func targets(
         of object: NSManagedObject, by relationship: EntityPlan.Relationship
-    ) throws -> [NSManagedObject] {
-        let value = object.value(forKey: relationship.name)
-        guard relationship.isToMany else {
-            return (value as? NSManagedObject).map { plan.includes($0.entity) ? [$0] : [] } ?? []
-        }
-        if relationship.isOrdered {
-            return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject }
-                .filter { plan.includes($0.entity) } ?? []
-        }
-        let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
-        return try sorted(members.filter { plan.includes($0.entity) })
+    ) throws -> [NSManagedObjectID] {
+        let ids = object.destinations(of: relationship.description)
+        let included = plan.includesAllEntities ? ids : ids.filter { plan.includes($0.entity) }
+        guard relationship.isToMany, !relationship.isOrdered, included.count > 1 else { return included }
+        return try sorted(included, in: object.managedObjectContext)
     }
 
     /// The record of a draft. Missing members of to-many relationships are omitted; a to-one relationship to a missing
     /// object is null.
     func record(of draft: Draft, missing: Set<NSManagedObjectID> = []) -> GraphRecord {
-        let id = names.name(of: draft.id)
+        let id = draft.entity.isReferred ? names.name(of: draft.id) : draft.entity.unusedID
         var relationships: [GraphRelationship] = []
         relationships.reserveCapacity(draft.targets.count)
         for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
             var ids: [RecordID] = []
             if relationship.isToMany { ids.reserveCapacity(targets.count) }
             var first: RecordID?
-            for target in targets {
-                let id = target.objectID
-                guard !missing.contains(id) else { continue }
+            for id in targets where missing.isEmpty || !missing.contains(id) {
                 let name = relationship.isEmbedded ? names.name(of: id) : names.reference(to: id)
                 if relationship.isToMany { ids.append(name) } else { first = first ?? name }
             }
@@ -89,19 +81,20 @@ final class ObjectRecorder {
 
     // MARK: - Order
 
-    /// Objects in the order of documents: saved ones by entity and primary key, then unsaved ones by their values,
-    /// because a set has no stable order.
-    func sorted(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
-        guard objects.count > 1 else { return objects }
-        let saved = objects.filter { !$0.objectID.isTemporaryID }.map { (ObjectName($0.objectID), $0) }
+    /// IDs in the order of documents: saved objects by entity and primary key, then unsaved ones by their values, because
+    /// a set has no stable order.
+    private func sorted(
+        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext?
+    ) throws -> [NSManagedObjectID] {
+        let saved = ids.lazy.filter { !$0.isTemporaryID }.map { (self.names.objects.name(of: $0), $0) }
         let ordered = saved.sorted { $0.0 < $1.0 }.map(\.1)
-        guard saved.count < objects.count else { return ordered }
-        let unsaved = try objects.filter(\.objectID.isTemporaryID).map { (try content(of: $0), $0) }
+        guard ordered.count < ids.count, let context else { return ordered }
+        let unsaved = try ids.filter(\.isTemporaryID).map { (try content(of: context.object(with: $0)), $0) }
         return ordered
             + unsaved.sorted { left, right in
                 left.0 != right.0
                     ? left.0.lexicographicallyPrecedes(right.0)
-                    : ObjectName(left.1.objectID) < ObjectName(right.1.objectID)
+                    : names.objects.name(of: left.1) < names.objects.name(of: right.1)
             }.map(\.1)
     }
 

@@ -11,7 +11,9 @@ final class RecordNames {
     /// The references to objects outside the document; nil where they are not treated differently: in whole stores, in
     /// the plain shape, and with a mapping.
     var outside: OutsideReferences?
-    private var numbers: [NSManagedObjectID: Int] = [:]
+    /// The parts of IDs.
+    let objects = ObjectNames()
+    private var numbers: [ObjectIDKey: Int] = [:]
 
     init(store: String?, keys: KeyNames? = nil) {
         self.store = store
@@ -21,7 +23,7 @@ final class RecordNames {
     func name(of id: NSManagedObjectID) -> RecordID {
         if let name = keys?.name(of: id) { return name }
         if id.isTemporaryID { return .number(number(of: id)) }
-        let name = ObjectName(id)
+        let name = objects.name(of: id)
         guard let key = name.primaryKey, name.store == store else {
             return RecordID(id.uriRepresentation().absoluteString)
         }
@@ -36,9 +38,9 @@ final class RecordNames {
     }
 
     private func number(of id: NSManagedObjectID) -> Int {
-        if let number = numbers[id] { return number }
+        if let number = numbers[ObjectIDKey(id)] { return number }
         let number = numbers.count + 1
-        numbers[id] = number
+        numbers[ObjectIDKey(id)] = number
         return number
     }
 }

@@ -81,6 +81,7 @@ final class ExportSession {
             let walker = GraphWalker(recorder: recorder, loader: loader) { [unowned self] _ in try checkCancelled() }
             // Unsaved objects are numbered in the order of the walk, whatever the order of writing.
             let ids = try walker.ids(from: included)
+            if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
             recorder.names.outside?.addMembers(ids)
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
             progress?.begin(ids.count)
@@ -114,7 +115,7 @@ final class ExportSession {
         let distinct = roots.filter { met.insert($0).inserted }
         guard layout != .plain, mapping == nil, !written.joined().elementsEqual(distinct) else { return [] }
         if let keys = recorder.names.keys {
-            try keys.prepare(try loader.objects(with: distinct).compactMap { $0 }, with: loader)
+            try keys.prepare(distinct, with: loader)
         }
         return distinct.map(recorder.names.name)
     }
@@ -166,6 +167,7 @@ final class ExportSession {
             shape: layout, idScheme: exporter.idScheme == .key ? .mixed : .stored, model: model,
             store: context.persistentStoreCoordinator?.persistentStores.count == 1 ? store : nil, isWholeStore: true)
         try writer.begin(header)
+        if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
         let entities = storedEntities
         progress?.begin(try entities.reduce(0) { try $0 + count(of: $1) })
         for entity in layout == .nested ? try ownersFirst(entities) : entities {
@@ -283,10 +285,11 @@ final class ExportSession {
     func records(of objects: [NSManagedObject], with loader: ObjectLoader) throws -> [GraphRecord] {
         var drafts = try objects.map(recorder.draft(of:))
         for index in drafts.indices { try settleMissingFiles(of: &drafts[index]) }
-        let missing = try loader.missing(among: drafts.lazy.flatMap { $0.targets.lazy.flatMap { $0 } })
+        let missing = try loader.missing(among: drafts.lazy.flatMap { $0.targets.joined() })
         if let keys = recorder.names.keys {
-            let targets = drafts.flatMap { $0.targets.flatMap { $0 } }.filter { !missing.contains($0.objectID) }
-            try keys.prepare(objects + targets, with: loader)
+            let named = drafts.lazy.filter(\.entity.isReferred).map(\.id)
+            let targets = drafts.lazy.flatMap { $0.targets.joined() }.filter { !missing.contains($0) }
+            try keys.prepare(Array(named) + targets, with: loader)
         }
         try recorder.names.outside?.note(in: drafts, missing: missing, loader: loader)
         return drafts.map { draft in
@@ -317,9 +320,9 @@ final class ExportSession {
 
     private func noteMissing(_ missing: Set<NSManagedObjectID>, in draft: ObjectRecorder.Draft) {
         for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
-            for target in targets where missing.contains(target.objectID) {
+            for target in targets where missing.contains(target) {
                 noteMissing(
-                    recorder.names.name(of: target.objectID), relationship.name, of: recorder.names.name(of: draft.id))
+                    recorder.names.name(of: target), relationship.name, of: recorder.names.name(of: draft.id))
             }
         }
     }
@@ -346,7 +349,7 @@ final class ExportSession {
     private func makeLoader(countsRows: Bool) -> ObjectLoader {
         ObjectLoader(
             context: context, plan: plan, batchSize: exporter.batchSize, storeIdentifier: store?.identifier,
-            countsRows: countsRows)
+            countsRows: countsRows, names: recorder.names.objects)
     }
 
     /// A writer of the exporter's format. A document in a file may have external files.

@@ -48,10 +48,10 @@ struct NestedExport {
         guard let object = try loader.objects(with: [id]).first ?? nil else { return nil }
         let embedded = try embeddedTargets(of: object)
         // Loads all embedded objects with one fetch; the walk requests them one by one.
-        let held = try loader.objects(with: embedded.map(\.objectID))
+        let held = try loader.objects(with: embedded)
         defer { withExtendedLifetime(held) {} }
         guard let record = try session.records(of: [object], with: loader).first else { return nil }
-        for target in embedded { state.ids[session.recorder.names.name(of: target.objectID)] = target.objectID }
+        for target in embedded { state.ids[session.recorder.names.name(of: target)] = target }
         state.ids[name] = nil
         state.written.insert(name)
         session.recorder.names.outside?.addMembers([id])
@@ -59,7 +59,7 @@ struct NestedExport {
         return record
     }
 
-    private func embeddedTargets(of object: NSManagedObject) throws -> [NSManagedObject] {
+    private func embeddedTargets(of object: NSManagedObject) throws -> [NSManagedObjectID] {
         try session.plan.plan(for: object.entity).relationships.filter(\.isEmbedded)
             .flatMap { try session.recorder.targets(of: object, by: $0) }
     }

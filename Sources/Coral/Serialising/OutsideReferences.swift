@@ -30,18 +30,18 @@ final class OutsideReferences {
     func note(
         in drafts: [ObjectRecorder.Draft], missing: Set<NSManagedObjectID>, loader: ObjectLoader
     ) throws {
-        var outside: [(draft: ObjectRecorder.Draft, relationship: String, target: NSManagedObject)] = []
+        var outside: [(draft: ObjectRecorder.Draft, relationship: String, target: NSManagedObjectID)] = []
         for draft in drafts {
             for (relationship, targets) in zip(draft.entity.relationships, draft.targets)
             where !relationship.isEmbedded {
-                for target in targets where !isMember(target.objectID) && !missing.contains(target.objectID) {
+                for target in targets where !isMember(target) && !missing.contains(target) {
                     outside.append((draft, relationship.name, target))
                 }
             }
         }
         try keys.prepare(outside.lazy.map(\.target), with: loader)
-        for (draft, relationship, target) in outside where keys.name(of: target.objectID) == nil {
-            candidates.append(Reference(owner: draft.id, relationship: relationship, target: target.objectID))
+        for (draft, relationship, target) in outside where keys.name(of: target) == nil {
+            candidates.append(Reference(owner: draft.id, relationship: relationship, target: target))
         }
     }
 

@@ -6,7 +6,7 @@ import CoreData
 /// the objects of one generation are loaded together.
 final class GraphWalker {
     private let loader: ObjectLoader
-    private let following: (NSManagedObject) throws -> [NSManagedObject]
+    private let following: (NSManagedObject) throws -> [NSManagedObjectID]
     private let willLoad: (Int) throws -> Void
 
     /// - Parameter following: The objects that belong to the graph because of a given one. Called once for each object,
@@ -14,7 +14,7 @@ final class GraphWalker {
     /// - Parameter willLoad: Called before each batch with the number of objects found so far; throws to cancel.
     init(
         loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void,
-        following: @escaping (NSManagedObject) throws -> [NSManagedObject]
+        following: @escaping (NSManagedObject) throws -> [NSManagedObjectID]
     ) {
         self.loader = loader
         self.willLoad = willLoad
@@ -47,9 +47,7 @@ final class GraphWalker {
                 let objects = try loader.objects(with: batch).compactMap { $0 }
                 order += objects.map(\.objectID)
                 for object in objects {
-                    for target in try following(object) where met.insert(target.objectID).inserted {
-                        next.append(target.objectID)
-                    }
+                    for target in try following(object) where met.insert(target).inserted { next.append(target) }
                 }
             }
             generation = next

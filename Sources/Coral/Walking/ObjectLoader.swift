@@ -6,14 +6,17 @@ final class ObjectLoader {
     private let plan: ShapePlan
     let batchSize: Int
     /// The primary keys of entities whose rows have all been read; for others the store is queried.
-    private var known: [String: PrimaryKeyRanges] = [:]
+    private var known: [ObjectIdentifier: PrimaryKeyRanges] = [:]
+    private let names: ObjectNames
     private let storeIdentifier: String?
     /// Whether all keys of an entity are read when the first of them is checked: suitable for a whole store.
     private let countsRows: Bool
 
     init(
-        context: NSManagedObjectContext, plan: ShapePlan, batchSize: Int, storeIdentifier: String?, countsRows: Bool
+        context: NSManagedObjectContext, plan: ShapePlan, batchSize: Int, storeIdentifier: String?, countsRows: Bool,
+        names: ObjectNames = ObjectNames()
     ) {
+        self.names = names
         self.countsRows = countsRows
         self.context = context
         self.plan = plan
@@ -28,9 +31,9 @@ final class ObjectLoader {
         request.includesSubentities = false
         request.affectedStores = stores
         let ids = try context.fetch(request)
-        let named = ids.map { (ObjectName($0), $0) }.sorted { $0.0 < $1.0 }
+        let named = ids.map { (names.name(of: $0), $0) }.sorted { $0.0 < $1.0 }
         if stores == nil, named.allSatisfy({ $0.0.store == storeIdentifier && $0.0.primaryKey != nil }) {
-            known[entity.name ?? ""] = PrimaryKeyRanges(named.compactMap(\.0.primaryKey))
+            known[ObjectIdentifier(entity)] = PrimaryKeyRanges(named.compactMap(\.0.primaryKey))
         }
         return named.map(\.1)
     }
@@ -65,29 +68,34 @@ final class ObjectLoader {
         return try context.fetch(request)
     }
 
-    /// The objects that do not exist. Only faults are checked: loaded and unsaved objects exist.
-    func missing(among objects: some Sequence<NSManagedObject>) throws -> Set<NSManagedObjectID> {
+    /// The objects that do not exist. Loaded and unsaved objects exist.
+    ///
+    /// Cost: for a whole store a statement for each entity; otherwise one for each entity and batch of objects that are
+    /// not loaded.
+    func missing(among ids: some Sequence<NSManagedObjectID>) throws -> Set<NSManagedObjectID> {
         var missing: Set<NSManagedObjectID> = []
         var doubtful: [NSEntityDescription: Set<NSManagedObjectID>] = [:]
-        for object in objects where object.isFault {
-            let id = object.objectID
-            if id.isTemporaryID { continue }
+        for id in ids where !id.isTemporaryID {
             if let rows = try rows(of: id.entity) {
-                let name = ObjectName(id)
-                if name.store == storeIdentifier {
-                    if let key = name.primaryKey, !rows.contains(key) { missing.insert(id) }
+                let name = names.name(of: id)
+                if name.store == storeIdentifier, let key = name.primaryKey {
+                    if !rows.contains(key), !isLoaded(id) { missing.insert(id) }
                     continue
                 }
             }
-            doubtful[id.entity, default: []].insert(id)
+            if !isLoaded(id) { doubtful[id.entity, default: []].insert(id) }
         }
         for (entity, ids) in doubtful { missing.formUnion(try absent(ids, of: entity)) }
         return missing
     }
 
+    private func isLoaded(_ id: NSManagedObjectID) -> Bool { context.registeredObject(for: id)?.isFault == false }
+
     private func rows(of entity: NSEntityDescription) throws -> PrimaryKeyRanges? {
-        if countsRows, known[entity.name ?? ""] == nil { _ = try ids(of: entity) }
-        return known[entity.name ?? ""]
+        if let ranges = known[ObjectIdentifier(entity)] { return ranges }
+        guard countsRows else { return nil }
+        _ = try ids(of: entity)
+        return known[ObjectIdentifier(entity)]
     }
 
     private func absent(

@@ -33,6 +33,9 @@ final class ShapePlan {
         !excludedEntities.contains(entity.name ?? "")
     }
 
+    /// Whether documents of this shape include objects of every entity.
+    var includesAllEntities: Bool { excludedEntities.isEmpty }
+
     /// The properties to read of an entity's objects. Computed on first use.
     func plan(for entity: NSEntityDescription) throws -> EntityPlan {
         let name = entity.name ?? ""
@@ -40,6 +43,24 @@ final class ShapePlan {
         let plan = try makePlan(for: entity, named: name)
         entities[name] = plan
         return plan
+    }
+
+    /// Omits what documents of the plain shape do not contain: the relationships whose other side is written, and the ids
+    /// of objects to which no relationship refers.
+    func omitUnwritten(in layout: PlainLayout) throws {
+        var destinations: [NSEntityDescription] = []
+        for laidOut in layout.entities {
+            guard let entity = model.entitiesByName[laidOut.name], let members = laidOut.members, !entity.isAbstract
+            else { continue }
+            var plan = try plan(for: entity)
+            plan.relationships.removeAll { !members.contains($0.name) }
+            destinations += plan.relationships.compactMap(\.description.destinationEntity)
+            entities[laidOut.name] = plan
+        }
+        for name in entities.keys {
+            guard let entity = entities[name]?.entity else { continue }
+            entities[name]?.isReferred = destinations.contains { entity.isKindOf(entity: $0) }
+        }
     }
 
     private func makePlan(for entity: NSEntityDescription, named name: String) throws -> EntityPlan {
@@ -60,8 +81,8 @@ final class ShapePlan {
             if rule == .omit { continue }
             relationships.append(
                 EntityPlan.Relationship(
-                    name: key, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
-                    isEmbedded: rule == .embed))
+                    name: key, description: relationship, isToMany: relationship.isToMany,
+                    isOrdered: relationship.isOrdered, isEmbedded: rule == .embed))
         }
         return EntityPlan(entity: entity, name: name, attributes: attributes, relationships: relationships)
     }
@@ -121,6 +142,7 @@ struct EntityPlan {
 
     struct Relationship {
         var name: String
+        var description: NSRelationshipDescription
         var isToMany: Bool
         var isOrdered: Bool
         var isEmbedded: Bool
@@ -130,6 +152,10 @@ struct EntityPlan {
     var name: String
     var attributes: [Attribute]
     var relationships: [Relationship]
+    /// Whether relationships of the document may refer to objects of the entity, by the ids of their records.
+    var isReferred = true
+    /// The id of records that are never referred to, in documents without ids.
+    var unusedID: RecordID { RecordID(name) }
 
     /// The to-many relationships, which a fetch of many objects should prefetch.
     var toManyNames: [String] { relationships.filter(\.isToMany).map(\.name) }

@@ -10,8 +10,21 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private let keys: PlainKeys
     private var entity = -1
     private var isBegun = false
-    private var names = JSONKeyCache()
+    /// The members of the current entity's records.
+    private var members: [Member] = []
     public private(set) var recordCount = 0
+
+    private struct Member {
+        var name: String
+        var key: JSONWriter.Key
+        var content: Content
+    }
+
+    private enum Content {
+        case attribute(GraphSchema.Attribute)
+        /// A relationship with the attributes of its destination's key; nil if that has no key.
+        case relationship(destination: String, leaves: [GraphSchema.Attribute]?)
+    }
 
     /// Creates a writer to the output. Throws `DocumentError` if the layout does not fit the schema.
     public init(to output: ByteOutput, layout: PlainLayout, schema: GraphSchema) throws {
@@ -43,14 +56,23 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
             }
             try openNextGroup()
         }
-        guard let declared = schema.entity(record.entity) else { return }
+        guard schema.entity(record.entity) != nil else { return }
         try writer.lineBreak()
         try writer.beginObject()
-        if let members = layout.entities[entity].members {
-            for member in members { try write(member, of: record, declared) }
-        } else {
-            for attribute in declared.attributes { try write(attribute.name, of: record, declared) }
-            for relationship in declared.relationships { try write(relationship.name, of: record, declared) }
+        var attribute = 0
+        var relationship = 0
+        for member in members {
+            switch member.content {
+            case .attribute(let declared):
+                // The properties of a record usually have the order of the members.
+                guard let found = record.attributes.index(of: member.name, from: &attribute) else { continue }
+                try writer.key(member.key)
+                try write(record.attributes[found].value, declared)
+            case .relationship(let destination, let leaves):
+                guard let found = record.relationships.index(of: member.name, from: &relationship) else { continue }
+                try writer.key(member.key)
+                try write(record.relationships[found].target, to: destination, leaves)
+            }
         }
         try writer.endObject()
         recordCount += 1
@@ -72,27 +94,40 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private mutating func openNextGroup() throws {
         if entity >= 0 { try writer.endArray() }
         entity += 1
+        let group = layout.entities[entity]
+        members = try makeMembers(of: group)
         try writer.lineBreak()
-        try writer.key(layout.entities[entity].name)
+        try writer.key(group.name)
         try writer.beginArray()
     }
 
-    private mutating func write(_ member: String, of record: GraphRecord, _ declared: GraphSchema.Entity) throws {
-        if let attribute = declared.attribute(member) {
-            guard let value = record.value(of: member) else { return }
-            try key(member)
-            try write(value, attribute)
-        } else if let relationship = declared.relationship(member) {
-            guard let target = record.target(of: member) else { return }
-            try key(member)
-            switch target {
-            case .nullToMany, .toOne(nil): try writer.null()
-            case .toOne(let id?): try reference(id, to: relationship.destination)
-            case .toMany(let ids):
-                try writer.beginArray()
-                for id in ids { try reference(id, to: relationship.destination) }
-                try writer.endArray()
+    private func makeMembers(of group: PlainLayout.Entity) throws -> [Member] {
+        guard let declared = schema.entity(group.name) else { return [] }
+        let names = group.members ?? declared.attributes.map(\.name) + declared.relationships.map(\.name)
+        return try names.compactMap { name in
+            let content: Content
+            if let attribute = declared.attribute(name) {
+                content = .attribute(attribute)
+            } else if let relationship = declared.relationship(name) {
+                content = .relationship(
+                    destination: relationship.destination, leaves: keys.leaves[relationship.destination])
+            } else {
+                return nil
             }
+            return Member(name: name, key: try JSONWriter.Key(name), content: content)
+        }
+    }
+
+    private mutating func write(
+        _ target: RelationshipTarget, to destination: String, _ leaves: [GraphSchema.Attribute]?
+    ) throws {
+        switch target {
+        case .nullToMany, .toOne(nil): try writer.null()
+        case .toOne(let id?): try reference(id, to: destination, leaves)
+        case .toMany(let ids):
+            try writer.beginArray()
+            for id in ids { try reference(id, to: destination, leaves) }
+            try writer.endArray()
         }
     }
 
@@ -106,29 +141,53 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         }
     }
 
-    private mutating func reference(_ id: RecordID, to destination: String) throws {
-        guard let values = id.keyValues, let leaves = keys.leaves[destination], leaves.count == values.count else {
+    private mutating func reference(
+        _ id: RecordID, to destination: String, _ leaves: [GraphSchema.Attribute]?
+    ) throws {
+        guard let values = id.keyValues, let leaves, leaves.count == values.count else {
             throw DocumentError.unnamed(id.description, destination)
         }
         if leaves.count > 1 { try writer.beginArray() }
-        for (value, leaf) in zip(values, leaves) {
-            // Numbers and booleans are written as such, everything else as text.
-            switch TextValue.anyValue(value, as: leaf.type) {
-            case .integer(let number): try writer.integer(number)
-            case .double(let number): try writer.double(number)
-            case .float(let number): try writer.float(number)
-            case .bool(let flag): try writer.bool(flag)
-            case .date(let seconds) where layout.dates == .milliseconds: try writer.dateInMilliseconds(seconds)
-            default: try writer.string(value)
-            }
-        }
+        for (value, leaf) in zip(values, leaves) { try keyValue(value, leaf.type) }
         if leaves.count > 1 { try writer.endArray() }
     }
 
-    private mutating func key(_ name: String) throws {
-        try writer.key(try names.key(name))
+    /// Writes a value of a key: numbers and booleans as such, everything else as text.
+    private mutating func keyValue(_ value: String, _ type: GraphValueType) throws {
+        switch type {
+        case .string, .uuid, .uri: return try writer.string(value)
+        default: break
+        }
+        switch TextValue.anyValue(value, as: type) {
+        case .integer(let number): try writer.integer(number)
+        case .double(let number): try writer.double(number)
+        case .float(let number): try writer.float(number)
+        case .bool(let flag): try writer.bool(flag)
+        case .date(let seconds) where layout.dates == .milliseconds: try writer.dateInMilliseconds(seconds)
+        default: try writer.string(value)
+        }
     }
 }
+
+extension Array {
+    /// The index of a property; the search begins at a place, which moves behind the property that is found.
+    fileprivate func index(of name: String, from place: inout Int) -> Int? where Element: NamedProperty {
+        if place < count, self[place].name == name {
+            place += 1
+            return place - 1
+        }
+        guard let found = firstIndex(where: { $0.name == name }) else { return nil }
+        place = found + 1
+        return found
+    }
+}
+
+private protocol NamedProperty {
+    var name: String { get }
+}
+
+extension GraphAttribute: NamedProperty {}
+extension GraphRelationship: NamedProperty {}
 
 // Records are written as a whole: the plain shape has no nested objects.
 extension PlainJSONWriter {

@@ -46,6 +46,15 @@ extension NSManagedObject {
         } ?? []
     }
 
+    final func memberIDs(at index: Int) -> [NSManagedObjectID] {
+        unmanagedContext?._withUnsafeGuaranteedRef { context in
+            guard let run = loadedRun(at: index, in: context) else {
+                return loadedToManyState(at: index).members.keys.map { context.objectID(for: $0) }
+            }
+            return (0..<run.count).map { context.objectID(for: run.key($0)) }
+        } ?? []
+    }
+
     /// The members as part of a batch, while they are unchanged; nil if the relationship needs a state of its own.
     @inline(__always)
     private func loadedRun(at index: Int, in context: NSManagedObjectContext) -> MemberBatch.Run? {

@@ -289,7 +289,9 @@ open class NSManagedObject: NSObject {
         context?.checkQueue()
         guard let context else { return [] }
         switch place(of: key) {
-        case .toMany(let index): return memberKeys(at: index).map { context.objectID(for: $0) }
+        case .toMany(let index):
+            realise()
+            return memberIDs(at: index)
         case .slot(let slot):
             guard case .reference(let target) = slotValue(slot) else { return [] }
             return [context.objectID(for: target)]

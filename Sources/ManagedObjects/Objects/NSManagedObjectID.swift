@@ -44,10 +44,20 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
 
     /// The URI with a last component that identifies the object; it is escaped as the path of a URL.
     final func uri(endingIn last: String) -> URL {
+        let name = ownEntity.name ?? ""
+        if name.utf8.allSatisfy(isUnreserved), last.utf8.allSatisfy(isUnreserved) {
+            var text = "x-coredata://"
+            text += storeIdentifier ?? ""
+            text += "/"
+            text += name
+            text += "/"
+            text += last
+            if let url = URL(string: text) { return url }
+        }
         var components = URLComponents()
         components.scheme = "x-coredata"
         components.host = storeIdentifier ?? ""
-        components.path = "/\(ownEntity.name ?? "")/\(last)"
+        components.path = "/\(name)/\(last)"
         return components.url ?? URL(fileURLWithPath: "/")
     }
 
@@ -57,7 +67,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? NSManagedObjectID else { return false }
+        guard let other = Self.id(object) else { return false }
         if self === other { return true }
         // Compared first, because it differs for most IDs that are compared within a set.
         guard key.number == other.key.number else { return false }
@@ -68,6 +78,17 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
             && ownEntity.rootEntity.name == other.ownEntity.rootEntity.name
     }
 
+    /// `object as? NSManagedObjectID`. A set compares IDs as values of type `Any`, and the cast costs ten times as much as
+    /// the comparison.
+    private static func id(_ object: Any?) -> NSManagedObjectID? {
+        guard let object else { return nil }
+        guard type(of: object) == NSManagedObjectID.self else { return object as? NSManagedObjectID }
+        // Safe because the value of a class in an existential container is the reference, stored in its first word.
+        return withUnsafeBytes(of: object) { bytes in
+            bytes.load(as: Unmanaged<NSManagedObjectID>.self).takeUnretainedValue()
+        }
+    }
+
     open override var hash: Int {
         // A set's own hasher mixes the bits.
         Int(truncatingIfNeeded: key.number)
@@ -75,6 +96,16 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
 
     open override var description: String {
         "0x\(String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)) <\(uriRepresentation().absoluteString)>"
+    }
+}
+
+/// Whether a byte is a letter, a digit or one of `-`, `_` and `.`, which are not escaped in a URL.
+private func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+        true
+    default: false
     }
 }
 

@@ -87,9 +87,9 @@ extension PredicateValue {
         case let data as NSData: self = .data(Data(referencing: data))
         case let uuid as NSUUID: self = UUID(uuidString: uuid.uuidString).map(PredicateValue.uuid) ?? .other(object)
         case let url as NSURL: self = url.absoluteURL.map(PredicateValue.url) ?? .other(object)
-        case let array as NSArray: self = .collection(array.map { PredicateValue($0) }, ordered: true)
-        case let set as NSOrderedSet: self = .collection(set.map { PredicateValue($0) }, ordered: true)
-        case let set as NSSet: self = .collection(set.map { PredicateValue($0) }, ordered: false)
+        case let array as NSArray: self = .collection(PredicateValue.elements(array), ordered: true)
+        case let set as NSOrderedSet: self = .collection(PredicateValue.elements(set), ordered: true)
+        case let set as NSSet: self = .collection(PredicateValue.elements(set), ordered: false)
         default: self = .other(object)
         }
     }
@@ -111,7 +111,23 @@ extension PredicateValue {
     private static let truthValueClass: AnyClass = type(of: NSNumber(value: true))
 
     private init(elements: some Collection) {
-        self = .collection(elements.map { PredicateValue($0) }, ordered: !(elements is any SetAlgebra))
+        self = .collection(PredicateValue.elements(elements), ordered: !(elements is any SetAlgebra))
+    }
+
+    /// Converts the elements of a collection. The casts that fail for an object of a class without another
+    /// representation are made once for consecutive objects of that class, such as the IDs in a list of objects.
+    private static func elements(_ values: some Sequence) -> [PredicateValue] {
+        var opaque: Any.Type?
+        return values.map { value in
+            let value = value as Any
+            if let opaque, type(of: value) == opaque { return .other(value) }
+            let converted = PredicateValue(value)
+            // UUIDs and URLs are values without another representation only if they are not valid.
+            if case .other(let object as NSObject) = converted, !(object is NSUUID), !(object is NSURL) {
+                opaque = type(of: value)
+            }
+            return converted
+        }
     }
 
     /// The value as a Swift value: `Int64`, `String`, …; an array for an ordered or unordered collection.

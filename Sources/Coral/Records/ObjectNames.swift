@@ -1,0 +1,31 @@
+import CoreData
+
+/// The names of objects by their IDs. With Core Data's public API a name is read from a URI, which costs more than
+/// looking up a known one.
+final class ObjectNames {
+    private var names: [ObjectIDKey: ObjectName] = [:]
+    /// The number of names that are kept; then all are removed, so that memory does not grow with the store.
+    private static let limit = 50_000
+
+    func name(of id: NSManagedObjectID) -> ObjectName {
+        if let name = ObjectName(partsOf: id) { return name }
+        if let name = names[ObjectIDKey(id)] { return name }
+        if names.count >= ObjectNames.limit { names.removeAll(keepingCapacity: true) }
+        let name = ObjectName(id)
+        names[ObjectIDKey(id)] = name
+        return name
+    }
+}
+
+/// An object's ID as the key of a dictionary or a member of a set.
+///
+/// It is compared by identity first: the equality of `NSObject` costs a cast from `Any`.
+struct ObjectIDKey: Hashable {
+    let id: NSManagedObjectID
+
+    init(_ id: NSManagedObjectID) { self.id = id }
+
+    static func == (left: ObjectIDKey, right: ObjectIDKey) -> Bool { left.id === right.id || left.id.isEqual(right.id) }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(id.hash) }
+}

@@ -1,0 +1,95 @@
+import Coral
+import Foundation
+import Testing
+
+/// Imports in batches of objects: relationships across batches, and validation.
+@Suite struct BatchImportTests {
+    private func importing(
+        _ json: String, into shop: Shop, batchSize: Int = 1, _ change: (inout ImportOptions) -> Void = { _ in }
+    ) throws -> BatchImporter.Result {
+        var options = ImportOptions()
+        change(&options)
+        let coordinator = try #require(shop.context.persistentStoreCoordinator)
+        return try BatchImporter(into: coordinator, options: options, batchSize: batchSize)
+            .importDocument(.data(Data(json.utf8)))
+    }
+
+    @Test(arguments: [1, 2, 5000]) func `an object without a required attribute is refused`(batchSize: Int) throws {
+        let shop = try Shop()
+        let json = #"{"Label": [{"word": "a"}], "Order": [{"number": 1}, {"total": "2"}]}"#
+        let error = #expect(throws: ImportError.self) { _ = try importing(json, into: shop, batchSize: batchSize) }
+        #expect(error?.code == .invalidObject)
+        #expect(error?.property == "number")
+        #expect(error?.place?.pointer == "/Order/1")
+    }
+
+    @Test func `a document whose references lead back is read once`() throws {
+        let shop = try Shop()
+        let back = #"{"Remark": [{"$id": "r", "text": "a"}], "Order": [{"number": 1, "remarks": ["r"]}]}"#
+        #expect(try importing(back, into: shop).savedBatchCount == 2)
+        let forward = #"{"Order": [{"number": 2, "remarks": ["s"]}], "Remark": [{"$id": "s", "text": "b"}]}"#
+        let result = try importing(forward, into: shop)
+        #expect(result.savedBatchCount == 3)
+        #expect((result.recordCount, result.insertCount, result.linkCount) == (2, 2, 1))
+        for remark in try shop.objects("Remark", sortedBy: "text") { #expect(remark.value(forKey: "order") != nil) }
+    }
+
+    @Test(arguments: [1, 5000]) func `an id belongs to the later record, not to the stored object that has it`(
+        batchSize: Int
+    ) throws {
+        let shop = try Shop()
+        try shop.take(#"{"Label": [{"word": "home"}, {"word": "work"}]}"#)
+        let labels = try shop.objects("Label", sortedBy: "word")
+        let name = labels.map { "Label/" + $0.objectID.uriRepresentation().lastPathComponent }
+        let store = try #require(labels[0].objectID.uriRepresentation().host)
+        // The document says that the object with the first label's id has the word of the second one.
+        let json =
+            #"{"$header": {"format": "coral-graph", "version": 1, "shape": "flat", "ids": "stored", "store": "\#(store)"}, "Order": [{"number": 1, "labels": ["\#(name[0])"]}], "#
+            + #""Label": [{"$id": "\#(name[0])", "word": "work"}]}"#
+        _ = try importing(json, into: shop, batchSize: batchSize)
+        let order = try #require(try shop.objects("Order", sortedBy: "number").first)
+        let words = (order.value(forKey: "labels") as? NSSet)?.allObjects
+            .compactMap { ($0 as? NSManagedObject)?.value(forKey: "word") as? String }
+        #expect(words == ["work"])
+    }
+
+    @Test func `an object that the document deletes is no destination for later records`() throws {
+        let shop = try Shop()
+        try shop.take(#"{"Label": [{"word": "home"}]}"#)
+        let json =
+            #"{"Label": [{"$id": "l", "word": "home", "$deleted": true}], "Order": [{"number": 1, "labels": ["l"]}]}"#
+        let error = #expect(throws: ImportError.self) { _ = try importing(json, into: shop) { $0.operations = .all } }
+        #expect(error?.code == .danglingReference)
+    }
+
+    #if !CORAL_PUBLIC_API
+        /// A shop in which a line requires its order.
+        private func strictShop() throws -> Shop {
+            let model = ShopModel.make()
+            model.entitiesByName["Line"]?.relationshipsByName["order"]?.isOptional = false
+            return try Shop(model)
+        }
+
+        @Test(arguments: [1, 2, 5000]) func `a required relationship may be stated by a later record`(
+            batchSize: Int
+        ) throws {
+            let shop = try strictShop()
+            let json =
+                #"{"Line": [{"$id": "a", "position": 1}, {"$id": "b", "position": 2}], "Order": [{"number": 1, "lines": ["a", "b"]}]}"#
+            #expect(try importing(json, into: shop, batchSize: batchSize).insertCount == 3)
+        }
+
+        @Test(arguments: [1, 2, 5000]) func `a required relationship that no record states is an error`(
+            batchSize: Int
+        ) throws {
+            let shop = try strictShop()
+            let json =
+                #"{"Line": [{"$id": "a", "position": 1}, {"$id": "b", "position": 2}], "Order": [{"number": 1, "lines": ["a"]}]}"#
+            let error = #expect(throws: ImportError.self) { _ = try importing(json, into: shop, batchSize: batchSize) }
+            #expect(error?.message == "Line.order is required and has no value.")
+            #expect(error?.record?.text == "b")
+            let result = try importing(json, into: strictShop(), batchSize: batchSize) { $0.skipsInvalid = true }
+            #expect(result.errorCount == 1)
+        }
+    #endif
+}
