@@ -9,7 +9,7 @@ struct MigratedHistory {
     let source: SQLiteStore
     let destination: SQLiteStore
 
-    private static let tables = "'ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING'"
+    private static let tables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
     /// Does nothing if the source has no history. The destination must have none, and its objects must have been saved.
     func copy() throws {
@@ -29,16 +29,11 @@ struct MigratedHistory {
 
     private func copyTables(_ database: Database) throws {
         // Tables before indexes. Each text is one statement: the source's schema is not trusted.
-        let objects = try Row.fetchAll(
-            database,
-            sql: "SELECT sql, name, type FROM coralsource.sqlite_master "
-                + "WHERE tbl_name IN (\(Self.tables)) AND type IN ('table', 'index') AND sql NOT NULL ORDER BY type DESC"
-        )
+        let objects = try database.definitions(ofTables: Self.tables, in: "coralsource")
         for object in objects {
-            try database.makeStatement(sql: object[0]).execute()
-            guard object[2] as String == "table" else { continue }
-            let name: String = object[1]
-            try database.execute(sql: "INSERT INTO main.\(name) SELECT * FROM coralsource.\(name)")
+            try database.makeStatement(sql: object.sql).execute()
+            guard object.isTable else { continue }
+            try database.execute(sql: "INSERT INTO main.\(object.name) SELECT * FROM coralsource.\(object.name)")
         }
         if !objects.isEmpty {
             try database.execute(

@@ -1,5 +1,4 @@
 import Foundation
-import GRDBSQLite
 
 /// A cursor over rows. Columns are counted from 0, after the leading key columns.
 ///
@@ -16,21 +15,21 @@ public struct RowCursor {
 
     /// Whether a column is null.
     @inline(__always)
-    public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement.handle, column) == SQLITE_NULL }
+    public func isNull(_ column: Int32) -> Bool { statement.isNull(Int(column)) }
 
     /// An integer, a Boolean, or a key.
     @inline(__always)
-    public func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement.handle, column) }
+    public func integer(_ column: Int32) -> Int64 { statement.integer(Int(column)) }
 
     /// A floating-point number, or a date in seconds since 2001.
     @inline(__always)
-    public func double(_ column: Int32) -> Double { sqlite3_column_double(statement.handle, column) }
+    public func double(_ column: Int32) -> Double { statement.double(Int(column)) }
 
     /// A decimal, stored as a number or as text; nil if the column contains neither.
     public func decimal(_ column: Int32) -> Decimal? {
-        switch sqlite3_column_type(statement.handle, column) {
-        case SQLITE_INTEGER: Decimal(integer(column))
-        case SQLITE_FLOAT: Decimal(shortestOf: double(column))
+        switch statement.type(Int(column)) {
+        case .integer: Decimal(integer(column))
+        case .real: Decimal(shortestOf: double(column))
         default: statement.text(Int(column)).flatMap { Decimal(string: $0) }
         }
     }
@@ -40,9 +39,7 @@ public struct RowCursor {
     public func withText<Result>(
         _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        let start = sqlite3_column_text(statement.handle, column)
-        return try body(
-            UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement.handle, column))))
+        try body(statement.textBytes(Int(column)) ?? UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     /// Data, valid during the call; a UUID has sixteen bytes.
@@ -50,9 +47,7 @@ public struct RowCursor {
     public func withBytes<Result>(
         _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        let start = sqlite3_column_blob(statement.handle, column)
-        return try body(
-            UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement.handle, column))))
+        try body(statement.bytes(Int(column)))
     }
 
     /// Ends reading before the last row.

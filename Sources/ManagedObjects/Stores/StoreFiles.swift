@@ -129,7 +129,7 @@ struct StoreFiles {
         var configuration = Configuration()
         configuration.busyMode = .timeout(isExclusive ? 5 : 10)
         if isExclusive {
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            configuration.prepareDatabase { try $0.keepLocks() }
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }

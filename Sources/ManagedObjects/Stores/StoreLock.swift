@@ -21,9 +21,7 @@ struct StoreLock {
 
     /// Checkpoints the log into the file.
     func merge() throws {
-        try queue.writeWithoutTransaction { database in
-            _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-        }
+        _ = try queue.writeWithoutTransaction { try $0.checkpointLog() }
     }
 
     /// Copies the database to a file that does not exist. The file is read by this connection: opening and closing it

@@ -151,9 +151,7 @@ package final class StoreReplacement {
             throw CocoaError(.fileReadNoSuchFile, "No new store has been created.", url: place)
         }
         let queue = try StoreFiles.open(new.path)
-        let isBusy = try queue.writeWithoutTransaction { database in
-            try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") != 0
-        }
+        let isBusy = try queue.writeWithoutTransaction { try $0.checkpointLog() }
         try queue.close()
         if isBusy || FileStatus(new.path + "-wal").map({ $0.byteCount > 0 }) == true {
             throw CocoaError(.persistentStoreOperation, "A connection to the new store is still open.", url: place)

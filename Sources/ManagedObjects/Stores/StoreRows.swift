@@ -27,8 +27,8 @@ public struct StoreRows {
     /// The number of an entity's rows, without those of its subentities. One statement.
     public func count(of entity: NSEntityDescription) throws -> Int {
         guard let place = content.schema.entity(entity) else { return 0 }
-        let statement = try SQLStatement(
-            "SELECT count(*) FROM \(place.table) t0\(condition(of: place, alias: "t0"))", in: database)
+        let selection = SQLSelect(["count(*)"], from: place.table, where: place.isOfEntityItself())
+        let statement = try SQLStatement(selection, in: database)
         defer { statement.finish() }
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
@@ -41,10 +41,10 @@ public struct StoreRows {
         guard let place = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
         for column in columns { guard selection.add(column, from: entity) else { return nil } }
-        let text =
-            "SELECT t0.Z_PK\(selection.columns) FROM \(place.table) t0\(selection.joins)"
-            + condition(of: place, alias: "t0") + " ORDER BY t0.Z_PK"
-        return RowCursor(try SQLStatement(text, in: database))
+        let rows = SQLSelect(
+            ["t0.Z_PK"] + selection.expressions, from: "\(place.table) AS t0\(selection.joins)",
+            where: place.isOfEntityItself("t0"), orderBy: ["t0.Z_PK"])
+        return RowCursor(try SQLStatement(rows, in: database))
     }
 
     /// The members of a to-many relationship of all of an entity's rows, ordered by the owner's key and then by the
@@ -61,25 +61,26 @@ public struct StoreRows {
         else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
         for column in columns { guard selection.add(column, from: destination) else { return nil } }
-        let text: String
+        let rows: SQLSelect
         switch toMany.storage {
         case .memberSlot(let slot, let position):
-            guard let owner = members.columns[slot]?.name else { return nil }
-            let order = position.flatMap { members.columns[$0]?.name }.map { "t0.\($0), " } ?? ""
-            let numbers = members.hierarchyNumbers.map(String.init).joined(separator: ", ")
-            let rest = members.sharesTable ? " AND t0.Z_ENT IN (\(numbers))" : ""
-            text =
-                "SELECT t0.\(owner), t0.Z_PK, t0.Z_PK\(selection.columns) FROM \(members.table) t0\(selection.joins) "
-                + "WHERE t0.\(owner) IS NOT NULL\(rest) ORDER BY t0.\(owner), \(order)t0.Z_PK"
+            guard let owner = members.columns[slot].map({ "t0.\($0.name)" }) else { return nil }
+            let order = position.flatMap { members.columns[$0] }.map { ["t0.\($0.name)"] } ?? []
+            rows = SQLSelect(
+                [owner, "t0.Z_PK", "t0.Z_PK"] + selection.expressions,
+                from: "\(members.table) AS t0\(selection.joins)",
+                where: .all([.text("\(owner) IS NOT NULL"), members.isOfHierarchy("t0")]),
+                orderBy: [owner] + order + ["t0.Z_PK"])
         case .pairs:
             guard let pairs = content.schema.pairs(of: relationship), !pairs.isReflexive else { return nil }
-            let order = pairs.position.map { "p.\($0), " } ?? ""
-            text =
-                "SELECT p.\(pairs.source), t0.Z_PK, p.\(pairs.destination)\(selection.columns) FROM \(pairs.table) p "
-                + "LEFT JOIN \(members.table) t0 ON t0.Z_PK = p.\(pairs.destination)\(selection.joins) "
-                + "ORDER BY p.\(pairs.source), \(order)p.\(pairs.destination)"
+            let (source, member) = ("p.\(pairs.source)", "p.\(pairs.destination)")
+            let order = pairs.position.map { ["p.\($0)"] } ?? []
+            rows = SQLSelect(
+                [source, "t0.Z_PK", member] + selection.expressions,
+                from: "\(pairs.table) AS p LEFT JOIN \(members.table) AS t0 ON t0.Z_PK = \(member)\(selection.joins)",
+                orderBy: [source] + order + [member])
         }
-        return RowCursor(try SQLStatement(text, in: database))
+        return RowCursor(try SQLStatement(rows, in: database))
     }
 
     /// Whether two rows of an entity, or of those that share its table, have the same values in all columns, none of
@@ -89,10 +90,10 @@ public struct StoreRows {
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
         for column in columns { guard selection.add(column, from: entity) else { return nil } }
         let list = selection.expressions.joined(separator: ", ")
-        let isWhole = selection.expressions.map { " AND \($0) IS NOT NULL" }.joined()
+        let isWhole = selection.expressions.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
         let statement = try SQLStatement(
-            "SELECT 1 FROM \(place.table) t0\(selection.joins) WHERE 1\(isWhole) GROUP BY \(list) HAVING count(*) > 1 "
-                + "LIMIT 1", in: database)
+            "SELECT 1 FROM \(place.table) AS t0\(selection.joins) WHERE \(isWhole) GROUP BY \(list) "
+                + "HAVING count(*) > 1 LIMIT 1", in: database)
         defer { statement.finish() }
         return try statement.step()
     }
@@ -106,10 +107,6 @@ public struct StoreRows {
     /// The entity with a number in rows; nil if the model has none.
     public func entity(numbered number: Int64) -> NSEntityDescription? {
         content.schema.entityIndex(number: number).map { content.schema.model.orderedEntities[$0] }
-    }
-
-    private func condition(of place: SQLEntity, alias: String) -> String {
-        place.sharesTable ? " WHERE \(alias).Z_ENT = \(place.number)" : ""
     }
 }
 
@@ -125,9 +122,6 @@ private struct RowSelectionText {
         self.schema = schema
         self.alias = alias
     }
-
-    /// The columns after those that every cursor has.
-    var columns: String { expressions.map { ", " + $0 }.joined() }
 
     /// Adds a column; false if there is none.
     mutating func add(_ column: StoreRows.Column, from entity: NSEntityDescription) -> Bool {
@@ -176,7 +170,7 @@ private struct RowSelectionText {
         if let known = aliases[path] { return (destination, known) }
         let alias = "t\(aliases.count + 1)"
         aliases[path] = alias
-        joins += " LEFT JOIN \(place.table) \(alias) ON \(alias).Z_PK = \(table).\(column.name)"
+        joins += " LEFT JOIN \(place.table) AS \(alias) ON \(alias).Z_PK = \(table).\(column.name)"
         return (destination, alias)
     }
 }

@@ -59,7 +59,7 @@ package struct StoreTables: Sendable {
         let generation = context.pinnedGenerations?.generation(of: store)
         (tableNames, byteCounts) = try store.reading(generation, consistently: true) { database in
             let names = try StoreReader(database).rows(StoreReader.tableList).compactMap { $0.text(0) }
-            return (names.sorted(), measures ? try Self.byteCounts(in: database) : [:])
+            return (names.sorted(), measures ? try StoreReader(database).byteCountsOfTables() : [:])
         }
     }
 
@@ -89,16 +89,5 @@ package struct StoreTables: Sendable {
         return Entity(
             name: entity.name ?? "", number: place.number, table: place.table,
             numbers: place.sharesTable ? place.hierarchyNumbers : nil, columns: columns, members: members)
-    }
-
-    private static func byteCounts(in database: Database) throws -> [String: Int64] {
-        let reader = StoreReader(database, limit: .inspection)
-        guard try reader.integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0 else {
-            return [:]
-        }
-        var counts: [String: Int64] = [:]
-        let sizes = "SELECT o.tbl_name, sum(s.pgsize) FROM dbstat s JOIN sqlite_master o ON o.name = s.name GROUP BY 1"
-        for row in try reader.rows(sizes) { if let table = row.text(0) { counts[table] = row.integer(1) } }
-        return counts
     }
 }

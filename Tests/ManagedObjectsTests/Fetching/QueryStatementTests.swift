@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import class ManagedObjects.NSCompoundPredicate
 import class ManagedObjects.NSExpression
 import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
@@ -16,7 +17,7 @@ struct QueryStatementTests {
     init() {
         model = QueryModel.make()
         model.freeze()
-        compiler = SQLQueryCompiler(schema: SQLSchemaBuilder.schema(of: model))
+        compiler = SQLQueryCompiler(schema: SQLSchemaBuilder.schema(of: model), dialect: SQLiteDialect())
     }
 
     static let conditions: [(predicate: String, sql: String)] = [
@@ -74,7 +75,7 @@ struct QueryStatementTests {
         ("items.@count > 2", "(SELECT COUNT(*) FROM ZITEM AS t1 WHERE t1.ZNOTE = t0.Z_PK) > ?"),
         ("items.@count > 0", "EXISTS (SELECT 1 FROM ZITEM AS t1 WHERE t1.ZNOTE = t0.Z_PK)"),
         ("items.@count == 0", "NOT EXISTS (SELECT 1 FROM ZITEM AS t1 WHERE t1.ZNOTE = t0.Z_PK)"),
-        ("items.@sum.size > 5", "(SELECT IFNULL(SUM(t1.ZSIZE), 0) FROM ZITEM AS t1 WHERE t1.ZNOTE = t0.Z_PK) > ?"),
+        ("items.@sum.size > 5", "(SELECT COALESCE(SUM(t1.ZSIZE), 0) FROM ZITEM AS t1 WHERE t1.ZNOTE = t0.Z_PK) > ?"),
         ("items.@max.size == 5", "(SELECT MAX(t1.ZSIZE) FROM ZITEM AS t1 WHERE t1.ZNOTE = t0.Z_PK) = ?"),
         (
             "SUBQUERY(items, $i, $i.size > 2 AND $i.name == title).@count > 1",
@@ -114,13 +115,17 @@ struct QueryStatementTests {
     }
 
     @Test func `entities are compared only where the table contains others`() throws {
-        #expect(try condition("size == 2", entity: "SpecialItem") == "t0.Z_ENT = ? AND t0.ZSIZE = ?")
+        let special = try #require(model.entitiesByName["SpecialItem"].flatMap(compiler.schema.entity))
+        #expect(
+            try condition("size == 2", entity: "SpecialItem") == "t0.Z_ENT = \(special.number) AND t0.ZSIZE = ?")
         #expect(try condition("size == 2", entity: "Item") == "t0.ZSIZE = ?")
         #expect(try condition("name == 'a'", entity: "Tag") == "t0.ZNAME = ?")
         var query = RowQuery(entity: try #require(model.entitiesByName["Item"]))
         query.includesSubentities = false
         #expect(
-            try compiler.rows(query, selecting: "1", store: 1).sql == "SELECT 1\nFROM ZITEM AS t0\nWHERE t0.Z_ENT = ?")
+            try compiler.rows(query, selecting: "1", store: 1).sql
+                == "SELECT 1\nFROM ZITEM AS t0\nWHERE t0.Z_ENT = \(try #require(compiler.schema.entity(query.entity)).number)"
+        )
     }
 
     @Test func `a to-one path is joined once`() throws {
@@ -153,8 +158,8 @@ struct QueryStatementTests {
                 """)
         #expect(statement.arguments.map(\.description) == ["20", "5"])
         #expect(
-            try compiler.count(query, store: 1).sql
-                == "SELECT COUNT(*) FROM (SELECT 1\nFROM ZNOTE AS t0\nLIMIT ? OFFSET ?)")
+            try compiler.compileCount(query, store: 1).statement.sql
+                == "SELECT COUNT(*) FROM (SELECT 1\nFROM ZNOTE AS t0\nLIMIT ? OFFSET ?) AS found")
     }
 
     @Test func `the same shape is the same statement with other parameters`() throws {
@@ -203,6 +208,42 @@ struct QueryStatementTests {
         #expect(division.remainder?.predicate?.predicateFormat == "title.length > 2")
         #expect(division.remainder?.limit == 3)
         #expect(try compiler.explain(query, store: 1).contains("in memory: “title.length”"))
+    }
+
+    /// The parts of a query that memory evaluates, and whether the division was known.
+    private func remainder(_ format: String, _ arguments: Any...) throws -> (format: String?, isKnown: Bool) {
+        let note = try #require(model.entitiesByName["Note"])
+        let query = RowQuery(entity: note, predicate: NSPredicate(format: format, argumentArray: arguments))
+        switch try compiler.compileRows(query, selecting: "t0.Z_PK", store: 1) {
+        case .statement: return (nil, true)
+        case .divided(let division):
+            return (division.remainder?.predicate?.predicateFormat, division.refusals.isEmpty)
+        }
+    }
+
+    @Test func `a query of a shape that was divided before is not divided anew`() throws {
+        let format = "count > %@ AND title.length > %@"
+        #expect(try remainder(format, 3, 2) == ("title.length > 2", false))
+        #expect(try remainder(format, 4, 5) == ("title.length > 5", true))
+        // A constant of another kind is another shape.
+        #expect(try remainder(format, "three", 5) == ("count > \"three\" AND title.length > 5", false))
+        // Whether the pattern is valid depends on the constant, not on the shape.
+        let pattern = "title MATCHES %@ AND title.length > 2"
+        #expect(try remainder(pattern, "a+") == ("title.length > 2", false))
+        #expect(try remainder(pattern, "a(") == ("title MATCHES \"a(\" AND title.length > 2", false))
+        // What no database evaluates has a shape too.
+        let block = NSPredicate { _, _ in true }
+        for isKnown in [false, true] {
+            let note = try #require(model.entitiesByName["Note"])
+            let both = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "count > 1"), block])
+            let query = RowQuery(entity: note, predicate: both)
+            guard case .divided(let division) = try compiler.compileRows(query, selecting: "t0.Z_PK", store: 1) else {
+                Issue.record("The block was not refused.")
+                return
+            }
+            #expect(division.stored.predicate?.predicateFormat == "count > 1")
+            #expect(division.refusals.isEmpty == isKnown)
+        }
     }
 
     @Test func `an unknown key is an error that names it`() throws {

@@ -64,7 +64,7 @@ import Testing
         try store.content().connection.writeWithoutTransaction { database in
             try database.execute(sql: "ATTACH ? AS old", arguments: [folder.url.path])
             for table in ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"] {
-                let columns = try HistoryStatements.columns(of: table, in: database)
+                let columns = try database.columnTypes(of: table).map(\.name)
                 let known = try String.fetchAll(
                     database, sql: "SELECT name FROM pragma_table_info(?, 'old')", arguments: [table])
                 let names = columns.filter(known.contains).joined(separator: ", ")

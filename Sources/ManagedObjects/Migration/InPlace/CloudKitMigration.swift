@@ -14,14 +14,14 @@ struct CloudKitMigration {
 
     private func statements(_ table: String) -> [String] {
         let kept = schema.pairs.map(\.old.number)
-        var statements = ["DELETE FROM \(table) WHERE ZENTITYID NOT IN (\(TableMigration.list(kept)))"]
+        var statements = ["DELETE FROM \(table) WHERE ZENTITYID NOT IN (\(SQLRestriction.list(kept)))"]
         let changed = schema.pairs.filter { $0.old.number != $0.new.number }
         guard !changed.isEmpty else { return statements }
         // Entity and key are unique together, and an update of many rows changes one after the other.
         let cases = changed.map { "WHEN \($0.old.number) THEN \(-$0.new.number)" }.joined(separator: " ")
         statements += [
             "UPDATE \(table) SET ZENTITYID = CASE ZENTITYID \(cases) END "
-                + "WHERE ZENTITYID IN (\(TableMigration.list(changed.map(\.old.number))))",
+                + "WHERE ZENTITYID IN (\(SQLRestriction.list(changed.map(\.old.number))))",
             "UPDATE \(table) SET ZENTITYID = -ZENTITYID WHERE ZENTITYID < 0",
         ]
         return statements

@@ -17,8 +17,9 @@ struct DerivedColumns {
                     pair.sources[slot]?.column == nil || includingOthers && derivation != .now,
                     let value = value(of: derivation, in: pair.new)
                 else { return nil }
-                let condition = pair.new.sharesTable ? " WHERE Z_ENT = \(pair.new.number)" : ""
-                return "UPDATE \(pair.new.table) SET \(column.name) = \(value)\(condition)"
+                return SQLiteDialect().text(
+                    of: SQLUpdate(
+                        pair.new.table, set: [.expression(value, of: column.name)], where: pair.new.isOfEntityItself()))
             }
         }
     }

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 import ModelFiles
 
 /// The migration of an SQLite store in one transaction by SQL alone: Core Data's lightweight migration.
@@ -73,16 +72,14 @@ package struct InPlaceMigration {
                 "Another process has migrated the store to another version of the model.", url: url,
                 userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
         }
-        let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
+        let version = try database.versionOfSchema()
         for (index, (before, after)) in zip(models, models.dropFirst()).enumerated() {
             try migrate(database, from: before, to: after, interruption) { fraction in
                 didComplete?((Double(index) + fraction) / Double(models.count - 1))
             }
         }
         // Connections with the old model check the metadata when this number has changed.
-        if try Int64.fetchOne(database, sql: "PRAGMA schema_version") == version {
-            try database.execute(sql: "PRAGMA schema_version = \((version + 1) % Int64(Int32.max))")
-        }
+        if try database.versionOfSchema() == version { try database.incrementVersionOfSchema() }
     }
 
     private func isFitting(_ model: NSManagedObjectModel, _ metadata: StoreMetadata) -> Bool {
@@ -155,9 +152,7 @@ package struct InPlaceMigration {
     ) throws -> [String: [(name: String, type: String)]] {
         var types: [String: [(name: String, type: String)]] = [:]
         for table in catalog.columns.keys where table.hasPrefix("Z") {
-            let rows = try Row.fetchAll(
-                database, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table])
-            types[table] = rows.map { ($0[0] as String, $0[1] as String) }
+            types[table] = try database.columnTypes(of: table)
         }
         return types
     }
@@ -205,13 +200,17 @@ package struct InPlaceMigration {
 
     private func writeNumbers(_ schema: MigratedSchema, _ lastKeys: [String: Int64], _ database: Database) throws {
         // The rows of a history's own entities, and of CloudKit's, stay.
-        try database.execute(sql: "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT < 16000")
+        try database.execute(SQLQuery(KeyCommands.deletionOfModel))
         for entity in schema.new.entities {
             let superentity = entity.entity.superentity.flatMap { schema.new.entity($0)?.number } ?? 0
             let last = entity.entity.superentity == nil ? lastKeys[entity.table] ?? 0 : 0
             try database.execute(
-                sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, ?)",
-                arguments: [entity.number, entity.entity.name, superentity, last])
+                SQLQuery(
+                    KeyCommands.insertion,
+                    [
+                        entity.number.databaseValue, entity.entity.name.databaseValue,
+                        superentity.databaseValue, last.databaseValue,
+                    ]))
         }
     }
 
@@ -247,42 +246,6 @@ package struct InPlaceMigration {
                 userInfo: [
                     NSSQLiteErrorDomain: Int(error.extendedResultCode.rawValue), NSUnderlyingErrorKey: translated,
                 ])
-        }
-    }
-}
-
-/// Ends the statements of a connection when a condition becomes true.
-private struct Interruption {
-    private let condition: Condition
-
-    private final class Condition {
-        let isTrue: () -> Bool
-
-        init(_ isTrue: @escaping () -> Bool) { self.isTrue = isTrue }
-    }
-
-    init(_ isTrue: @escaping () -> Bool) { condition = Condition(isTrue) }
-
-    /// The number of steps of SQLite's virtual machine between two tests: about a millisecond.
-    private static let stride: Int32 = 100_000
-
-    /// - Throws: `SQLITE_INTERRUPT` if the condition is true.
-    func check() throws {
-        if condition.isTrue() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
-    }
-
-    /// - Throws: The closure's error; `SQLITE_INTERRUPT` if the condition is true.
-    func run(on database: Database, _ body: () throws -> Void) throws {
-        // SQLite uses the pointer only until the handler is removed, which happens before this returns.
-        try withExtendedLifetime(condition) {
-            sqlite3_progress_handler(
-                database.sqliteConnection, Self.stride,
-                { context in
-                    guard let context else { return 0 }
-                    return Unmanaged<Condition>.fromOpaque(context).takeUnretainedValue().isTrue() ? 1 : 0
-                }, Unmanaged.passUnretained(condition).toOpaque())
-            defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
-            try body()
         }
     }
 }

@@ -76,7 +76,7 @@ struct InPlacePlan {
                 statements.append("ALTER TABLE \(from) RENAME TO \(table.name)")
                 statements += table.alterations()
             } else {
-                statements.append(SQLSchema.statement(table.table))
+                statements.append(SQLiteDialect().text(of: table.table.definition))
                 if let from = table.oldTable.flatMap({ names[$0] }), !table.pairs.isEmpty {
                     statements.append(table.copy(from: from))
                 }

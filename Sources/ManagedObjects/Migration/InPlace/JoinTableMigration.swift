@@ -36,7 +36,7 @@ struct JoinTableMigration {
         }
         for move in moves where !unchanged.contains(move.table.name) {
             guard let source = move.source, let from = names[source.table] else {
-                statements.append(SQLSchema.statement(move.table))
+                statements.append(SQLiteDialect().text(of: move.table.definition))
                 continue
             }
             if let renames = renames(source, move.table) {
@@ -44,7 +44,9 @@ struct JoinTableMigration {
                 statements.append("ALTER TABLE \(from) RENAME TO \(move.table.name)")
                 statements += TableMigration.renaming(renames, in: move.table.name)
             } else {
-                statements += [SQLSchema.statement(move.table), Self.copy(from, source, to: move.table)]
+                statements += [
+                    SQLiteDialect().text(of: move.table.definition), Self.copy(from, source, to: move.table),
+                ]
             }
         }
         return (statements, names.values.sorted())
@@ -83,8 +85,9 @@ struct JoinTableMigration {
             columns.append(column)
             values.append(source.position ?? ReferenceMigration.position(in: source.source, by: source.destination))
         }
-        return "INSERT OR IGNORE INTO \(table.name) (\(columns.joined(separator: ", "))) "
-            + "SELECT \(values.joined(separator: ", ")) FROM \(from)"
+        let pairs = "SELECT \(values.joined(separator: ", ")) FROM \(from) WHERE TRUE"
+        return SQLiteDialect().text(
+            of: SQLInsert(into: table.name, columns, selection: pairs, duplicates: .areIgnored))
     }
 
     /// Deletes pairs with rows of removed entities.

@@ -36,9 +36,9 @@ struct LinkMigration {
                 schema.oldRelationship(relationship, in: $0) === origin && catalog.hasTable($0.old.table)
             }
             guard let first = pairs.first else { return [] }
-            let numbers = TableMigration.list(pairs.map(\.old.number))
-            let owners = "SELECT Z_PK FROM \(first.old.table) WHERE Z_ENT IN (\(numbers))"
-            if !origin.isToMany { return reference(origin, in: first.old, numbers) }
+            let isOfEntity = SQLRestriction.areOfEntities(pairs.map(\.old.number))
+            let owners = "SELECT Z_PK FROM \(first.old.table) WHERE \(isOfEntity)"
+            if !origin.isToMany { return reference(origin, in: first.old, isOfEntity) }
             if let stored = schema.old.pairs(of: origin) {
                 guard catalog.hasTable(stored.table) else { return [] }
                 return self.pairs(stored, owners)
@@ -47,12 +47,14 @@ struct LinkMigration {
         }
     }
 
-    private func reference(_ origin: NSRelationshipDescription, in entity: SQLEntity, _ numbers: String) -> [String] {
+    private func reference(
+        _ origin: NSRelationshipDescription, in entity: SQLEntity, _ isOfEntity: String
+    ) -> [String] {
         guard let column = schema.old.column(named: origin.name, in: entity.entity)?.name else { return [] }
         let position = entity.entity.layout.positionSlot(of: origin).flatMap { entity.columns[$0]?.name }
         return [
             "SELECT Z_PK, \(column), NULL, \(position ?? "NULL") FROM \(entity.table) "
-                + "WHERE \(column) NOT NULL AND Z_ENT IN (\(numbers))"
+                + "WHERE \(column) IS NOT NULL AND \(isOfEntity)"
         ]
     }
 
@@ -123,9 +125,11 @@ struct LinkMigration {
             "SELECT OWNER, MEMBER, max(POSITION) AS POSITION, max(INVERSEPOSITION) AS INVERSEPOSITION "
             + "FROM temp.\(table) GROUP BY OWNER, MEMBER"
         // A pair of a relationship that is its own inverse is stored once.
-        return "INSERT OR IGNORE INTO \(pairs.table) (\(columns.joined(separator: ", "))) "
-            + "SELECT \(values.joined(separator: ", ")) FROM (\(counted(links)))"
-            + (pairs.isReflexive ? " WHERE OWNER <= MEMBER" : "")
+        let rows =
+            "SELECT \(values.joined(separator: ", ")) FROM (\(counted(links))) AS l "
+            + "WHERE \(pairs.isReflexive ? "OWNER <= MEMBER" : "TRUE")"
+        return SQLiteDialect().text(
+            of: SQLInsert(into: pairs.table, columns, selection: rows, duplicates: .areIgnored))
     }
 
     /// The owner of each member, in a column of the member's table.

@@ -46,8 +46,7 @@ struct ReferenceMigration {
 
     /// Selects the primary keys of the objects of an entity.
     static func keys(_ entity: SQLEntity) -> String {
-        "SELECT Z_PK FROM \(entity.table)"
-            + (entity.sharesTable ? " WHERE Z_ENT IN (\(TableMigration.list(entity.hierarchyNumbers)))" : "")
+        SQLiteDialect().text(of: SQLSelect(["Z_PK"], from: entity.table, where: entity.isOfHierarchy()))
     }
 
     /// The pairs whose rows have values in the column of a reference, and the old slot of each.

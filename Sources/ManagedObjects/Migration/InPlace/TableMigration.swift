@@ -23,7 +23,7 @@ struct TableMigration {
         self.oldTable = oldTable
         self.isShared = isShared
         self.defersCleanUp = defersCleanUp
-        self.oldColumns = oldColumns.filter { !["Z_PK", "Z_ENT", "Z_OPT"].contains($0.name) }
+        self.oldColumns = oldColumns.filter { !SQLEntity.rowColumns.contains($0.name) }
         pairs = schema.pairs.filter { $0.new.entity.rootEntity === table.root }
         for pair in pairs {
             for (slot, column) in pair.new.columns.enumerated() {
@@ -56,7 +56,7 @@ struct TableMigration {
             guard let old = columns.first ?? nil else { continue }
             // Rows of other entities must not have a value in the column.
             let others = pairs.filter { sources[column]?[$0.old.number] == nil }
-            guard types[old] == declaration.rawValue, used.insert(old).inserted,
+            guard types[old] == SQLiteDialect().name(of: declaration), used.insert(old).inserted,
                 !others.contains(where: { $0.old.columns.contains { $0?.name == old || $0?.companion == old } })
             else { return nil }
             renames.append((old, column))
@@ -73,10 +73,12 @@ struct TableMigration {
         statements += Self.renaming(renames, in: name)
         let kept = Set(renames.map(\.new))
         for (column, declaration) in table.columns where !kept.contains(column) {
-            statements.append("ALTER TABLE \(name) ADD COLUMN \(column) \(declaration.rawValue)")
+            let addition = SQLColumnAddition(table: name, column: column, type: declaration)
+            statements.append(SQLiteDialect().text(of: addition))
         }
         if !schema.removedNumbers.isEmpty {
-            statements.append("DELETE FROM \(name) WHERE Z_ENT IN (\(Self.list(schema.removedNumbers)))")
+            statements.append(
+                SQLiteDialect().text(of: SQLDelete(from: name, where: .entities(schema.removedNumbers))))
         }
         return statements + updates()
     }
@@ -101,7 +103,7 @@ struct TableMigration {
 
     /// One statement that sets the new values of all rows.
     private func updates() -> [String] {
-        var assignments: [String] = []
+        var assignments: [SQLAssignment] = []
         var numbers: Set<Int64> = []
         for (column, _) in table.columns {
             let cases = (sources[column] ?? [:]).filter { source in
@@ -115,21 +117,20 @@ struct TableMigration {
                 ? cases[0].sql
                 : "CASE Z_ENT " + cases.map { "WHEN \($0.number) THEN \($0.sql)" }.joined(separator: " ")
                     + " ELSE \(column) END"
-            assignments.append("\(column) = \(value)")
+            assignments.append(.expression(value, of: column))
         }
         if let renumbering = schema.renumbering("Z_ENT", pairs) {
-            assignments.append("Z_ENT = \(renumbering)")
+            assignments.append(.expression(renumbering, of: "Z_ENT"))
             numbers.formUnion(pairs.filter { $0.old.number != $0.new.number }.map(\.old.number))
         }
         guard !assignments.isEmpty else { return [] }
-        let isAll = numbers.count == pairs.count
-        let condition = isAll ? "" : " WHERE Z_ENT IN (\(Self.list(numbers.sorted())))"
-        return ["UPDATE \(name) SET \(assignments.joined(separator: ", "))\(condition)"]
+        let condition = numbers.count == pairs.count ? SQLRestriction.none : .entities(numbers.sorted())
+        return [SQLiteDialect().text(of: SQLUpdate(name, set: assignments, where: condition))]
     }
 
     /// The statement that copies the rows of an old table, which has another name, into the new one.
     func copy(from source: String) -> String {
-        var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var columns = SQLEntity.rowColumns
         var values = ["Z_PK", schema.renumbering("Z_ENT", pairs) ?? "Z_ENT", "Z_OPT"]
         for (column, _) in table.columns {
             let byNumber = (sources[column] ?? [:]).sorted { $0.key < $1.key }
@@ -143,9 +144,8 @@ struct TableMigration {
                         + " END")
             }
         }
-        return "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-            + "FROM \(source) WHERE Z_ENT IN (\(Self.list(pairs.map(\.old.number)))) ORDER BY Z_PK"
+        let dialect = SQLiteDialect()
+        let rows = SQLSelect(values, from: source, where: .entities(pairs.map(\.old.number)), orderBy: ["Z_PK"])
+        return dialect.text(of: SQLInsert(into: name, columns, selection: dialect.text(of: rows)))
     }
-
-    static func list(_ numbers: some Sequence<Int64>) -> String { numbers.map(String.init).joined(separator: ", ") }
 }

@@ -23,9 +23,9 @@ struct EntityRowCheck {
     private var name: String { place.entity.name ?? "" }
     private var table: String { place.table }
 
-    /// The condition for the rows of the entity and its subentities.
+    /// The condition for the rows of the entity and its subentities, in any table: rows may have wrong numbers.
     private func isOfEntity(_ place: SQLEntity, _ alias: String) -> String {
-        "\(alias).Z_ENT IN (\(place.hierarchyNumbers.map(String.init).joined(separator: ", ")))"
+        SQLRestriction.areOfEntities(place.hierarchyNumbers, alias)
     }
 
     mutating func problems() throws -> [RowProblem] {
@@ -76,45 +76,37 @@ struct EntityRowCheck {
     // MARK: - Table
 
     private func tableProblems() throws -> [RowProblem] {
-        let known = place.hierarchyNumbers.map(String.init).joined(separator: ", ")
         let abstract = place.hierarchyNumbers.filter { number in
             schema.entityIndex(number: number).map { schema.model.orderedEntities[$0].isAbstract } ?? false
         }
         var problems = [
             try problem(
-                .wrongEntity, nil, where: "t.Z_ENT IS NULL OR t.Z_ENT NOT IN (\(known))",
+                .wrongEntity, nil, where: "t.Z_ENT IS NULL OR NOT \(isOfEntity(place, "t"))",
                 "The entity numbers of rows do not belong to their table.")
         ]
         if !abstract.isEmpty {
             problems.append(
                 try problem(
-                    .wrongEntity, nil, where: "t.Z_ENT IN (\(abstract.map(String.init).joined(separator: ", ")))",
+                    .wrongEntity, nil, where: SQLRestriction.areOfEntities(abstract, "t"),
                     "Rows are of an abstract entity."))
         }
-        let highest = try reader.integer("SELECT max(Z_PK) FROM \(table)")
-        let counted = try reader.integer(
-            "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [place.number.databaseValue])
+        let highest = try reader.integer(KeyCommands.highest(in: table))
+        let counted = try reader.integer(KeyCommands.last, [place.number.databaseValue])
+        let correction = SQLQuery(KeyCommands.update, [highest.databaseValue, place.number.databaseValue])
         if max(highest, counted) >= PrimaryKeys.bound {
-            let lower = SQLQuery(
-                sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
-                arguments: [highest.databaseValue, place.number.databaseValue])
             problems.append(
                 RowProblem(
                     kind: .keyBeyondMaximum, entity: name, count: 1, examples: ["\(name)/p\(max(highest, counted))"],
                     message: "The last key is \(max(highest, counted)), and no keys are left after it: "
                         + "no objects can be inserted.",
-                    repairs: highest < PrimaryKeys.bound ? [lower] : []))
+                    repairs: highest < PrimaryKeys.bound ? [correction] : []))
         } else if highest > counted {
             problems.append(
                 RowProblem(
                     kind: .keyBeyondMaximum, entity: name, count: 1, examples: ["\(name)/p\(highest)"],
                     message: "The recorded last key is \(counted), but the highest key is \(highest): "
                         + "new objects may get the keys of old ones.",
-                    repairs: [
-                        SQLQuery(
-                            sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
-                            arguments: [highest.databaseValue, place.number.databaseValue])
-                    ]))
+                    repairs: [correction]))
         }
         return problems.compactMap { $0 }
     }
@@ -147,7 +139,9 @@ struct EntityRowCheck {
                     .wrongEntity, name, where: wrong,
                     "References have another entity number than the objects to which they refer.",
                     repairs: [
-                        SQLQuery(sql: "UPDATE \(table) AS t SET \(companion) = (\(entity)) WHERE \(wrong)")
+                        SQLQuery(
+                            SQLUpdate(
+                                table, as: "t", set: [.expression("(\(entity))", of: companion)], where: .text(wrong)))
                     ]))
         }
         if slot.name != nil, let relationship = slot.property as? NSRelationshipDescription,
@@ -160,11 +154,10 @@ struct EntityRowCheck {
     }
 
     private func clearing(_ column: SQLColumn, where condition: String) -> SQLQuery {
-        let companion = column.companion.map { ", \($0) = NULL" } ?? ""
+        let columns = [column.name, column.companion].compactMap { $0 }
         return SQLQuery(
-            sql:
-                "UPDATE \(table) AS t SET \(column.name) = NULL\(companion), \(SQLEntity.versionIncrement) WHERE \(condition)"
-        )
+            SQLUpdate(
+                table, as: "t", set: columns.map { .null($0) } + [.versionIncrement()], where: .text(condition)))
     }
 
     /// Checks one-to-one relationships whose inverse refers to another object. If the inverse is empty, the repair sets
@@ -177,17 +170,19 @@ struct EntityRowCheck {
         let other = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
         let disagrees = "\(own) AND EXISTS (\(other) AND d.\(back.name) IS NOT t.Z_PK)"
         let claimant = "FROM \(table) t WHERE t.\(column.name) = d.Z_PK AND \(own)"
-        var assignments = "\(back.name) = (SELECT min(t.Z_PK) \(claimant))"
+        var assignments = [SQLAssignment.expression("(SELECT min(t.Z_PK) \(claimant))", of: back.name)]
         if let companion = back.companion {
-            assignments += ", \(companion) = (SELECT t.Z_ENT \(claimant) ORDER BY t.Z_PK LIMIT 1)"
+            let entity = "(SELECT t.Z_ENT \(claimant) ORDER BY t.Z_PK LIMIT 1)"
+            assignments.append(.expression(entity, of: companion))
         }
         let message = "Objects refer to objects whose \(inverse.name) does not refer back."
         return try problem(
             .disagreeingInverse, relationship.name, where: disagrees, message,
             repairs: [
                 SQLQuery(
-                    sql: "UPDATE \(destination.table) AS d SET \(assignments), \(SQLEntity.versionIncrement) "
-                        + "WHERE d.\(back.name) IS NULL AND EXISTS (SELECT 1 \(claimant))"),
+                    SQLUpdate(
+                        destination.table, as: "d", set: assignments + [.versionIncrement()],
+                        where: .text("d.\(back.name) IS NULL AND EXISTS (SELECT 1 \(claimant))"))),
                 clearing(column, where: disagrees),
             ])
     }
@@ -237,11 +232,8 @@ struct EntityRowCheck {
         referencedFiles.formUnion(referenced)
         guard !missing.isEmpty else { return [] }
         // The data cannot be restored, and a required value cannot be cleared.
-        let repairs = missing.map { row in
-            SQLQuery(
-                sql: "UPDATE \(table) SET \(column.name) = NULL, \(SQLEntity.versionIncrement) WHERE Z_PK = ?",
-                arguments: [row.key.databaseValue])
-        }
+        let clearing = SQLUpdate(table, set: [.null(column.name), .versionIncrement()], where: .key)
+        let repairs = missing.map { SQLQuery(clearing, [$0.key.databaseValue]) }
         return [
             RowProblem(
                 kind: .missingFile, entity: name, property: slot.name, count: missing.count,

@@ -17,7 +17,7 @@ struct MissingTables {
             if parts.count == 2 {
                 completed.columns[parts[0], default: []].append(parts[1])
             } else if let table = schema.tables.first(where: { $0.name == name }) {
-                completed.columns[name] = ["Z_PK", "Z_ENT", "Z_OPT"] + table.columns.map(\.name)
+                completed.columns[name] = SQLEntity.rowColumns + table.columns.map(\.name)
             } else if let join = schema.joinTables.first(where: { $0.name == name }) {
                 completed.columns[name] = join.columns
             }
@@ -43,8 +43,8 @@ struct MissingTables {
         let (table, column) = (parts[0], parts[1])
         let declaration = complete.tables.first { $0.name == table }?.columns.first { $0.name == column }?.declaration
         // Columns of join tables, and the entities of references, are integers.
-        let addition = SQLQuery(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \((declaration ?? .integer).rawValue)")
-        return [addition] + defaults(of: column, in: table)
+        let addition = SQLColumnAddition(table: table, column: column, type: declaration ?? .integer)
+        return [SQLQuery(addition)] + defaults(of: column, in: table)
     }
 
     /// The statements that set a new column to the default value of its attribute, for each entity that declares it.
@@ -55,9 +55,8 @@ struct MissingTables {
             guard let slot, let value = Self.databaseValue(of: place.entity.layout.slots[slot].initial) else {
                 return nil
             }
-            let numbers = place.hierarchyNumbers.map(String.init).joined(separator: ", ")
             return SQLQuery(
-                sql: "UPDATE \(table) SET \(column) = ? WHERE Z_ENT IN (\(numbers))", arguments: [value])
+                SQLUpdate(table, set: [.parameter(column)], where: .entities(place.hierarchyNumbers)), [value])
         }
     }
 

@@ -33,12 +33,12 @@ struct PairCheck {
                 examples: examples.map {
                     "\(names.0)/\($0.key(0)) - \(names.1)/\($0.key(1))"
                 }, message: "Pairs refer to objects that do not exist.",
-                repairs: [SQLQuery(sql: "DELETE FROM \(table.name) AS p WHERE \(condition)")])
+                repairs: [SQLQuery(SQLDelete(from: table.name, as: "p", where: .text(condition)))])
         ]
     }
 
     private func rows(of place: SQLEntity, _ column: String) -> String {
-        let numbers = place.hierarchyNumbers.map(String.init).joined(separator: ", ")
-        return "SELECT 1 FROM \(place.table) e WHERE e.Z_PK = p.\(column) AND e.Z_ENT IN (\(numbers))"
+        let isOfEntity = SQLRestriction.areOfEntities(place.hierarchyNumbers, "e")
+        return "SELECT 1 FROM \(place.table) e WHERE e.Z_PK = p.\(column) AND \(isOfEntity)"
     }
 }

@@ -39,7 +39,7 @@ package struct RowCheck {
             throw CocoaError(.persistentStoreOperation, "The context does not have the store.", url: url)
         }
         return try store.reading(context.pinnedGenerations?.generation(of: store), consistently: true) { database in
-            let reader = StoreReader(database, limit: .scan(byteCount: try Self.byteCount(of: database)))
+            let reader = StoreReader(database, limit: .scan(byteCount: try StoreReader(database).byteCount()))
             var problems = try Self.damages(reader)
             // Further statements would only report the same damage as an error.
             guard problems.isEmpty else { return problems }
@@ -73,7 +73,7 @@ package struct RowCheck {
         do {
             let connection = try SQLiteConnection(url: url, options: .keepingJournalMode)
             try connection.write { database in
-                let limit = StepLimit.scan(byteCount: try Self.byteCount(of: database))
+                let limit = StepLimit.scan(byteCount: try StoreReader(database).byteCount())
                 for query in problems.flatMap(\.repairs) {
                     // The repair runs the store's triggers, which may never terminate.
                     try limit.run(on: database) {
@@ -88,15 +88,8 @@ package struct RowCheck {
         ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(problems.flatMap(\.unusedFiles))
     }
 
-    private static func byteCount(of database: Database) throws -> Int64 {
-        try StoreReader(database).integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-    }
-
     private static func damages(_ reader: StoreReader) throws -> [RowProblem] {
-        // The result may consist of several lines, with a heading.
-        let messages = try reader.rows("PRAGMA integrity_check(20)").compactMap { $0.text(0) }
-            .flatMap { $0.split(separator: "\n").map(String.init) }
-            .filter { $0 != "ok" && !$0.hasPrefix("***") }
+        let messages = try reader.damages()
         return messages.first.map { [RowProblem(damage: $0, count: messages.count)] } ?? []
     }
 

@@ -106,7 +106,8 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         if fits, !SQLiteFile.isMemory(url) { try refuseOtherVersions(connection, model) }
         let commits = StoreCommits(url: url, connection: connection)
         let content = Content(
-            connection: connection, schema: schema, compiler: SQLQueryCompiler(schema: schema),
+            connection: connection, schema: schema,
+            compiler: SQLQueryCompiler(schema: schema, dialect: SQLiteDialect()),
             plans: RowPlans(schema: schema), file: file,
             externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
             history: history, bitmaps: ChangeBitmaps(schema, areReliable: areMasksReliable(catalog)),

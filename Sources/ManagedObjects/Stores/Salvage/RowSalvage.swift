@@ -338,10 +338,10 @@ package struct RowSalvage {
                 columns.append((position, companion, true))
             }
         }
-        let list = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(\.name)).joined(separator: ", ")
-        let marks = Array(repeating: "?", count: columns.count + 3).joined(separator: ", ")
         let insertion = try database.makeStatement(
-            sql: "INSERT OR IGNORE INTO \(place.table) (\(list)) VALUES (\(marks))")
+            sql: SQLiteDialect().text(
+                of: SQLInsert(
+                    into: place.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored)))
         let name = entity.entity.name ?? ""
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
             guard case .int64(entity.number) = row.values[number].storage else { continue }
@@ -406,8 +406,8 @@ package struct RowSalvage {
             return (position, new)
         }
         let insertion = try database.makeStatement(
-            sql: "INSERT OR IGNORE INTO \(place.name) (\(pairs.map(\.1).joined(separator: ", "))) "
-                + "VALUES (\(pairs.map { _ in "?" }.joined(separator: ", ")))")
+            sql: SQLiteDialect().text(
+                of: SQLInsert(into: place.name, pairs.map(\.1), duplicates: .areIgnored)))
         for (_, row) in rows.sorted(by: { $0.key < $1.key }) {
             let arguments = pairs.map { row.values.indices.contains($0.0) ? row.values[$0.0] : .null }
             try insertion.execute(arguments: StatementArguments(arguments))
@@ -422,9 +422,9 @@ package struct RowSalvage {
             let greatest =
                 entity.entity.superentity == nil
                 ? tables[schema.schema.entity(entity.entity)?.table ?? ""]?.rows.keys.max() : nil
+            let last = max(schema.lastKeys[name] ?? 0, greatest ?? 0)
             try database.execute(
-                sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = max(ifnull(Z_MAX, 0), ?, ?) WHERE Z_ENT = ?",
-                arguments: [schema.lastKeys[name] ?? 0, greatest ?? 0, entity.number])
+                SQLQuery(KeyCommands.raise, [last.databaseValue, entity.number.databaseValue]))
         }
     }
 }

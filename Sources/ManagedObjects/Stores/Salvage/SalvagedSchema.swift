@@ -78,7 +78,6 @@ struct SalvagedSchema {
             let creation = try? database.allStatements(sql: statement).next(),
             (try? StepLimit.inspection.run(on: database, { try creation.execute() })) != nil
         else { return nil }
-        let last = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid DESC LIMIT 1"
-        return try? StoreReader(database).rows(last).first?.text(0)
+        return try? StoreReader(database).newestTable()
     }
 }

@@ -92,30 +92,18 @@ struct BatchDeleter {
         of relationship: NSRelationshipDescription, from entity: SQLEntity, keys: [Int64]
     ) throws -> [ObjectKey] {
         guard let (link, destination) = link(relationship, of: entity) else { return [] }
-        let listed = "IN (SELECT value FROM json_each(?))"
-        let list = BatchTransaction.list(keys).databaseValue
-        let select = "SELECT Z_PK, Z_ENT FROM \(destination.table) WHERE"
+        func rows(where condition: SQLRestriction) throws -> [ObjectKey] {
+            try batch.keys(SQLQuery(destination.keys(where: condition), list: keys))
+        }
+        func members(_ pairs: SQLPairs) throws -> [ObjectKey] {
+            let members = SQLSelect([pairs.destination], from: pairs.table, where: .listed(pairs.source))
+            return try rows(where: .selected("Z_PK", members))
+        }
         switch link {
         case .own(let column):
-            return try batch.keys(
-                SQLQuery(
-                    sql: "\(select) Z_PK IN (SELECT \(column.name) FROM \(entity.table) WHERE Z_PK \(listed))",
-                    arguments: [list]))
-        case .members(let column, _):
-            return try batch.keys(SQLQuery(sql: "\(select) \(column.name) \(listed)", arguments: [list]))
-        case .pairs(let pairs):
-            let found = try batch.keys(
-                SQLQuery(
-                    sql: "\(select) Z_PK IN (SELECT \(pairs.destination) FROM \(pairs.table) "
-                        + "WHERE \(pairs.source) \(listed))",
-                    arguments: [list]))
-            guard pairs.isReflexive else { return found }
-            return try found
-                + batch.keys(
-                    SQLQuery(
-                        sql: "\(select) Z_PK IN (SELECT \(pairs.source) FROM \(pairs.table) "
-                            + "WHERE \(pairs.destination) \(listed))",
-                        arguments: [list]))
+            return try rows(where: .selected("Z_PK", SQLSelect([column.name], from: entity.table, where: .keys)))
+        case .members(let column, _): return try rows(where: .listed(column.name))
+        case .pairs(let pairs): return try members(pairs) + (pairs.isReflexive ? members(pairs.reversed) : [])
         }
     }
 
@@ -133,7 +121,6 @@ struct BatchDeleter {
 
     /// Removes the references to deleted rows.
     private mutating func cutOff(_ entity: SQLEntity, _ keys: [Int64]) throws {
-        let list = BatchTransaction.list(keys).databaseValue
         for relationship in relationships(of: entity) {
             guard let (link, destination) = link(relationship, of: entity) else { continue }
             switch link {
@@ -143,37 +130,31 @@ struct BatchDeleter {
                     let slot = destination.entity.layout.slot(named: inverse.name),
                     let column = destination.columns[slot]
                 else { continue }
-                try clear(column, position: nil, slot: slot, of: destination, list: list)
+                try clear(column, position: nil, slot: slot, of: destination, keys)
             case .members(let column, let position):
                 guard relationship.deleteRule != .noActionDeleteRule,
                     let slot = destination.columns.firstIndex(where: { $0?.name == column.name })
                 else { continue }
-                try clear(column, position: position, slot: slot, of: destination, list: list)
+                try clear(column, position: position, slot: slot, of: destination, keys)
             case .pairs(let pairs):
-                let columns = pairs.isReflexive ? [pairs.source, pairs.destination] : [pairs.source]
-                for column in columns {
-                    try batch.run(
-                        SQLQuery(
-                            sql: "DELETE FROM \(pairs.table) WHERE \(column) IN (SELECT value FROM json_each(?))",
-                            arguments: [list]))
-                }
+                try batch.run(SQLQuery(pairs.deletionOfSources, list: keys))
+                if pairs.isReflexive { try batch.run(SQLQuery(pairs.reversed.deletionOfSources, list: keys)) }
             }
         }
     }
 
     private mutating func clear(
-        _ column: SQLColumn, position: SQLColumn?, slot: Int, of entity: SQLEntity, list: DatabaseValue
+        _ column: SQLColumn, position: SQLColumn?, slot: Int, of entity: SQLEntity, _ deleted: [Int64]
     ) throws {
-        let condition = "WHERE \(column.name) IN (SELECT value FROM json_each(?))"
+        let condition = SQLRestriction.listed(column.name)
         var changed: [ObjectKey] = []
         if batch.history != nil {
-            changed = try batch.keys(
-                SQLQuery(sql: "SELECT Z_PK, Z_ENT FROM \(entity.table) \(condition)", arguments: [list]))
+            changed = try batch.keys(SQLQuery(entity.keys(where: condition), list: deleted))
         }
-        let sets = [column.name, column.companion, position?.name].compactMap { $0 }.map { "\($0) = NULL, " }.joined()
-        try batch.run(
-            SQLQuery(
-                sql: "UPDATE \(entity.table) SET \(sets)\(SQLEntity.versionIncrement) \(condition)", arguments: [list]))
+        let cleared = [column.name, column.companion, position?.name].compactMap { $0 }
+        let clearing = SQLUpdate(
+            entity.table, set: cleared.map { .null($0) } + [.versionIncrement()], where: condition)
+        try batch.run(SQLQuery(clearing, list: deleted))
         for key in changed {
             guard let place = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
             batch.history?.update(place, key: key.number, slots: [slot])
@@ -183,28 +164,22 @@ struct BatchDeleter {
     // MARK: - Deletion of rows
 
     private mutating func deleteRows(_ entity: SQLEntity, _ keys: [Int64]) throws {
-        let list = BatchTransaction.list(keys)
-        try batch.noteFiles(in: entity.columns.compactMap { $0 }, of: entity, keys: list)
-        let tombstones = try tombstones(of: entity, list: list)
-        try batch.run(
-            SQLQuery(
-                sql: "DELETE FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
-                arguments: [list.databaseValue]))
+        try batch.noteFiles(in: entity.columns.compactMap { $0 }, of: entity, keys: keys)
+        let tombstones = try tombstones(of: entity, keys)
+        try batch.run(SQLQuery(SQLDelete(from: entity.table, where: .keys), list: keys))
         guard batch.history != nil else { return }
         for key in keys { batch.history?.delete(entity, key: key, tombstone: tombstones[key] ?? []) }
     }
 
     /// The values of deleted rows that the history preserves.
-    private func tombstones(of entity: SQLEntity, list: String) throws -> [Int64: [DatabaseValue]] {
+    private func tombstones(of entity: SQLEntity, _ keys: [Int64]) throws -> [Int64: [DatabaseValue]] {
         guard batch.history != nil else { return [:] }
         let columns = HistoryTables.preservedColumns(of: entity)
         guard !columns.isEmpty else { return [:] }
         let statement = try SQLStatement(
-            "SELECT Z_PK, \(columns.joined(separator: ", ")) FROM \(entity.table) "
-                + "WHERE Z_PK IN (SELECT value FROM json_each(?))",
-            in: batch.database)
+            SQLSelect(["Z_PK"] + columns, from: entity.table, where: .keys), in: batch.database)
         defer { statement.finish() }
-        statement.bind(list, at: 1)
+        statement.bind(list: keys, at: 1)
         var tombstones: [Int64: [DatabaseValue]] = [:]
         while try statement.step() {
             tombstones[statement.integer(0)] = columns.indices.map { statement.value($0 + 1) }

@@ -20,7 +20,7 @@ struct BatchInserter {
         guard !entity.entity.isAbstract else {
             throw CocoaError(.coreData, "The entity “\(entity.entity.name ?? "")” is abstract and has no objects.")
         }
-        written = entity.columns.indices.filter { entity.columns[$0] != nil }
+        written = entity.storedSlots
         derivations = OwnDerivations(entity.entity)
         values = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
         finder = ConstraintFinder(entity, schema: batch.schema, store: batch.store)
@@ -29,11 +29,7 @@ struct BatchInserter {
     /// Inserts all rows; returns the keys of the rows that were inserted or got new values, in order.
     mutating func insert(_ rows: BatchRows) throws -> [ObjectKey] {
         guard let root = batch.schema.entity(entity.entity.rootEntity) else { return [] }
-        let names = written.compactMap { entity.columns[$0] }.flatMap(Self.names)
-        let statement = try SQLStatement(
-            "INSERT INTO \(entity.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
-                + "VALUES (?, ?, 1\(String(repeating: ", ?", count: names.count)))",
-            in: batch.database)
+        let statement = try SQLStatement(entity.insertion(of: written), in: batch.database)
         defer { statement.finish() }
         var last = try PrimaryKeys.last(root.number, table: root.table, in: batch.database)
         var keys: [ObjectKey] = []
@@ -53,10 +49,6 @@ struct BatchInserter {
         }
         try PrimaryKeys.raise(root.number, to: last, name: root.entity.name ?? "", in: batch.database)
         return keys
-    }
-
-    private static func names(_ column: SQLColumn) -> [String] {
-        [column.name, column.companion].compactMap { $0 }
     }
 
     private func key(_ number: Int64, _ entity: SQLEntity) -> ObjectKey {
@@ -98,13 +90,11 @@ struct BatchInserter {
         let all = policy == .overwriteMergePolicyType ? written : row.slots + derivations.slots
         let slots = Set(all).filter { entity.columns[$0] != nil }.sorted()
         let columns = slots.compactMap { entity.columns[$0] }
-        try batch.noteFiles(in: columns, of: entity, keys: BatchTransaction.list([holder.number]))
-        let assignments = columns.flatMap(Self.names).map { "\($0) = ?, " }.joined()
-        let statement = try SQLStatement(
-            "UPDATE \(entity.table) SET \(assignments)\(SQLEntity.versionIncrement) WHERE Z_PK = ?", in: batch.database)
+        try batch.noteFiles(in: columns, of: entity, keys: [holder.number])
+        let statement = try SQLStatement(entity.update(of: slots), in: batch.database)
         defer { statement.finish() }
         try bind(row.values, slots: slots, to: statement, at: 1)
-        statement.bind(holder.number, at: columns.flatMap(Self.names).count + 1)
+        statement.bind(holder.number, at: entity.columnNames(of: slots).count + 1)
         try statement.run()
         let index = Int(holder.entity)
         if let own = batch.schema.entity(batch.schema.model.orderedEntities[index]) {

@@ -36,17 +36,16 @@ final class BatchTransaction {
     }
 
     /// Records the files that columns of rows refer to, before the rows are changed or deleted.
-    func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: String) throws {
+    func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: [Int64]) throws {
         guard content.externalData != nil else { return }
         for column in columns where column.hasStorageByte {
-            let marker = ExternalData.Marker.file
-            let statement = try SQLStatement(
-                "SELECT substr(\(column.name), 1, 38) FROM \(entity.table) "
-                    + "WHERE Z_PK IN (SELECT value FROM json_each(?)) AND substr(\(column.name), 1, 1) = ?",
-                in: database)
+            let isFile = SQLRestriction.equals("substr(\(column.name), 1, 1)")
+            let names = SQLSelect(
+                [ExternalData.nameExpression(column)], from: entity.table, where: .all([.keys, isFile]))
+            let statement = try SQLStatement(names, in: database)
             defer { statement.finish() }
-            statement.bind(keys, at: 1)
-            statement.bind(Data([marker]), at: 2)
+            statement.bind(list: keys, at: 1)
+            statement.bind(Data([ExternalData.Marker.file]), at: 2)
             while try statement.step() {
                 if let name = statement.data(0)?.withUnsafeBytes({ ExternalData.name(in: $0) }) {
                     filesReplaced.append(name)
@@ -76,11 +75,6 @@ final class BatchTransaction {
         try statement.run()
         return database.changesCount
     }
-
-    /// Keys as one parameter, which `json_each` expands to rows.
-    static func list(_ keys: some Sequence<Int64>) -> String {
-        "[\(keys.map(String.init).joined(separator: ","))]"
-    }
 }
 
 /// The rows to which a batch request applies.
@@ -106,10 +100,7 @@ enum BatchSelection {
             return try batch.keys(
                 batch.content.compiler.rows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: batch.store))
         case .keys(let keys):
-            return try batch.keys(
-                SQLQuery(
-                    sql: "SELECT Z_PK, Z_ENT FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
-                    arguments: [BatchTransaction.list(keys).databaseValue]))
+            return try batch.keys(SQLQuery(entity.keys(where: .keys), list: keys))
         }
     }
 }

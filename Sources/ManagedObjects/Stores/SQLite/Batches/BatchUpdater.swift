@@ -45,7 +45,7 @@ struct BatchAssignments {
         _ expression: NSExpression, slot: Int, of entity: SQLEntity, schema: SQLSchema, store: UInt16
     ) throws -> SQLFragment {
         do {
-            let writer = try SQLWriter(entity.entity, schema: schema, store: store)
+            let writer = try SQLWriter(entity.entity, schema: schema, dialect: SQLiteDialect(), store: store)
             let before = writer.subject.scope.from.text
             let value = try writer.value(expression.node)
             let slotKind = entity.entity.layout.slots[slot].kind
@@ -99,17 +99,21 @@ struct BatchUpdater {
         let columns = assignments.sources.compactMap { entity.columns[$0.slot] }
         let needsKeys = wantsKeys || batch.history != nil || columns.contains(where: \.hasStorageByte)
         var keys: [ObjectKey] = []
-        let rows: SQLQuery
+        let rows: SQLRestriction
+        let arguments: [DatabaseValue]
         switch selection {
         case .query(let query) where !needsKeys:
-            rows = try batch.content.compiler.rows(query, selecting: "t0.Z_PK", store: batch.store)
+            let selected = try batch.content.compiler.rows(query, selecting: "t0.Z_PK", store: batch.store)
+            rows = .text("Z_PK IN (\(selected.sql))")
+            arguments = selected.arguments
         default:
             keys = try selection.keys(of: entity, in: batch)
-            let list = BatchTransaction.list(keys.map(\.number))
-            try batch.noteFiles(in: columns, of: entity, keys: list)
-            rows = SQLQuery(sql: "SELECT value FROM json_each(?)", arguments: [list.databaseValue])
+            let numbers = keys.map(\.number)
+            try batch.noteFiles(in: columns, of: entity, keys: numbers)
+            rows = .keys
+            arguments = [SQLiteDialect().value(of: numbers).databaseValue]
         }
-        let count = try run(assignments, rows: rows)
+        let count = try run(assignments, rows: rows, arguments)
         if batch.history != nil {
             let slots = assignments.sources.map(\.slot)
             for key in keys {
@@ -121,20 +125,20 @@ struct BatchUpdater {
         return (keys, count)
     }
 
-    private mutating func run(_ assignments: BatchAssignments, rows: SQLQuery) throws -> Int {
+    private mutating func run(
+        _ assignments: BatchAssignments, rows: SQLRestriction, _ arguments: [DatabaseValue]
+    ) throws -> Int {
         let all = assignments.sources + derived(from: assignments)
-        var sets: [String] = []
+        var sets: [SQLAssignment] = []
         for (slot, source) in all {
             guard let column = entity.columns[slot] else { continue }
             switch source {
-            case .value: sets += [column.name, column.companion].compactMap { $0 }.map { "\($0) = ?" }
-            case .expression(let fragment): sets.append("\(column.name) = \(fragment.text)")
+            case .value: sets += entity.columnNames(of: [slot]).map { .parameter($0) }
+            case .expression(let fragment): sets.append(.expression(fragment.text, of: column.name))
             }
         }
-        sets.append(SQLEntity.versionIncrement)
         let statement = try SQLStatement(
-            "UPDATE \(entity.table) AS t0 SET \(sets.joined(separator: ", ")) WHERE Z_PK IN (\(rows.sql))",
-            in: batch.database)
+            SQLUpdate(entity.table, as: "t0", set: sets + [.versionIncrement()], where: rows), in: batch.database)
         defer { statement.finish() }
         var position = 1
         for (slot, source) in all {
@@ -150,7 +154,7 @@ struct BatchUpdater {
                 }
             }
         }
-        for argument in rows.arguments {
+        for argument in arguments {
             statement.bind(argument, at: position)
             position += 1
         }

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// Reads and writes the rows of one entity by slots. Created by a ``RowWriter``.
 @_spi(Stores)
@@ -14,7 +13,7 @@ public final class EntityRows {
     let layout: EntityLayout
     /// The slots that have columns, and for each slot its column in a found row, after the columns of key and entity.
     private let written: [Int]
-    private let positions: [Int32]
+    private let positions: [Int]
     private let required: [Int]
     private var insertion: SQLStatement?
     private var assignment: (slots: UInt64, raises: Bool, statement: SQLStatement, written: [Int])?
@@ -27,9 +26,9 @@ public final class EntityRows {
         self.counter = counter
         let layout = sql.entity.layout
         self.layout = layout
-        written = sql.columns.indices.filter { sql.columns[$0] != nil }
-        var positions = [Int32](repeating: -1, count: sql.columns.count)
-        for (position, slot) in written.enumerated() { positions[slot] = Int32(position + 2) }
+        written = sql.storedSlots
+        var positions = [Int](repeating: -1, count: sql.columns.count)
+        for (position, slot) in written.enumerated() { positions[slot] = position + 2 }
         self.positions = positions
         required = layout.slots.indices.filter { slot in
             layout.slots[slot].kind == .toOne && !layout.slots[slot].isHidden && !layout.slots[slot].property.isOptional
@@ -67,10 +66,10 @@ public final class EntityRows {
     public func find(
         _ batch: RowBatch, rows: some Collection<Int>, by key: [Int], among eldest: EntityRows
     ) throws -> FoundRows {
-        var conditions: [String] = []
+        var conditions: [SQLRestriction] = []
         for slot in key {
             guard let column = self.sql.columns[slot] else { throw RowRefusal() }
-            conditions.append("\(column.name) IN (\(Self.marks))")
+            conditions.append(.among(column.name, parameters: Self.lookupCount))
         }
         let statement = try selection(where: conditions, among: eldest)
         var position = 1
@@ -97,7 +96,7 @@ public final class EntityRows {
 
     /// The rows with the given primary keys, at most `lookupCount`; one statement.
     public func find(_ keys: some Collection<Int64>, among eldest: EntityRows) throws -> FoundRows {
-        let statement = try selection(where: ["Z_PK IN (\(Self.marks))"], among: eldest)
+        let statement = try selection(where: [.among("Z_PK", parameters: Self.lookupCount)], among: eldest)
         var position = 1
         for key in keys {
             statement.bind(key, at: position)
@@ -118,17 +117,10 @@ public final class EntityRows {
         }
     }
 
-    private static let marks = repeatElement("?", count: lookupCount).joined(separator: ", ")
-
-    private func selection(where conditions: [String], among eldest: EntityRows) throws -> SQLStatement {
-        var conditions = conditions
-        if eldest.sql.sharesTable {
-            let numbers = eldest.sql.hierarchyNumbers.map(String.init).joined(separator: ", ")
-            conditions.insert("Z_ENT IN (\(numbers))", at: 0)
-        }
-        let columns = written.compactMap { sql.columns[$0]?.name }.map { ", \($0)" }.joined()
-        let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
-        return try SQLStatement("SELECT Z_PK, Z_ENT\(columns) FROM \(eldest.sql.table)\(condition)", in: database)
+    private func selection(where conditions: [SQLRestriction], among eldest: EntityRows) throws -> SQLStatement {
+        let columns = SQLEntity.keyColumns + written.compactMap { sql.columns[$0]?.name }
+        let condition = SQLRestriction.all([eldest.sql.isOfHierarchy()] + conditions)
+        return try SQLStatement(SQLSelect(columns, from: eldest.sql.table, where: condition), in: database)
     }
 
     // MARK: - Validation
@@ -195,10 +187,7 @@ public final class EntityRows {
     }
 
     private func makeInsertion() throws -> SQLStatement {
-        let names = written.compactMap { sql.columns[$0] }.flatMap { [$0.name, $0.companion].compactMap { $0 } }
-        let statement = try SQLStatement(
-            "INSERT INTO \(sql.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
-                + "VALUES (?, ?, 1\(String(repeating: ", ?", count: names.count)))", in: database)
+        let statement = try SQLStatement(sql.insertion(of: written), in: database)
         insertion = statement
         return statement
     }
@@ -218,14 +207,8 @@ public final class EntityRows {
         let raises = counter.mustRaise(key)
         if assignment?.slots != slots || assignment?.raises != raises {
             let changed = written.filter { slots >> UInt64($0) & 1 == 1 }
-            let columns = changed.compactMap { sql.columns[$0] }
-                .flatMap { [$0.name, $0.companion].compactMap { $0 } }.map { "\($0) = ?, " }.joined()
-            assignment = (
-                slots, raises,
-                try SQLStatement(
-                    "UPDATE \(sql.table) SET \(columns)Z_OPT = IFNULL(Z_OPT, 0) + \(raises ? 1 : 0) WHERE Z_PK = ?",
-                    in: database), changed
-            )
+            let update = sql.update(of: changed, version: .versionIncrement(by: raises ? 1 : 0))
+            assignment = (slots, raises, try SQLStatement(update, in: database), changed)
         }
         guard let (_, _, statement, changed) = assignment else { return }
         var position = 1
@@ -277,9 +260,9 @@ public final class EntityRows {
 public struct FoundRows {
     private let statement: SQLStatement
     private let table: EntityRows
-    private let positions: [Int32]
+    private let positions: [Int]
 
-    init(_ statement: SQLStatement, table: EntityRows, positions: [Int32]) {
+    init(_ statement: SQLStatement, table: EntityRows, positions: [Int]) {
         self.statement = statement
         self.table = table
         self.positions = positions
@@ -294,15 +277,11 @@ public struct FoundRows {
     /// The model index of the row's entity.
     public var entity: Int? { table.writer.batch.schema.entityIndex(number: statement.integer(1)) }
 
-    public func isNull(_ slot: Int) -> Bool { sqlite3_column_type(statement.handle, positions[slot]) == SQLITE_NULL }
-    public func integer(_ slot: Int) -> Int64 { sqlite3_column_int64(statement.handle, positions[slot]) }
+    public func isNull(_ slot: Int) -> Bool { statement.isNull(positions[slot]) }
+    public func integer(_ slot: Int) -> Int64 { statement.integer(positions[slot]) }
 
     /// The bytes of a text or of data, valid until the next row.
-    public func bytes(_ slot: Int) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_blob(statement.handle, positions[slot])
-        return UnsafeRawBufferPointer(
-            start: start, count: Int(sqlite3_column_bytes(statement.handle, positions[slot])))
-    }
+    public func bytes(_ slot: Int) -> UnsafeRawBufferPointer { statement.bytes(positions[slot]) }
 
     /// The given slots in which a row of a batch has a different value than this row, as bits.
     public func differences(_ row: Int, of batch: RowBatch, slots: [Int], tolerance: Double) -> UInt64 {
@@ -317,24 +296,24 @@ public struct FoundRows {
     public func isSame(_ row: Int, of batch: RowBatch, _ slot: Int, tolerance: Double) -> Bool {
         let cell = batch[row, slot]
         let column = positions[slot]
-        let type = sqlite3_column_type(statement.handle, column)
+        let type = statement.type(column)
         switch cell.kind {
         case .absent: return true
-        case .null: return type == SQLITE_NULL
+        case .null: return type == .null
         case .integer, .reference:
-            guard type == SQLITE_INTEGER || type == SQLITE_FLOAT else { return false }
-            return sqlite3_column_int64(statement.handle, column) == Int64(bitPattern: cell.bits)
+            guard type == .integer || type == .real else { return false }
+            return statement.integer(column) == Int64(bitPattern: cell.bits)
         case .real:
-            if type == SQLITE_NULL || type == SQLITE_BLOB { return false }
+            if type == .null || type == .blob { return false }
             // A decimal may be text in stores of other programs; SQLite converts it to a number.
-            let (old, new) = (sqlite3_column_double(statement.handle, column), Double(bitPattern: cell.bits))
+            let (old, new) = (statement.double(column), Double(bitPattern: cell.bits))
             switch table.layout.kinds[slot] {
             case .date: return abs(old - new) <= tolerance
             case .float: return Float(old) == Float(new)
             default: return old == new
             }
         case .text, .bytes:
-            guard type == (cell.kind == .text ? SQLITE_TEXT : SQLITE_BLOB) else { return false }
+            guard type == (cell.kind == .text ? SQLStatement.ColumnType.text : .blob) else { return false }
             let (old, new) = (bytes(slot), batch.bytes(of: cell))
             guard old.count == new.count, let one = old.baseAddress, let other = new.baseAddress else {
                 return old.count == new.count

@@ -53,12 +53,13 @@ struct RowCopier {
         let groups = Dictionary(grouping: roots) { Int($0.entity) }
         for (index, keys) in groups.sorted(by: { $0.key < $1.key }) {
             guard let place = places.place(entityIndex: index) else { throw RowCopyRefusal() }
-            let text =
-                "INSERT OR IGNORE INTO \(RowCopyTables.roots) (r, k, e) SELECT \(place.root), Z_PK, Z_ENT "
-                + "FROM \(place.sql.table) WHERE Z_ENT = \(place.sql.number) "
-                + "AND Z_PK IN (SELECT value FROM json_each(?))"
-            let found = try batch.run(
-                SQLQuery(sql: text, arguments: [BatchTransaction.list(keys.map(\.number)).databaseValue]))
+            let rows = SQLSelect(
+                ["\(place.root)", "Z_PK", "Z_ENT"], from: place.sql.table,
+                where: .all([.entities([place.sql.number]), .keys]))
+            let insertion = SQLInsert(
+                into: RowCopyTables.roots, ["r", "k", "e"], selection: SQLiteDialect().text(of: rows),
+                duplicates: .areIgnored)
+            let found = try batch.run(SQLQuery(insertion, list: keys.map(\.number)))
             guard found == Set(keys.map(\.number)).count else { throw RowCopyRefusal() }
         }
         try request.willContinue()
@@ -73,11 +74,12 @@ struct RowCopier {
     private func number(_ root: SQLEntity) throws {
         try request.willContinue()
         let last = try PrimaryKeys.last(root.number, table: root.table, in: database)
-        let count = try batch.run(
-            SQLQuery(
-                sql: "INSERT INTO \(RowCopyTables.map(root.number)) (old, new, ent) "
-                    + "SELECT k, \(last) + row_number() OVER (ORDER BY k), e FROM \(RowCopyTables.found) "
-                    + "WHERE r = \(root.number)"))
+        let numbered = SQLSelect(
+            ["k", "\(last) + row_number() OVER (ORDER BY k)", "e"], from: RowCopyTables.found,
+            where: .text("r = \(root.number)"))
+        let insertion = SQLInsert(
+            into: RowCopyTables.map(root.number), ["old", "new", "ent"], selection: SQLiteDialect().text(of: numbered))
+        let count = try batch.run(SQLQuery(insertion))
         guard count > 0 else { return }
         try PrimaryKeys.raise(root.number, to: last + Int64(count), name: root.entity.name ?? "", in: database)
     }
@@ -85,8 +87,8 @@ struct RowCopier {
     private func copies() throws -> [(original: ObjectKey, copy: ObjectKey)] {
         var result: [(ObjectKey, ObjectKey)] = []
         for root in places.roots {
-            let statement = try SQLStatement(
-                "SELECT old, new, ent FROM \(RowCopyTables.map(root.number))", in: database)
+            let copies = SQLSelect(["old", "new", "ent"], from: RowCopyTables.map(root.number))
+            let statement = try SQLStatement(copies, in: database)
             defer { statement.finish() }
             while try statement.step() {
                 guard let index = batch.schema.entityIndex(number: statement.integer(2)) else { continue }
@@ -131,11 +133,12 @@ struct RowCopier {
             expressions.append("CASE WHEN \(reference) IS NULL THEN NULL ELSE o.\(companion) END")
         }
         let map = RowCopyTables.map(place.root)
-        let statement = try SQLStatement(
-            "INSERT INTO \(place.sql.table) (\((["Z_PK", "Z_ENT", "Z_OPT"] + columns).joined(separator: ", "))) "
-                + "SELECT m.new, o.Z_ENT, 1\(expressions.map { ", " + $0 }.joined()) FROM \(map) m "
-                + "CROSS JOIN \(place.sql.table) o ON o.Z_PK = m.old WHERE m.ent = \(place.sql.number)",
-            in: database)
+        let copies = SQLSelect(
+            ["m.new", "o.Z_ENT", "1"] + expressions, from: RowCopyTables.rows(of: place, "old"),
+            where: .text("m.ent = \(place.sql.number)"))
+        let insertion = SQLInsert(
+            into: place.sql.table, SQLEntity.rowColumns + columns, selection: SQLiteDialect().text(of: copies))
+        let statement = try SQLStatement(insertion, in: database)
         defer { statement.finish() }
         var writer = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
         var position = 1
@@ -149,13 +152,14 @@ struct RowCopier {
         try statement.run()
         guard database.changesCount > 0 else { return }
         for column in required { try requireNoNull(column, place) }
-        try batch.history?.insertAll(place.sql, keys: "SELECT new FROM \(map) WHERE ent = \(place.sql.number)")
+        let inserted = SQLSelect(["new"], from: map, where: .text("ent = \(place.sql.number)"), orderBy: ["new"])
+        try batch.history?.insertAll(place.sql, keys: inserted)
     }
 
     /// A copy that lacks a required object could not be saved; the copy with objects reports which one.
     private func requireNoNull(_ column: String, _ place: RowCopyPlaces.Place) throws {
         let statement = try SQLStatement(
-            "SELECT 1 FROM \(RowCopyTables.map(place.root)) m CROSS JOIN \(place.sql.table) o ON o.Z_PK = m.new "
+            "SELECT 1 FROM \(RowCopyTables.rows(of: place, "new")) "
                 + "WHERE m.ent = \(place.sql.number) AND o.\(column) IS NULL LIMIT 1", in: database)
         defer { statement.finish() }
         if try statement.step() { throw RowCopyRefusal() }
@@ -178,8 +182,8 @@ struct RowCopier {
 
     private func copyFiles(of column: SQLColumn, _ place: RowCopyPlaces.Place, _ externalData: ExternalData) throws {
         let statement = try SQLStatement(
-            "SELECT o.\(column.name) FROM \(RowCopyTables.map(place.root)) m CROSS JOIN \(place.sql.table) o "
-                + "ON o.Z_PK = m.old WHERE m.ent = \(place.sql.number) AND length(o.\(column.name)) < 39 "
+            "SELECT o.\(column.name) FROM \(RowCopyTables.rows(of: place, "old")) "
+                + "WHERE m.ent = \(place.sql.number) AND length(o.\(column.name)) < 39 "
                 + "AND substr(o.\(column.name), 1, 1) = x'02'", in: database)
         var columns: [Data] = []
         while try statement.step() { if let data = statement.data(0) { columns.append(data) } }
@@ -213,6 +217,12 @@ enum RowCopyTables {
 
     /// The copies of a root entity's rows: old key, new key, entity.
     static func map(_ root: Int64) -> String { "temp.CoralCopy\(root)" }
+
+    /// The rows `o` of the originals (`old`) or of the copies (`new`) of an entity, and their entries `m` in the map. SQLite
+    /// executes the loops of a `CROSS JOIN` in the order of the text: here the map's first.
+    static func rows(of place: RowCopyPlaces.Place, _ key: String) -> String {
+        "\(map(place.root)) m CROSS JOIN \(place.sql.table) o ON o.Z_PK = m.\(key)"
+    }
 
     static func creation(_ roots: [Int64]) -> String {
         let maps = roots.map { "CREATE TABLE \(map($0)) (old INTEGER PRIMARY KEY, new INTEGER, ent INTEGER);" }

@@ -65,8 +65,8 @@ public final class RowLink {
         let owner = Int64(bitPattern: cell.bits)
         var last = table.counter.lastPositions[position].flatMap { $0.owner == owner ? $0.position : nil }
         if last == nil, let own = table.sql.columns[slot]?.name, let order = table.sql.columns[position]?.name {
-            let statement = try SQLStatement(
-                "SELECT max(\(order)) FROM \(table.sql.table) WHERE \(own) = ?", in: database)
+            let highest = SQLSelect(["max(\(order))"], from: table.sql.table, where: .equals(own))
+            let statement = try SQLStatement(highest, in: database)
             defer { statement.finish() }
             statement.bind(owner, at: 1)
             last = try statement.step() && !statement.isNull(0) ? statement.integer(0) : OrderedPositions.beforeFirst
@@ -90,10 +90,7 @@ public final class RowLink {
         case .one(let name, let column, let companion):
             if let old { try setBack(name, column, companion, of: old, to: nil, other) }
             guard let new else { return }
-            let statement = try SQLStatement("SELECT \(column) FROM \(name) WHERE Z_PK = ?", in: database)
-            statement.bind(new.key, at: 1)
-            let former = try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
-            statement.finish()
+            let former = try reference(of: new.key, column, in: name)
             if let former, former != key { try leave(former, of: destination) }
             if former != key { try setBack(name, column, companion, of: new.key, to: key, other) }
         }
@@ -102,8 +99,9 @@ public final class RowLink {
     private func setBack(
         _ name: String, _ column: String, _ companion: String?, of key: Int64, to value: Int64?, _ other: EntityRows
     ) throws {
-        let statement = try SQLStatement(
-            "UPDATE \(name) SET \(column) = ?\(companion.map { ", \($0) = ?" } ?? "") WHERE Z_PK = ?", in: database)
+        let columns = [column, companion].compactMap { $0 }
+        let update = SQLUpdate(name, set: columns.map { .parameter($0) }, where: .key)
+        let statement = try SQLStatement(update, in: database)
         var position = 1
         for number in [value, companion == nil ? nil : value.map { _ in table.sql.number }]
             .prefix(companion == nil ? 1 : 2)
@@ -118,12 +116,12 @@ public final class RowLink {
 
     /// Removes the reference from a row that has been replaced at the other end of a one-to-one relationship.
     private func leave(_ key: Int64, of destination: NSEntityDescription) throws {
-        guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot],
+        guard case .column(let slot, _, _) = storage, table.sql.columns[slot] != nil,
             relationship.isOptional
         else { throw RowRefusal() }
-        let companion = column.companion.map { ", \($0) = NULL" } ?? ""
-        let statement = try SQLStatement(
-            "UPDATE \(table.sql.table) SET \(column.name) = NULL\(companion) WHERE Z_PK = ?", in: database)
+        let clearing = SQLUpdate(
+            table.sql.table, set: table.sql.columnNames(of: [slot]).map { .null($0) }, where: .key)
+        let statement = try SQLStatement(clearing, in: database)
         statement.bind(key, at: 1)
         try statement.run()
         writer.touch(key, table.counter)
@@ -134,10 +132,7 @@ public final class RowLink {
         guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else {
             throw RowRefusal()
         }
-        let statement = try SQLStatement("SELECT \(column) FROM \(table.sql.table) WHERE Z_PK = ?", in: database)
-        statement.bind(key, at: 1)
-        let old = try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
-        statement.finish()
+        let old = try reference(of: key, column, in: table.sql.table)
         guard old != new.key else { return false }
         let batch = table.makeBatch()
         batch.addRow()
@@ -149,10 +144,18 @@ public final class RowLink {
         return true
     }
 
+    /// The key in a reference of a row; nil if the reference is NULL or the row does not exist.
+    private func reference(of key: Int64, _ column: String, in table: String) throws -> Int64? {
+        let statement = try SQLStatement(SQLSelect([column], from: table, where: .key), in: database)
+        defer { statement.finish() }
+        statement.bind(key, at: 1)
+        return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
+    }
+
     /// Whether the reference of a row is NULL.
     public func isEmpty(_ key: Int64) throws -> Bool {
         guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else { return false }
-        let statement = try SQLStatement("SELECT \(column) FROM \(table.sql.table) WHERE Z_PK = ?", in: database)
+        let statement = try SQLStatement(SQLSelect([column], from: table.sql.table, where: .key), in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
         return try statement.step() && statement.isNull(0)
@@ -164,12 +167,11 @@ public final class RowLink {
     /// most `EntityRows.lookupCount` rows; one statement.
     public func members(of keys: some Collection<Int64>) throws -> [(key: Int64, member: Int64)] {
         guard case .pairs(let pairs, _) = storage else { return [] }
-        let statement = try SQLStatement(
-            "SELECT \(pairs.source), \(pairs.destination) FROM \(pairs.table) "
-                + "WHERE \(pairs.source) IN (SELECT value FROM json_each(?)) "
-                + "ORDER BY \(pairs.source), \(pairs.destination)", in: database)
+        let columns = [pairs.source, pairs.destination]
+        let selection = SQLSelect(columns, from: pairs.table, where: .listed(pairs.source), orderBy: columns)
+        let statement = try SQLStatement(selection, in: database)
         defer { statement.finish() }
-        statement.bind(BatchTransaction.list(keys), at: 1)
+        statement.bind(list: keys, at: 1)
         var members: [(key: Int64, member: Int64)] = []
         while try statement.step() { members.append((statement.integer(0), statement.integer(1))) }
         return members
@@ -177,26 +179,22 @@ public final class RowLink {
 
     /// Adds members to a row.
     public func add(_ members: some Sequence<Int64>, to key: Int64) throws {
-        try change(members, of: key) { pairs in
-            "INSERT OR IGNORE INTO \(pairs.table) (\(pairs.source), \(pairs.destination)) VALUES (?, ?)"
-        }
+        try change(members, of: key, with: \.insertion)
     }
 
     /// Removes members from a row.
     public func remove(_ members: some Sequence<Int64>, from key: Int64) throws {
-        try change(members, of: key) { pairs in
-            "DELETE FROM \(pairs.table) WHERE \(pairs.source) = ? AND \(pairs.destination) = ?"
-        }
+        try change(members, of: key, with: \.deletion)
     }
 
     private func change(
-        _ members: some Sequence<Int64>, of key: Int64, text: (SQLPairs) -> String
+        _ members: some Sequence<Int64>, of key: Int64, with command: (SQLPairs) -> some SQLCommand
     ) throws {
         guard case .pairs(let pairs, let place) = storage, let destination = relationship.destinationEntity else {
             throw RowRefusal()
         }
         let other = try writer.table(at: destination.index)
-        let statement = try SQLStatement(text(pairs), in: database)
+        let statement = try SQLStatement(command(pairs), in: database)
         statement.bind(key, at: 1)
         for member in members {
             statement.bind(member, at: 2)

@@ -11,10 +11,9 @@ struct RowPairCopier {
         let inverse = relationship.inverseRelationship
         let source = places.root(of: relationship.entityIfAny)
         let destination = places.root(of: relationship.destinationEntity)
-        let columns = table.columns.joined(separator: ", ")
         let positions = table.columns.dropFirst(2).map { ", p.\($0)" }.joined()
         func insert(_ body: String) throws {
-            try batch.run(SQLQuery(sql: "INSERT INTO \(table.name) (\(columns)) SELECT \(body)"))
+            try batch.run(SQLQuery(SQLInsert(into: table.name, table.columns, selection: "SELECT \(body)")))
         }
         if let source, let destination {
             var conditions: [String] = []
@@ -126,13 +125,10 @@ struct RowLinkNoter {
             let dates = entity.layout.slots.indices.filter { slot in
                 entity.layout.slots[slot].attribute.flatMap { Derivation($0) } == .now && place.columns[slot] != nil
             }
-            let assignments = dates.compactMap { place.columns[$0]?.name }.map { ", \($0) = ?2" }.joined()
-            let statement = try SQLStatement(
-                "UPDATE \(place.table) SET \(SQLEntity.versionIncrement)\(assignments) "
-                    + "WHERE Z_PK IN (SELECT value FROM json_each(?1))", in: batch.database)
+            let statement = try SQLStatement(place.update(of: dates, where: .keys), in: batch.database)
             defer { statement.finish() }
-            statement.bind(BatchTransaction.list(group.map(\.number)), at: 1)
-            if !dates.isEmpty { statement.bind(now, at: 2) }
+            for index in dates.indices { statement.bind(now, at: index + 1) }
+            statement.bind(list: group.map(\.number), at: dates.count + 1)
             try statement.run()
             for key in group {
                 batch.history?.update(place, key: key.number, slots: dates, toMany: places[key] ?? [])

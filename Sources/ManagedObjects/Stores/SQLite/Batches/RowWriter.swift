@@ -105,18 +105,14 @@ public final class RowWriter {
     public func flush() throws {
         for (root, keys) in touched.sorted(by: { $0.key < $1.key }) {
             guard let counter = counters[root] else { continue }
-            let table = counter.root.table
+            let entity = counter.root
             let raised = keys.keys.sorted().filter(counter.mustRaise)
             if !raised.isEmpty {
-                try batch.run(
-                    SQLQuery(
-                        sql: "UPDATE \(table) SET \(SQLEntity.versionIncrement) "
-                            + "WHERE Z_PK IN (SELECT value FROM json_each(?))",
-                        arguments: [BatchTransaction.list(raised).databaseValue]))
-                outcome.updated += try self.keys(raised, in: table)
+                try batch.run(SQLQuery(entity.update(of: [], where: .keys), list: raised))
+                outcome.updated += try self.keys(raised, of: entity)
             }
             guard batch.history != nil else { continue }
-            for key in try self.keys(keys.keys.sorted(), in: table) {
+            for key in try self.keys(keys.keys.sorted(), of: entity) {
                 let places = keys[key.number] ?? 0
                 guard let entity = batch.schema.entity(batch.schema.model.orderedEntities[Int(key.entity)]) else {
                     continue
@@ -128,11 +124,8 @@ public final class RowWriter {
         touched = [:]
     }
 
-    private func keys(_ keys: [Int64], in table: String) throws -> [ObjectKey] {
-        try batch.keys(
-            SQLQuery(
-                sql: "SELECT Z_PK, Z_ENT FROM \(table) WHERE Z_PK IN (SELECT value FROM json_each(?))",
-                arguments: [BatchTransaction.list(keys).databaseValue]))
+    private func keys(_ keys: [Int64], of entity: SQLEntity) throws -> [ObjectKey] {
+        try batch.keys(SQLQuery(entity.keys(where: .keys), list: keys))
     }
 
     /// Ends the writing: saves the last assigned keys.

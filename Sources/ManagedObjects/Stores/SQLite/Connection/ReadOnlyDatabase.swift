@@ -154,7 +154,7 @@ final class ReadOnlyDatabase: Sendable {
             // Must precede the first read, at which SQLite would otherwise open the shared memory. SQLite reads a log beside
             // a database with a rollback journal too.
             isLogged.isSet = database.isWriteAheadLogged || file.hasLog
-            if isLogged.isSet { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            if isLogged.isSet { try database.keepLocks() }
             try prepare(database)
         }
         do {

@@ -24,6 +24,10 @@ struct SQLStatement {
         for (position, argument) in query.arguments.enumerated() { bind(argument, at: position + 1) }
     }
 
+    init(_ command: some SQLCommand, in database: Database) throws {
+        try self.init(SQLiteDialect().text(of: command), in: database)
+    }
+
     // MARK: - Binding, indexes from 1
 
     func bind(_ value: DatabaseValue, at position: Int) {
@@ -57,6 +61,11 @@ struct SQLStatement {
                 }
             }
         }
+    }
+
+    /// Binds a list of keys.
+    func bind(list keys: some Sequence<Int64>, at position: Int) {
+        bind(SQLiteDialect().value(of: keys), at: position)
     }
 
     func bind(_ data: Data, at position: Int) {
@@ -122,26 +131,48 @@ struct SQLStatement {
     @inline(__always) func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
     @inline(__always) func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
 
+    /// The type of a stored value.
+    enum ColumnType {
+        case null, integer, real, text, blob
+    }
+
+    @inline(__always) func type(_ column: Int) -> ColumnType {
+        switch sqlite3_column_type(handle, Int32(column)) {
+        case SQLITE_INTEGER: .integer
+        case SQLITE_FLOAT: .real
+        case SQLITE_TEXT: .text
+        case SQLITE_BLOB: .blob
+        default: .null
+        }
+    }
+
+    /// The bytes of a blob, or of a text in UTF-8, valid until the next step. Empty for NULL.
+    @inline(__always) func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(handle, Int32(column))
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+    }
+
+    /// A value as UTF-8, converted if it is not a text, valid until the next step; nil for NULL.
+    @inline(__always) func textBytes(_ column: Int) -> UnsafeRawBufferPointer? {
+        guard let start = sqlite3_column_text(handle, Int32(column)) else { return nil }
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+    }
+
     func text(_ column: Int) -> String? {
-        guard let text = sqlite3_column_text(handle, Int32(column)) else { return nil }
-        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
-        return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+        textBytes(column).map { String(decoding: $0, as: UTF8.self) }
     }
 
     func data(_ column: Int) -> Data? {
-        guard !isNull(column) else { return nil }
-        let bytes = sqlite3_column_blob(handle, Int32(column))
-        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
-        return bytes.map { Data(bytes: $0, count: count) } ?? Data()
+        isNull(column) ? nil : Data(bytes(column))
     }
 
     func value(_ column: Int) -> DatabaseValue {
-        switch sqlite3_column_type(handle, Int32(column)) {
-        case SQLITE_INTEGER: integer(column).databaseValue
-        case SQLITE_FLOAT: sqlite3_column_double(handle, Int32(column)).databaseValue
-        case SQLITE_TEXT: (text(column) ?? "").databaseValue
-        case SQLITE_BLOB: (data(column) ?? Data()).databaseValue
-        default: .null
+        switch type(column) {
+        case .integer: integer(column).databaseValue
+        case .real: double(column).databaseValue
+        case .text: (text(column) ?? "").databaseValue
+        case .blob: (data(column) ?? Data()).databaseValue
+        case .null: .null
         }
     }
 }

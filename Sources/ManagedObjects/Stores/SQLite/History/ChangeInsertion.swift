@@ -34,9 +34,9 @@ struct ChangeInsertion {
     ) throws {
         let shared = [("ZTRANSACTIONID", transaction.databaseValue)] + shared
         func insertion(_ own: [String], _ count: Int) throws -> BlockInsertion {
-            let (head, values) = HistoryStatements.insertChanges(type, entity, shared: shared.map(\.0), own: own)
+            let change = HistoryStatements.insertChanges(type, entity, shared: shared.map(\.0), own: own)
             return try BlockInsertion(
-                head, values: values, shared: shared.map(\.1), width: own.count, count: count, in: database)
+                change, shared: shared.map(\.1), width: own.count, count: count, in: database)
         }
         func key(_ index: Int) -> Int64 { keys[keys.index(keys.startIndex, offsetBy: index)] }
         let own = ["ZENTITYPK"] + own

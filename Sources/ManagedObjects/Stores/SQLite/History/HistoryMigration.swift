@@ -76,7 +76,7 @@ struct HistoryMigration {
     // MARK: - Masks
 
     private func rewriteMasks(_ entities: Entities, in database: Database) throws {
-        let isPadded = try !HistoryStatements.columns(of: "ATRANSACTION", in: database).contains("ZAUTHORTS")
+        let isPadded = try !database.columnTypes(of: "ATRANSACTION").contains { $0.name == "ZAUTHORTS" }
         var bitmaps: [Int64: (read: ChangeBitmap, written: ChangeBitmap, pair: (old: SQLEntity, new: SQLEntity))] = [:]
         for pair in entities {
             let (read, written) = (ChangeBitmap(pair.old), ChangeBitmap(pair.new))
@@ -114,7 +114,7 @@ struct HistoryMigration {
     private func rewriteTombstones(_ entities: Entities, _ tables: HistoryTables, in database: Database) throws {
         let needed = entities.map { HistoryTables.preservedSlots(of: $0.new).count }.max() ?? 0
         for number in tables.tombstoneCount..<max(needed, tables.tombstoneCount) {
-            try database.execute(sql: HistoryStatements.addTombstone(number))
+            try database.execute(SQLQuery(HistoryStatements.addTombstone(number)))
         }
         let count = max(needed, tables.tombstoneCount)
         for (old, new) in entities where count > 0 {

@@ -37,16 +37,18 @@ struct HistoryReader {
         in database: Database,
         _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
     ) throws {
+        let wanted = HistoryConditions.transactions(query, tables)
         let transactions = try SQLStatement(
-            HistoryStatements.transactions(tables, where: .transactions(query, tables)), in: database)
+            SQLQuery(HistoryStatements.transactions(tables, where: wanted.all), wanted.arguments), in: database)
         defer { transactions.finish() }
         guard try transactions.step() else { return }
         if tables.hasStrings { try readStrings(in: database) }
         var changes: SQLStatement?
         defer { changes?.finish() }
         if query.includesChanges {
+            let wanted = HistoryConditions.changes(query, tables, schema: schema)
             let statement = try SQLStatement(
-                HistoryStatements.changes(tables, where: .changes(query, tables, schema: schema)), in: database)
+                SQLQuery(HistoryStatements.changes(tables, where: wanted.all), wanted.arguments), in: database)
             changes = try statement.step() ? statement : nil
         }
         repeat {

@@ -7,97 +7,123 @@ enum HistoryStatements {
 
     /// The tables and indexes as Core Data creates them. The rows of `Z_PRIMARYKEY` are written with the first
     /// transaction.
-    static let tables: [String] = {
-        let head = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
-        var statements = [
-            "CREATE TABLE ACHANGE ( \(head), ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, "
-                + "ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB )",
-            "CREATE TABLE ATRANSACTION ( \(head), ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, "
-                + "ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, "
-                + "ZPROCESSID VARCHAR, ZQUERYGEN BLOB )",
-            "CREATE TABLE ATRANSACTIONSTRING ( \(head), ZNAME VARCHAR )",
-            "CREATE INDEX ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)",
-        ]
-        for column in ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"] {
-            statements.append("CREATE INDEX ATRANSACTION_\(column)_INDEX ON ATRANSACTION (\(column))")
-        }
-        return statements + [
-            "CREATE INDEX Z_TRANSACTION_TransactionAuthorIndex ON ATRANSACTION (ZAUTHOR COLLATE BINARY ASC)",
-            "CREATE INDEX Z_TRANSACTION_TransactionTimestampIndex ON ATRANSACTION (ZTIMESTAMP COLLATE BINARY ASC)",
-            "CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC)",
-        ]
-    }()
+    static let tables = [
+        table(
+            "ACHANGE",
+            [
+                ("ZCHANGETYPE", .integer), ("ZENTITY", .integer), ("ZENTITYPK", .integer), ("ZTRANSACTIONID", .integer),
+                ("ZCOLUMNS", .blob),
+            ]),
+        table(
+            "ATRANSACTION",
+            [
+                ("ZAUTHORTS", .integer), ("ZBUNDLEIDTS", .integer), ("ZCONTEXTNAMETS", .integer),
+                ("ZPROCESSIDTS", .integer), ("ZTIMESTAMP", .float), ("ZAUTHOR", .varchar), ("ZBUNDLEID", .varchar),
+                ("ZCONTEXTNAME", .varchar), ("ZPROCESSID", .varchar), ("ZQUERYGEN", .blob),
+            ]),
+        table("ATRANSACTIONSTRING", [("ZNAME", .varchar)]),
+    ]
 
-    static func addTombstone(_ number: Int) -> String { "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\(number) BLOB" }
+    private static func table(
+        _ name: String, _ columns: [(name: String, type: SQLColumn.Declaration)]
+    ) -> SQLTableDefinition {
+        SQLTableDefinition(
+            name: name, columns: SQLEntity.rowColumns.map { ($0, .integer) } + columns, key: ["Z_PK"])
+    }
 
-    static func columns(of table: String, in database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
+    static let indexes =
+        [index("ACHANGE_ZTRANSACTIONID_INDEX", on: "ACHANGE", .column("ZTRANSACTIONID"))]
+        + ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"].map {
+            index("ATRANSACTION_\($0)_INDEX", on: "ATRANSACTION", .column($0))
+        } + [
+            index("Z_TRANSACTION_TransactionAuthorIndex", on: "ATRANSACTION", .ordered("ZAUTHOR", ascending: true)),
+            index(
+                "Z_TRANSACTION_TransactionTimestampIndex", on: "ATRANSACTION", .ordered("ZTIMESTAMP", ascending: true)),
+            SQLIndexDefinition(
+                name: "Z_TRANSACTIONSTRING_UNIQUE_NAME", table: "ATRANSACTIONSTRING",
+                terms: [.ordered("ZNAME", ascending: true)], isUnique: true),
+        ]
+
+    private static func index(
+        _ name: String, on table: String, _ term: SQLIndexDefinition.Term
+    ) -> SQLIndexDefinition {
+        SQLIndexDefinition(name: name, table: table, terms: [term])
+    }
+
+    static func addTombstone(_ number: Int) -> SQLColumnAddition {
+        SQLColumnAddition(table: "ACHANGE", column: "ZTOMBSTONE\(number)", type: .blob)
     }
 
     // MARK: - Writing
 
     /// Parameters: number, entity number, timestamp, author, bundle, context, process.
-    static func insertTransaction(_ tables: HistoryTables) -> String {
+    static func insertTransaction(_ tables: HistoryTables) -> SQLInsert {
         let suffix = tables.hasStrings ? "TS" : ""
-        return "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR\(suffix), ZBUNDLEID\(suffix), "
-            + "ZCONTEXTNAME\(suffix), ZPROCESSID\(suffix)) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        return SQLInsert(into: "ATRANSACTION", ["Z_PK", "Z_ENT", "ZTIMESTAMP"] + texts.map { $0 + suffix })
     }
 
-    static let findString = "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?"
-    static let insertString = "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)"
+    /// The columns with the texts of a transaction.
+    private static let texts = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
 
-    /// A statement for changes of rows of one entity up to `VALUES`, and the values of one row: parameters with numbers
-    /// for the columns that all rows share, then parameters for each row's own columns.
+    /// Selects the key of a text. Parameter: the text.
+    static let findString = SQLSelect(["Z_PK"], from: "ATRANSACTIONSTRING", where: .equals("ZNAME"))
+    /// Inserts a text. Parameters: key, entity number, text.
+    static let insertString = SQLInsert(into: "ATRANSACTIONSTRING", ["Z_PK", "Z_ENT", "ZNAME"])
+
+    /// Inserts a change of a row of an entity. Parameters: with numbers for the columns that all rows share, then for the
+    /// row's own columns.
     static func insertChanges(
         _ type: NSPersistentHistoryChangeType, _ entity: Int64, shared: [String], own: [String]
-    ) -> (head: String, values: String) {
-        let columns = ["Z_ENT", "ZCHANGETYPE", "ZENTITY"] + shared + own
-        let marks = shared.indices.map { "?\($0 + 1)" } + own.map { _ in "?" }
-        return (
-            "INSERT INTO ACHANGE (\(columns.joined(separator: ", ")))",
-            "(\(HistoryTables.Number.change), \(type.rawValue), \(entity), \(marks.joined(separator: ", ")))"
-        )
+    ) -> SQLInsert {
+        let fixed = [
+            ("Z_ENT", "\(HistoryTables.Number.change)"), ("ZCHANGETYPE", "\(type.rawValue)"), ("ZENTITY", "\(entity)"),
+        ]
+        let parameters = shared.enumerated().map { ($1, "?\($0 + 1)") } + own.map { ($0, "?") }
+        return SQLInsert(into: "ACHANGE", fixed + parameters)
     }
 
     // MARK: - Reading
 
-    static let oldestTransaction = "SELECT min(Z_PK) FROM ATRANSACTION"
-    static let strings = "SELECT Z_PK, ZNAME FROM ATRANSACTIONSTRING"
+    static let oldestTransaction = SQLSelect(["min(Z_PK)"], from: "ATRANSACTION")
+    static let strings = SQLSelect(["Z_PK", "ZNAME"], from: "ATRANSACTIONSTRING")
 
     /// Columns: number, timestamp, then author, bundle, context and process as keys of texts (NULL if the store has no
     /// table of texts), then the same four as texts.
-    static func transactions(_ tables: HistoryTables, where conditions: HistoryConditions) -> SQLQuery {
-        let texts = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
+    static func transactions(_ tables: HistoryTables, where condition: SQLRestriction) -> SQLSelect {
         let keys = texts.map { tables.hasStrings ? $0 + "TS" : "NULL" }
-        let columns = ["Z_PK", "ZTIMESTAMP"] + keys + texts
-        return SQLQuery(
-            sql: "SELECT \(columns.joined(separator: ", ")) FROM ATRANSACTION\(conditions.clause) ORDER BY Z_PK",
-            arguments: conditions.arguments)
+        return SQLSelect(
+            ["Z_PK", "ZTIMESTAMP"] + keys + texts, from: "ATRANSACTION", where: condition, orderBy: ["Z_PK"])
     }
 
     /// Columns: number, type, entity, key, transaction, mask, tombstones.
-    static func changes(_ tables: HistoryTables, where conditions: HistoryConditions) -> SQLQuery {
-        let tombstones = (0..<tables.tombstoneCount).map { ", ZTOMBSTONE\($0)" }.joined()
-        return SQLQuery(
-            sql: "SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS\(tombstones) "
-                + "FROM ACHANGE\(conditions.clause) ORDER BY ZTRANSACTIONID, Z_PK",
-            arguments: conditions.arguments)
+    static func changes(_ tables: HistoryTables, where condition: SQLRestriction) -> SQLSelect {
+        let columns = ["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID", "ZCOLUMNS"]
+        return SQLSelect(
+            columns + tombstones(tables), from: "ACHANGE", where: condition, orderBy: ["ZTRANSACTIONID", "Z_PK"])
     }
 
-    static func countChanges(where conditions: HistoryConditions) -> SQLQuery {
-        SQLQuery(sql: "SELECT count(*) FROM ACHANGE\(conditions.clause)", arguments: conditions.arguments)
+    private static func tombstones(_ tables: HistoryTables) -> [String] {
+        (0..<tables.tombstoneCount).map { "ZTOMBSTONE\($0)" }
+    }
+
+    static func countChanges(where condition: SQLRestriction) -> SQLSelect {
+        SQLSelect(["count(*)"], from: "ACHANGE", where: condition)
     }
 
     // MARK: - Deleting
 
-    /// The number of the first transaction that is kept.
+    /// Parameter: the number of the first transaction that is kept.
+    static let deleteChanges = SQLDelete(from: "ACHANGE", where: .text("ZTRANSACTIONID < ?"))
+    static let deleteTransactions = SQLDelete(from: "ATRANSACTION", where: .text("Z_PK < ?"))
+
+    /// Selects the number of the first transaction that is kept.
     static func firstKept(_ deletion: HistoryDeletion, _ tables: HistoryTables, hasOldValues: Bool) -> SQLQuery {
-        switch deletion {
+        let afterLast = "(SELECT max(Z_PK) FROM ATRANSACTION) + 1"
+        return switch deletion {
         case .before(let number): SQLQuery(sql: "SELECT ?", arguments: [number.databaseValue])
         case .earlier(let date):
             SQLQuery(
-                sql: "SELECT IFNULL((SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?), "
-                    + "(SELECT max(Z_PK) FROM ATRANSACTION) + 1)",
+                sql: "SELECT COALESCE((SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?), \(afterLast))",
                 arguments: [date.timeIntervalSinceReferenceDate.databaseValue])
         case .leavingChanges(let count):
             // The newest change beyond the limit is deleted with its whole transaction.
@@ -106,24 +132,35 @@ enum HistoryStatements {
                 arguments: [max(0, count).databaseValue])
         case .leavingBytes(let count):
             SQLQuery(
-                sql: "SELECT IFNULL(min(number), (SELECT max(Z_PK) FROM ATRANSACTION) + 1) "
-                    + "FROM (SELECT number, sum(sum(bytes)) OVER (ORDER BY number DESC) AS total "
-                    + "FROM (\(sizes(tables, hasOldValues: hasOldValues))) GROUP BY number) WHERE total <= ?",
-                arguments: [max(0, count).databaseValue])
+                HistorySizes(columns: texts, tombstones: tombstones(tables), hasOldValues: hasOldValues),
+                [max(0, count).databaseValue])
         }
+    }
+}
+
+/// Selects the number of the first transaction that is kept if the newest ones are kept up to a number of bytes. Parameter:
+/// the number of bytes.
+private struct HistorySizes: SQLCommand {
+    /// The columns of transactions and of changes whose values count.
+    let columns: [String]
+    let tombstones: [String]
+    let hasOldValues: Bool
+
+    func text(in dialect: some SQLDialect) -> String {
+        "SELECT COALESCE(min(number), (SELECT max(Z_PK) FROM ATRANSACTION) + 1) "
+            + "FROM (SELECT number, sum(sum(bytes)) OVER (ORDER BY number DESC) AS total "
+            + "FROM (\(sizes(dialect))) AS sizes GROUP BY number) AS totals WHERE total <= ?"
     }
 
     /// The bytes of each row of a history in the file, with its header and its entries in indexes. Columns: number of the
     /// transaction, bytes.
-    private static func sizes(_ tables: HistoryTables, hasOldValues: Bool) -> String {
+    private func sizes(_ dialect: some SQLDialect) -> String {
         func length(_ columns: [String]) -> String {
-            columns.map { " + IFNULL(length(CAST(\($0) AS BLOB)), 0)" }.joined()
+            columns.map { " + COALESCE(\(dialect.byteCount(of: $0)), 0)" }.joined()
         }
-        let kept = ["ZCOLUMNS"] + (0..<tables.tombstoneCount).map { "ZTOMBSTONE\($0)" }
         var selections = [
-            "SELECT Z_PK AS number, 100\(length(["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"])) AS bytes "
-                + "FROM ATRANSACTION",
-            "SELECT ZTRANSACTIONID, 36\(length(kept)) FROM ACHANGE",
+            "SELECT Z_PK AS number, 100\(length(columns)) AS bytes FROM ATRANSACTION",
+            "SELECT ZTRANSACTIONID, 36\(length(["ZCOLUMNS"] + tombstones)) FROM ACHANGE",
         ]
         if hasOldValues {
             selections += [
@@ -133,26 +170,22 @@ enum HistoryStatements {
         }
         return selections.joined(separator: " UNION ALL ")
     }
-
-    static let deleteChanges = "DELETE FROM ACHANGE WHERE ZTRANSACTIONID < ?"
-    static let deleteTransactions = "DELETE FROM ATRANSACTION WHERE Z_PK < ?"
 }
 
 /// The conditions of a statement on the history tables, and the values of their parameters.
 struct HistoryConditions {
-    private(set) var texts: [String] = []
+    private var restrictions: [SQLRestriction] = []
     private(set) var arguments: [DatabaseValue] = []
 
-    var clause: String { texts.isEmpty ? "" : " WHERE " + texts.joined(separator: " AND ") }
+    var all: SQLRestriction { .all(restrictions) }
 
-    mutating func add(_ text: String, _ values: [DatabaseValue] = []) {
-        texts.append(text)
+    private mutating func add(_ restriction: SQLRestriction, _ values: DatabaseValue...) {
+        restrictions.append(restriction)
         arguments += values
     }
 
-    /// A list of values as one parameter, so that the statement's text does not depend on the number of values.
-    mutating func add(_ column: String, in numbers: some Sequence<Int64>) {
-        add("\(column) IN (SELECT value FROM json_each(?))", [BatchTransaction.list(numbers).databaseValue])
+    private mutating func add(_ column: String, in numbers: some Sequence<Int64>) {
+        add(.listed(column), SQLiteDialect().value(of: numbers).databaseValue)
     }
 }
 
@@ -162,38 +195,33 @@ extension HistoryConditions {
         var conditions = HistoryConditions()
         switch query.start {
         case .beginning: break
-        case .after(let number): conditions.add("Z_PK > ?", [number.databaseValue])
-        case .later(let date): conditions.add("ZTIMESTAMP > ?", [date.timeIntervalSinceReferenceDate.databaseValue])
-        case .only(let number): conditions.add("Z_PK = ?", [number.databaseValue])
+        case .after(let number): conditions.add(.text("Z_PK > ?"), number.databaseValue)
+        case .later(let date):
+            conditions.add(.text("ZTIMESTAMP > ?"), date.timeIntervalSinceReferenceDate.databaseValue)
+        case .only(let number): conditions.add(.key, number.databaseValue)
         }
         let author =
             tables.hasStrings
-            ? "IFNULL((SELECT ZNAME FROM ATRANSACTIONSTRING AS s WHERE s.Z_PK = ZAUTHORTS), ZAUTHOR)" : "ZAUTHOR"
+            ? "COALESCE((SELECT ZNAME FROM ATRANSACTIONSTRING AS s WHERE s.Z_PK = ZAUTHORTS), ZAUTHOR)" : "ZAUTHOR"
+        func list(_ authors: [String]) -> DatabaseValue { SQLiteDialect().value(of: authors.sorted()).databaseValue }
         if let authors = query.filter.authors {
-            let named = authors.compactMap { $0 }.sorted()
-            let list = "\(author) IN (SELECT value FROM json_each(?))"
+            let isListed = SQLRestriction.listed(author, .texts)
             conditions.add(
-                authors.contains(nil) ? "(\(list) OR \(author) IS NULL)" : list, [Self.list(named).databaseValue])
+                authors.contains(nil) ? .any([isListed, .text("\(author) IS NULL")]) : isListed,
+                list(authors.compactMap { $0 }))
         }
         if !query.filter.excludedAuthors.isEmpty {
-            conditions.add(
-                "IFNULL(\(author) NOT IN (SELECT value FROM json_each(?)), 1)",
-                [Self.list(query.filter.excludedAuthors.sorted()).databaseValue])
+            conditions.add(.notTrue(.listed(author, .texts)), list(Array(query.filter.excludedAuthors)))
         }
         return conditions
-    }
-
-    private static func list(_ texts: [String]) -> String {
-        let data = try? JSONEncoder().encode(texts)
-        return data.map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
     /// The conditions for the changes of a query.
     static func changes(_ query: HistoryQuery, _ tables: HistoryTables, schema: SQLSchema) -> HistoryConditions {
         var conditions = HistoryConditions()
         switch query.start {
-        case .after(let number): conditions.add("ZTRANSACTIONID > ?", [number.databaseValue])
-        case .only(let number): conditions.add("ZTRANSACTIONID = ?", [number.databaseValue])
+        case .after(let number): conditions.add(.text("ZTRANSACTIONID > ?"), number.databaseValue)
+        case .only(let number): conditions.add(.equals("ZTRANSACTIONID"), number.databaseValue)
         case .beginning, .later: break
         }
         let needsTransactions =
@@ -202,8 +230,9 @@ extension HistoryConditions {
             }
         if needsTransactions {
             let transactions = transactions(query, tables)
-            conditions.add(
-                "ZTRANSACTIONID IN (SELECT Z_PK FROM ATRANSACTION\(transactions.clause))", transactions.arguments)
+            conditions.restrictions.append(
+                .selected("ZTRANSACTIONID", SQLSelect(["Z_PK"], from: "ATRANSACTION", where: transactions.all)))
+            conditions.arguments += transactions.arguments
         }
         if let entities = query.filter.entities {
             conditions.add("ZENTITY", in: entities.compactMap { schema.number(entityIndex: $0) }.sorted())

@@ -22,8 +22,8 @@ struct HistoryTables: Sendable {
 
     /// The tables of a database; nil if it has none. Cost: two statements.
     init?(in database: Database) throws {
-        let changes = try HistoryStatements.columns(of: "ACHANGE", in: database)
-        let transactions = try HistoryStatements.columns(of: "ATRANSACTION", in: database)
+        let changes = try database.columnTypes(of: "ACHANGE").map(\.name)
+        let transactions = try database.columnTypes(of: "ATRANSACTION").map(\.name)
         guard !changes.isEmpty, !transactions.isEmpty else { return nil }
         hasStrings = transactions.contains("ZAUTHORTS")
         tombstoneCount = changes.filter { $0.hasPrefix("ZTOMBSTONE") }.count
@@ -42,10 +42,11 @@ struct HistoryTables: Sendable {
                 // Read again in the transaction, because another process may have created them.
                 let existing = try HistoryTables(in: database)
                 if existing == nil {
-                    for statement in HistoryStatements.tables { try database.execute(sql: statement) }
+                    for table in HistoryStatements.tables { try database.execute(SQLQuery(table)) }
+                    for index in HistoryStatements.indexes { try database.execute(SQLQuery(index)) }
                 }
                 for number in (existing?.tombstoneCount ?? 0)..<max(existing?.tombstoneCount ?? 0, needed) {
-                    try database.execute(sql: HistoryStatements.addTombstone(number))
+                    try database.execute(SQLQuery(HistoryStatements.addTombstone(number)))
                 }
             }
         }

@@ -52,9 +52,9 @@ struct HistoryWriter {
         inserted[entity.number, default: InsertedKeys()].insert(key)
     }
 
-    /// Adds the insertion of all rows whose keys a statement selects.
-    mutating func insertAll(_ entity: SQLEntity, keys: String) throws {
-        let statement = try SQLStatement("\(keys) ORDER BY 1", in: database)
+    /// Adds the insertion of all rows whose keys a statement selects, ascending.
+    mutating func insertAll(_ entity: SQLEntity, keys: SQLSelect) throws {
+        let statement = try SQLStatement(keys, in: database)
         defer { statement.finish() }
         while try statement.step() { insert(entity, key: statement.integer(0)) }
     }
@@ -181,7 +181,7 @@ struct HistoryWriter {
 
     private func forgetOldValues() throws {
         guard tables.keepingOldValues != nil else { return }
-        for text in OldValueStatements.deleteNotes { try SQLStatement(text, in: database).run() }
+        for command in OldValueStatements.deleteNotes { try SQLStatement(command, in: database).run() }
     }
 
     /// Writes a transaction without changes, if history is wanted or has been begun.
@@ -218,8 +218,8 @@ struct HistoryWriter {
         known.finish()
         if let found { return found.databaseValue }
         let key = try PrimaryKeys.next(HistoryTables.Number.string, table: "ATRANSACTIONSTRING", in: database)
-        try database.execute(
-            sql: HistoryStatements.insertString, arguments: [key, HistoryTables.Number.string, text])
+        let values = [key.databaseValue, HistoryTables.Number.string.databaseValue, text.databaseValue]
+        try database.execute(SQLQuery(HistoryStatements.insertString, values))
         return key.databaseValue
     }
 }

@@ -111,13 +111,13 @@ enum OldValueStatements {
     /// The number of the entity of a row that exists, or that the transaction has deleted.
     private static func entity(_ key: String, _ entity: SQLEntity) -> String {
         guard entity.sharesTable else { return "\(entity.number)" }
-        let numbers = entity.hierarchyNumbers.map(String.init).joined(separator: ", ")
-        return "IFNULL((SELECT Z_ENT FROM \(entity.table) WHERE Z_PK = \(key)), "
+        let numbers = SQLRestriction.list(entity.hierarchyNumbers)
+        return "COALESCE((SELECT Z_ENT FROM \(entity.table) WHERE Z_PK = \(key)), "
             + "(SELECT ENTITY FROM \(valueNotes) WHERE ENTITYPK = \(key) AND ENTITY IN (\(numbers)) "
             + "AND COLUMNNAME = '\(entityColumn)'))"
     }
 
-    static let deleteNotes = ["DELETE FROM \(valueNotes)", "DELETE FROM \(pairNotes)"]
+    static let deleteNotes = [valueNotes, pairNotes].map { SQLDelete(from: $0, where: .none) }
 
     // MARK: - Reading and deleting
 
@@ -130,12 +130,14 @@ enum OldValueStatements {
 
     /// Columns: number of the other's entity, its key, whether it was added. Parameters: the number of the transaction, the
     /// table, and the key.
-    static func readPairs(fromSource: Bool) -> String {
+    static func readPairs(fromSource: Bool) -> SQLSelect {
         let (own, other) = fromSource ? ("SOURCE", "DESTINATION") : ("DESTINATION", "SOURCE")
-        return "SELECT \(other)ENTITY, \(other)PK, ISADDED FROM \(pairs) "
-            + "WHERE TRANSACTIONID = ? AND PAIRTABLE = ? AND \(own)PK = ? ORDER BY 1, 2"
+        return SQLSelect(
+            ["\(other)ENTITY", "\(other)PK", "ISADDED"], from: pairs,
+            where: .all([.equals("TRANSACTIONID"), .equals("PAIRTABLE"), .equals("\(own)PK")]),
+            orderBy: ["\(other)ENTITY", "\(other)PK"])
     }
 
     /// Parameter: the number of the first transaction that is kept.
-    static let purge = [values, pairs].map { "DELETE FROM \($0) WHERE TRANSACTIONID < ?" }
+    static let purge = [values, pairs].map { SQLDelete(from: $0, where: .text("TRANSACTIONID < ?")) }
 }

@@ -34,8 +34,9 @@ extension SQLiteStore: HistoryStore {
         let schema = try content().schema
         return try reading(nil, consistently: true) { database in
             guard let tables = try tables(for: query, in: database) else { return 0 }
+            let wanted = HistoryConditions.changes(query, tables, schema: schema)
             let statement = try SQLStatement(
-                HistoryStatements.countChanges(where: .changes(query, tables, schema: schema)), in: database)
+                SQLQuery(HistoryStatements.countChanges(where: wanted.all), wanted.arguments), in: database)
             defer { statement.finish() }
             return try statement.step() ? Int(statement.integer(0)) : 0
         }
@@ -72,12 +73,12 @@ extension SQLiteStore: HistoryStore {
                 let lastChange = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
                 try PrimaryKeys.raise(HistoryTables.Number.transaction, to: last, name: "TRANSACTION", in: database)
                 try PrimaryKeys.raise(HistoryTables.Number.change, to: lastChange, name: "CHANGE", in: database)
-                try database.execute(sql: HistoryStatements.deleteChanges, arguments: [kept])
+                try database.execute(SQLQuery(HistoryStatements.deleteChanges, [kept.databaseValue]))
                 let count = database.changesCount
-                try database.execute(sql: HistoryStatements.deleteTransactions, arguments: [kept])
+                try database.execute(SQLQuery(HistoryStatements.deleteTransactions, [kept.databaseValue]))
                 if hasOldValues {
                     for statement in OldValueStatements.purge {
-                        try database.execute(sql: statement, arguments: [kept])
+                        try database.execute(SQLQuery(statement, [kept.databaseValue]))
                     }
                 }
                 return count

@@ -6,20 +6,19 @@ import GRDB
 extension SQLiteStore {
     func rows(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> RowResult {
         let content = try content()
-        do {
-            return try storedRows(matching: query, content: content, generation: generation)
-        } catch is PredicateRefusal {
-            return try dividedRows(matching: query, content: content, generation: generation)
+        guard let reader = reader(for: query, content) else { return RowResult() }
+        switch try content.compiler.compileRows(query, selecting: reader.plan.qualifiedList, store: number) {
+        case .statement(let statement): return try rows(of: statement, reader, generation)
+        case .divided(let division): return try rows(of: division, content: content, generation: generation)
         }
     }
 
     func keys(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> [ObjectKey] {
         let content = try content()
         let statement: SQLQuery
-        do {
-            statement = try content.compiler.rows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: number)
-        } catch is PredicateRefusal {
-            return try dividedRows(matching: query, content: content, generation: generation).keys
+        switch try content.compiler.compileRows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: number) {
+        case .statement(let whole): statement = whole
+        case .divided(let division): return try rows(of: division, content: content, generation: generation).keys
         }
         return try reading(generation, consistently: false) { database in
             let row = try SQLStatement(statement, in: database)
@@ -37,12 +36,10 @@ extension SQLiteStore {
     func count(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> Int {
         let content = try content()
         let statement: SQLQuery
-        do {
-            statement = try content.compiler.count(query, store: number)
-        } catch is PredicateRefusal {
-            var query = query
-            query.sortDescriptors = []
-            return try dividedRows(matching: query, content: content, generation: generation).order.count
+        switch try content.compiler.compileCount(query, store: number) {
+        case .statement(let whole): statement = whole
+        case .divided(let division):
+            return try rows(of: division, content: content, generation: generation).order.count
         }
         return try reading(generation, consistently: false) { database in
             let row = try SQLStatement(statement, in: database)
@@ -75,12 +72,15 @@ extension SQLiteStore {
 
     // MARK: - Steps
 
-    private func storedRows(
-        matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
+    private func reader(for query: RowQuery, _ content: Content) -> RowReader? {
+        content.schema.entity(query.entity).map {
+            content.reader(of: $0, includesSubentities: query.includesSubentities, store: number)
+        }
+    }
+
+    private func rows(
+        of statement: SQLQuery, _ reader: RowReader, _ generation: (any StoreGeneration)?
     ) throws -> RowResult {
-        guard let place = content.schema.entity(query.entity) else { return RowResult() }
-        let reader = content.reader(of: place, includesSubentities: query.includesSubentities, store: number)
-        let statement = try content.compiler.rows(query, selecting: reader.plan.qualifiedList, store: number)
         let result = try reading(generation, consistently: false) { database in
             let statement = try SQLStatement(statement, in: database)
             defer { statement.finish() }
@@ -91,6 +91,14 @@ extension SQLiteStore {
         }
         try requireFiles(of: result.pages, generation)
         return result
+    }
+
+    private func storedRows(
+        matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
+    ) throws -> RowResult {
+        guard let reader = reader(for: query, content) else { return RowResult() }
+        let statement = try content.compiler.rows(query, selecting: reader.plan.qualifiedList, store: number)
+        return try rows(of: statement, reader, generation)
     }
 
     private func valuesInMemory(
@@ -109,11 +117,10 @@ extension SQLiteStore {
     }
 
     /// The rows of the stored part, then the evaluation of the remaining part, both from one state of the store.
-    private func dividedRows(
-        matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
+    private func rows(
+        of division: QueryDivision, content: Content, generation: (any StoreGeneration)?
     ) throws -> RowResult {
-        let division = try content.compiler.divide(query, store: number)
-        return try withGeneration(generation) { generation in
+        try withGeneration(generation) { generation in
             let result = try storedRows(matching: division.stored, content: content, generation: generation)
             guard let remainder = division.remainder, let graph = rowGraph(generation) else { return result }
             return try RowSelection(remainder).select(from: result, graph: graph)

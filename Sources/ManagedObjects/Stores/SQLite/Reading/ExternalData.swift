@@ -16,6 +16,9 @@ struct ExternalData: Sendable {
 
     let directory: URL
 
+    /// The part of a column that may contain the name of a file.
+    static func nameExpression(_ column: SQLColumn) -> String { "substr(\(column.name), 1, 38)" }
+
     func url(of name: String) -> URL { directory.appendingPathComponent(name) }
 
     /// Whether there is a file with a name. Links, pipes and folders do not count: Core Data writes regular files, and

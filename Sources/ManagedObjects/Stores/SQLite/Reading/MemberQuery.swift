@@ -31,21 +31,21 @@ struct MemberQuery {
         }
         let ownerPlace = place(of: reference)
         let positionPlace = positionColumn.map(place)
-        let selected = columns.joined(separator: ", ")
         let schema = content.schema
         var found = OwnedMembers(owners: owners)
         // The page of the previous row, and its entity: most rows follow others of the same entity.
         var (page, entityOfPage) = (Int32(-1), 0)
         // The index of the reference ends with the row's key, so SQLite does not sort. Ordered members are sorted here,
         // because SQLite's sorter would copy every column.
-        try forEachRow(
-            of: "SELECT \(selected) FROM \(destination.table) WHERE", owner: reference,
-            rest: "\(SQLiteStore.entityCondition(of: destination)) ORDER BY \(reference), Z_PK", in: database
-        ) { statement in
+        try forEachRow(owner: reference, in: database) { [columns] owners in
+            SQLSelect(
+                columns, from: destination.table, where: .all([owners, destination.isOfReadHierarchy()]),
+                orderBy: [reference, "Z_PK"])
+        } read: { statement in
             let entity: Int
             var row: RowResult.Position?
             if let reader {
-                guard let position = reader.readRow(statement.handle) else { return }
+                guard let position = reader.readRow(statement) else { return }
                 if position.page != page {
                     page = position.page
                     entityOfPage = reader.pages[Int(page)].layout.index
@@ -68,24 +68,28 @@ struct MemberQuery {
     }
 
     /// Runs a statement for the owners: with a range if their keys are close together, otherwise with lists.
+    ///
+    /// - Parameters:
+    ///   - owner: The column with the owners' keys.
+    ///   - selection: The statement, for a condition on the owners.
     private func forEachRow(
-        of selection: String, owner: String, rest: String, in database: Database, _ body: (SQLStatement) throws -> Void
+        owner: String, in database: Database, of selection: (SQLRestriction) -> SQLSelect,
+        read: (SQLStatement) throws -> Void
     ) throws {
         if let range = closeRange {
-            let statement = try SQLStatement("\(selection) \(owner) BETWEEN ? AND ?\(rest)", in: database)
+            let statement = try SQLStatement(selection(.between(owner)), in: database)
             defer { statement.finish() }
             statement.bind(range.lowerBound, at: 1)
             statement.bind(range.upperBound, at: 2)
-            while try statement.step() { try body(statement) }
+            while try statement.step() { try read(statement) }
             return
         }
         try SQLParameters.forEachSlice(of: owners) { slice in
             let capacity = SQLParameters.capacity(for: slice.count)
-            let list = SQLParameters.placeholders(capacity)
-            let statement = try SQLStatement("\(selection) \(owner) IN (\(list))\(rest)", in: database)
+            let statement = try SQLStatement(selection(.among(owner, parameters: capacity)), in: database)
             defer { statement.finish() }
             SQLParameters.bind(slice, to: statement, capacity: capacity)
-            while try statement.step() { try body(statement) }
+            while try statement.step() { try read(statement) }
         }
     }
 
@@ -108,12 +112,11 @@ struct MemberQuery {
         // If the members' rows are read anyway, they show which members exist, and their entities.
         guard includesRows else { return try membersByJoin(pairs, in: database) }
         var found = OwnedMembers(owners: owners)
-        let position = pairs.position.map { ", \($0)" } ?? ""
+        let columns = [pairs.source, pairs.destination] + (pairs.position.map { [$0] } ?? [])
         let (entity, hasPosition) = (UInt16(truncatingIfNeeded: destination.entity.index), pairs.position != nil)
-        try forEachRow(
-            of: "SELECT \(pairs.source), \(pairs.destination)\(position) FROM \(pairs.table) WHERE",
-            owner: pairs.source, rest: " ORDER BY \(pairs.source), \(pairs.destination)", in: database
-        ) { statement in
+        try forEachRow(owner: pairs.source, in: database) { owners in
+            SQLSelect(columns, from: pairs.table, where: owners, orderBy: [pairs.source, pairs.destination])
+        } read: { statement in
             found.add(
                 ObjectKey(store: store, entity: entity, number: statement.integer(1)), of: statement.integer(0),
                 position: hasPosition ? statement.integer(2) : nil)
@@ -133,12 +136,13 @@ struct MemberQuery {
 
     private func membersByJoin(_ pairs: SQLPairs, in database: Database) throws -> MemberResult {
         var found = OwnedMembers(owners: owners)
-        let position = pairs.position.map { ", p.\($0)" } ?? ""
-        try forEachRow(
-            of: "SELECT p.\(pairs.source), p.\(pairs.destination), t.Z_ENT\(position) FROM \(pairs.table) AS p "
-                + "JOIN \(destination.table) AS t ON t.Z_PK = p.\(pairs.destination) WHERE",
-            owner: "p.\(pairs.source)", rest: " ORDER BY p.\(pairs.source), p.\(pairs.destination)", in: database
-        ) { statement in
+        let (source, member) = ("p.\(pairs.source)", "p.\(pairs.destination)")
+        let columns = [source, member, "t.Z_ENT"] + (pairs.position.map { ["p.\($0)"] } ?? [])
+        try forEachRow(owner: source, in: database) { owners in
+            SQLSelect(
+                columns, from: "\(pairs.table) AS p JOIN \(destination.table) AS t ON t.Z_PK = \(member)",
+                where: owners, orderBy: [source, member])
+        } read: { statement in
             guard let entity = content.schema.entityIndex(number: statement.integer(2)) else { return }
             let member = ObjectKey(
                 store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(1))
@@ -156,14 +160,17 @@ struct MemberQuery {
         let (source, member, table) = (pairs.source, pairs.destination, pairs.table)
         try SQLParameters.forEachSlice(of: owners) { slice in
             let capacity = SQLParameters.capacity(for: slice.count)
-            let list = SQLParameters.placeholders(capacity)
-            let statement = try SQLStatement(
-                """
-                SELECT p.source, p.member, t.Z_ENT FROM (
-                SELECT \(source) AS source, \(member) AS member FROM \(table) WHERE \(source) IN (\(list)) UNION
-                SELECT \(member), \(source) FROM \(table) WHERE \(member) IN (\(list))
-                ) AS p JOIN \(destination.table) AS t ON t.Z_PK = p.member ORDER BY p.source, p.member
-                """, in: database)
+            let dialect = SQLiteDialect()
+            let owned = SQLSelect(
+                ["\(source) AS source", "\(member) AS member"], from: table,
+                where: .among(source, parameters: capacity))
+            let inverse = SQLSelect([member, source], from: table, where: .among(member, parameters: capacity))
+            let members = "(\(owned.text(in: dialect)) UNION \(inverse.text(in: dialect))) AS p"
+            let selection = SQLSelect(
+                ["p.source", "p.member", "t.Z_ENT"],
+                from: "\(members) JOIN \(destination.table) AS t ON t.Z_PK = p.member",
+                orderBy: ["p.source", "p.member"])
+            let statement = try SQLStatement(selection, in: database)
             defer { statement.finish() }
             SQLParameters.bind(slice, to: statement, capacity: capacity)
             SQLParameters.bind(slice, to: statement, from: capacity + 1, capacity: capacity)

@@ -8,12 +8,12 @@ struct RowPlan: Sendable {
             case integer, real, decimal, text, blob, uuid, external, reference
         }
 
-        var column: Int32
+        var column: Int
         var slot: Int
         var decoder: Decoder
         /// For a reference: the column with the `Z_ENT` of its destination, or -1, and the index of the declared
         /// destination.
-        var companion: Int32 = -1
+        var companion = -1
         var destination: Int = 0
     }
 
@@ -49,15 +49,17 @@ struct RowPlan: Sendable {
     /// entity's table, and by the alias `t0`.
     let list: String
     let qualifiedList: String
+    /// The statements that select rows by their keys, by the number of parameters.
+    private let keySelections: [Int: String]
 
     init(_ entity: SQLEntity, includesSubentities: Bool, schema: SQLSchema) {
         var columns: [Column] = [.stored("Z_PK"), .stored("Z_ENT"), .stored("Z_OPT")]
         var positions: [Column: Int] = [:]
-        func position(of column: Column) -> Int32 {
-            if let known = positions[column] { return Int32(known) }
+        func position(of column: Column) -> Int {
+            if let known = positions[column] { return known }
             positions[column] = columns.count
             columns.append(column)
-            return Int32(columns.count - 1)
+            return columns.count - 1
         }
         let numbers = includesSubentities ? entity.hierarchyNumbers : [entity.number]
         var leafByNumber = [Int](repeating: -1, count: Int(clamping: (numbers.max() ?? 0) + 1))
@@ -89,7 +91,16 @@ struct RowPlan: Sendable {
         self.leafByNumber = leafByNumber
         list = columns.map { $0.sql(of: entity.table) }.joined(separator: ", ")
         qualifiedList = columns.map { $0.sql(of: "t0") }.joined(separator: ", ")
+        var keySelections: [Int: String] = [:]
+        for capacity in SQLParameters.capacities {
+            let rows = SQLRestriction.all([.among("Z_PK", parameters: capacity), entity.isOfReadHierarchy()])
+            keySelections[capacity] = SQLiteDialect().text(of: SQLSelect([list], from: entity.table, where: rows))
+        }
+        self.keySelections = keySelections
     }
+
+    /// The statement that selects rows by a number of keys: one of ``SQLParameters/capacities``.
+    func selection(ofKeys capacity: Int) -> String { keySelections[capacity] ?? "" }
 
     /// The index of a column among the selected ones; nil if it is not selected.
     func place(of column: String) -> Int? { positions[.stored(column)] }

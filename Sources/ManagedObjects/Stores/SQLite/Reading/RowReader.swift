@@ -1,5 +1,4 @@
 import Foundation
-import GRDBSQLite
 
 /// Reads rows of an entity and its subentities into pages.
 ///
@@ -36,13 +35,13 @@ final class RowReader {
     /// Reads all rows of a statement whose first columns are the reader's, in their order.
     func readAll(_ statement: SQLStatement, order: inout ContiguousArray<RowResult.Position>) throws {
         while try statement.step() {
-            if let position = readRow(statement.handle) { order.append(position) }
+            if let position = readRow(statement) { order.append(position) }
         }
     }
 
     /// Reads the current row of a statement. Nil for a row of an unknown entity.
-    func readRow(_ row: SQLite.Handle) -> RowResult.Position? {
-        let number = sqlite3_column_int64(row, 1)
+    func readRow(_ row: SQLStatement) -> RowResult.Position? {
+        let number = row.integer(1)
         guard number >= 0, number < Int64(plan.leafByNumber.count) else { return nil }
         let leaf = plan.leafByNumber[Int(number)]
         guard leaf >= 0 else { return nil }
@@ -57,45 +56,46 @@ final class RowReader {
     }
 
     @inline(__always)
-    private func readCells(_ row: SQLite.Handle, leaf: Int, into page: RowPage) {
-        page.append(key: sqlite3_column_int64(row, 0), version: sqlite3_column_int64(row, 2))
+    private func readCells(_ row: SQLStatement, leaf: Int, into page: RowPage) {
+        page.append(key: row.integer(0), version: row.integer(2))
         for step in plan.leaves[leaf].steps {
             // The type is queried only if the value might be NULL, which avoids a call for most columns.
             switch step.decoder {
             case .integer:
-                let number = sqlite3_column_int64(row, step.column)
-                if number == 0, Self.isNull(row, step.column) { continue }
+                let number = row.integer(step.column)
+                if number == 0, row.isNull(step.column) { continue }
                 page.set(.integer(number), slot: step.slot)
             case .real:
                 // TIMESTAMP has numeric affinity: whole seconds are returned as integers.
-                let number = sqlite3_column_double(row, step.column)
-                if number == 0, Self.isNull(row, step.column) { continue }
+                let number = row.double(step.column)
+                if number == 0, row.isNull(step.column) { continue }
                 page.set(.real(number), slot: step.slot)
             case .decimal:
-                switch sqlite3_column_type(row, step.column) {
-                case SQLITE_NULL: continue
-                case SQLITE_INTEGER: page.set(.integer(sqlite3_column_int64(row, step.column)), slot: step.slot)
-                case SQLITE_FLOAT: page.set(.real(sqlite3_column_double(row, step.column)), slot: step.slot)
-                default: page.setBytes(Self.text(row, step.column), kind: .text, slot: step.slot)
+                switch row.type(step.column) {
+                case .null: continue
+                case .integer: page.set(.integer(row.integer(step.column)), slot: step.slot)
+                case .real: page.set(.real(row.double(step.column)), slot: step.slot)
+                case .text, .blob:
+                    guard let text = row.textBytes(step.column) else { continue }
+                    page.setBytes(text, kind: .text, slot: step.slot)
                 }
             case .text:
-                guard let start = sqlite3_column_text(row, step.column) else { continue }
-                let count = Int(sqlite3_column_bytes(row, step.column))
-                page.setBytes(UnsafeRawBufferPointer(start: start, count: count), kind: .text, slot: step.slot)
+                guard let text = row.textBytes(step.column) else { continue }
+                page.setBytes(text, kind: .text, slot: step.slot)
             case .blob:
-                if Self.isNull(row, step.column) { continue }
-                page.setBytes(Self.bytes(row, step.column), kind: .blob, slot: step.slot)
+                if row.isNull(step.column) { continue }
+                page.setBytes(row.bytes(step.column), kind: .blob, slot: step.slot)
             case .uuid:
-                readUUID(Self.bytes(row, step.column), slot: step.slot, page: page)
+                readUUID(row.bytes(step.column), slot: step.slot, page: page)
             case .external:
-                if Self.isNull(row, step.column) { continue }
-                readExternal(Self.bytes(row, step.column), slot: step.slot, page: page)
+                if row.isNull(step.column) { continue }
+                readExternal(row.bytes(step.column), slot: step.slot, page: page)
             case .reference:
-                let key = sqlite3_column_int64(row, step.column)
-                if key == 0, Self.isNull(row, step.column) { continue }
+                let key = row.integer(step.column)
+                if key == 0, row.isNull(step.column) { continue }
                 var entity = step.destination
-                if step.companion >= 0, sqlite3_column_type(row, step.companion) != SQLITE_NULL {
-                    entity = schema.entityIndex(number: sqlite3_column_int64(row, step.companion)) ?? entity
+                if step.companion >= 0, !row.isNull(step.companion) {
+                    entity = schema.entityIndex(number: row.integer(step.companion)) ?? entity
                 }
                 page.set(.reference(key, entity: entity), slot: step.slot)
             }
@@ -123,23 +123,6 @@ final class RowReader {
     }
 
     // MARK: - Bytes
-
-    @inline(__always)
-    private static func isNull(_ row: SQLite.Handle, _ column: Int32) -> Bool {
-        sqlite3_column_type(row, column) == SQLITE_NULL
-    }
-
-    @inline(__always)
-    private static func text(_ row: SQLite.Handle, _ column: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_text(row, column)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, column)))
-    }
-
-    @inline(__always)
-    private static func bytes(_ row: SQLite.Handle, _ column: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_blob(row, column)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, column)))
-    }
 
     /// Sixteen bytes, or the text that some other programs write.
     private func readUUID(_ bytes: UnsafeRawBufferPointer, slot: Int, page: RowPage) {

@@ -4,18 +4,10 @@ enum SQLParameters {
     static let limit = 500
 
     /// The number of parameters for a number of keys: the remaining parameters repeat the last key.
-    static func capacity(for count: Int) -> Int {
-        switch count {
-        case ...1: 1
-        case ...8: 8
-        case ...64: 64
-        default: limit
-        }
-    }
+    static func capacity(for count: Int) -> Int { capacities.first { count <= $0 } ?? limit }
 
-    static func placeholders(_ count: Int) -> String {
-        "?" + String(repeating: ",?", count: max(0, count - 1))
-    }
+    /// The numbers of parameters, ascending.
+    static let capacities = [1, 8, 64, limit]
 
     /// Binds keys to the parameters from an index on; the last key is repeated if there are more parameters.
     static func bind(_ keys: ArraySlice<Int64>, to statement: SQLStatement, from position: Int = 1, capacity: Int) {

@@ -20,25 +20,15 @@ extension SQLiteStore {
     static func rows(
         withKeys keys: [Int64], place: SQLEntity, reader: RowReader, database: Database
     ) throws -> [RowPage] {
-        let selection = "SELECT \(reader.plan.list) FROM \(place.table) WHERE Z_PK IN ("
-        let condition = ")" + entityCondition(of: place)
         var order: ContiguousArray<RowResult.Position> = []
         try SQLParameters.forEachSlice(of: keys) { slice in
             let capacity = SQLParameters.capacity(for: slice.count)
-            let statement = try SQLStatement(
-                selection + SQLParameters.placeholders(capacity) + condition, in: database)
+            let statement = try SQLStatement(reader.plan.selection(ofKeys: capacity), in: database)
             defer { statement.finish() }
             SQLParameters.bind(slice, to: statement, capacity: capacity)
             try reader.readAll(statement, order: &order)
         }
         return reader.pages
-    }
-
-    /// A condition that excludes rows of the table's other entities.
-    static func entityCondition(of place: SQLEntity, alias: String = "") -> String {
-        guard place.entity.superentity != nil else { return "" }
-        let numbers = place.hierarchyNumbers.map(String.init).joined(separator: ",")
-        return " AND \(alias)Z_ENT IN (\(numbers))"
     }
 
     // MARK: - Members

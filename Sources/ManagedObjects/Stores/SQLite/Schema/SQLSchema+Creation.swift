@@ -8,29 +8,13 @@ extension SQLSchema {
         tableStatements + indexStatements + triggerStatements + Self.ownTableStatements
     }
 
-    /// Entity tables, each followed by the join tables that its entities own.
     private var tableStatements: [String] {
-        tables.flatMap { table in [Self.statement(table)] + joinTables(of: table).map(Self.statement) }
+        tableDefinitions.map { SQLiteDialect().text(of: $0) }
     }
 
     /// The statement that creates the table of an entity or a relationship; nil if the schema has none of that name.
     func createStatement(of table: String) -> String? {
-        tableStatements.first { $0.hasPrefix("CREATE TABLE \(table) ") }
-    }
-
-    static func statement(_ table: SQLTable) -> String {
-        let columns = table.columns.map { ", \($0.name) \($0.declaration.rawValue)" }.joined()
-        return "CREATE TABLE \(table.name) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"
-    }
-
-    static func statement(_ table: SQLJoinTable) -> String {
-        let columns = table.columns.map { "\($0) INTEGER" }.joined(separator: ", ")
-        return "CREATE TABLE \(table.name) ( \(columns), "
-            + "PRIMARY KEY (\(table.sourceColumn), \(table.destinationColumn)) )"
-    }
-
-    func joinTables(of table: SQLTable) -> [SQLJoinTable] {
-        joinTables.filter { $0.owner.entityIfAny?.rootEntity === table.root }
+        tableDefinitions.first { $0.name == table }.map { SQLiteDialect().text(of: $0) }
     }
 
     private static let ownTableStatements = [
@@ -45,8 +29,12 @@ extension SQLSchema {
         for entity in entities {
             let superentity = entity.entity.superentity.flatMap { self.entity($0)?.number } ?? 0
             try database.execute(
-                sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
-                arguments: [entity.number, entity.entity.name, superentity])
+                SQLQuery(
+                    KeyCommands.insertion,
+                    [
+                        entity.number.databaseValue, entity.entity.name.databaseValue,
+                        superentity.databaseValue, 0.databaseValue,
+                    ]))
         }
     }
 }

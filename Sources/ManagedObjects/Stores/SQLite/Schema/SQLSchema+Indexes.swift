@@ -7,7 +7,21 @@ extension SQLSchema {
     /// have it once. Of two indexes with the same name the first is created.
     var indexStatements: [String] {
         var names: Set<String> = []
-        return tables.flatMap(indexStatements).filter { names.insert(Self.name(of: $0)).inserted }
+        return tables.flatMap(indexes).flatMap(\.statements).filter { names.insert(Self.name(of: $0)).inserted }
+    }
+
+    /// An index of a table.
+    enum Index {
+        case definition(SQLIndexDefinition)
+        /// An R-tree, which only SQLite has.
+        case spatial([String])
+
+        var statements: [String] {
+            switch self {
+            case .definition(let definition): [SQLiteDialect().text(of: definition)]
+            case .spatial(let statements): statements
+            }
+        }
     }
 
     /// The kind and name of the object that a statement creates, with the name as SQLite compares it.
@@ -16,46 +30,46 @@ extension SQLSchema {
         return words.prefix { $0 != "ON" && $0 != "USING" && $0 != "AFTER" }.joined(separator: " ").lowercased()
     }
 
-    private func indexStatements(of table: SQLTable) -> [String] {
+    /// The indexes of a table, in the order in which Core Data creates them.
+    func indexes(of table: SQLTable) -> [Index] {
         let hierarchy = entities.filter { $0.entity.rootEntity === table.root }
-        var statements = table.referenceColumns.map { column in
-            "CREATE INDEX \(table.name)_\(column)_INDEX ON \(table.name) (\(column))"
+        var definitions = table.referenceColumns.map { column in
+            SQLIndexDefinition(name: "\(table.name)_\(column)_INDEX", table: table.name, terms: [.column(column)])
         }
         let omitsEntity = table.root.userInfo?["_NSEntityOmitSubentityColumnIndex"] as? String == "YES"
         if hierarchy.count > 1, !omitsEntity {
-            statements.append("CREATE INDEX \(table.name)_Z_ENT_INDEX ON \(table.name) (Z_ENT)")
+            definitions.append(
+                SQLIndexDefinition(name: "\(table.name)_Z_ENT_INDEX", table: table.name, terms: [.column("Z_ENT")]))
         }
+        var indexes = definitions.map(Index.definition)
         for entity in hierarchy {
-            statements += entity.entity.indexes.compactMap { indexStatement(of: $0, in: entity) }
-            statements += entity.entity.indexes.flatMap { spatialStatements(of: $0, in: entity) }
-            statements += attributeIndexStatements(of: entity)
-            statements += constraintStatements(of: entity)
+            indexes += entity.entity.indexes.compactMap { definition(of: $0, in: entity) }.map(Index.definition)
+            indexes += entity.entity.indexes.map { .spatial(spatialStatements(of: $0, in: entity)) }
+            indexes += (attributeIndexes(of: entity) + constraintIndexes(of: entity)).map(Index.definition)
         }
-        for join in joinTables(of: table) {
-            statements.append(
-                "CREATE INDEX \(join.name)_\(join.destinationColumn)_INDEX ON \(join.name) "
-                    + "(\(join.destinationColumn), \(join.sourceColumn))")
-        }
-        return statements
+        return indexes
+            + joinTables(of: table).map { join in
+                .definition(
+                    SQLIndexDefinition(
+                        name: "\(join.name)_\(join.destinationColumn)_INDEX", table: join.name,
+                        terms: [.column(join.destinationColumn), .column(join.sourceColumn)]))
+            }
     }
 
     /// A fetch index; nil if it would only repeat the index that every reference has, or names a property without a
     /// column.
-    private func indexStatement(of index: NSFetchIndexDescription, in entity: SQLEntity) -> String? {
+    private func definition(of index: NSFetchIndexDescription, in entity: SQLEntity) -> SQLIndexDefinition? {
         if index.elements.count == 1, index.elements[0].property is NSRelationshipDescription { return nil }
         guard !index.elements.isEmpty, index.elements.allSatisfy({ $0.collationType == .binary }) else { return nil }
-        var columns: [String] = []
+        var terms: [SQLIndexDefinition.Term] = []
         for element in index.elements {
             guard let column = columnName(of: element, in: entity) else { return nil }
-            columns.append("\(column) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")")
+            terms.append(.ordered(column, ascending: element.isAscending))
         }
-        let name = "Z_\(entity.entity.name ?? "")_\(index.name)"
-        let statement = "CREATE INDEX \(name) ON \(entity.table) (\(columns.joined(separator: ", ")))"
         // If the condition cannot be translated to SQL, the index contains all rows and serves the same fetches.
-        guard let predicate = index.partialIndexPredicate, let condition = condition(predicate.node, in: entity) else {
-            return statement
-        }
-        return "\(statement) WHERE \(condition)"
+        return SQLIndexDefinition(
+            name: "Z_\(entity.entity.name ?? "")_\(index.name)", table: entity.table, terms: terms,
+            condition: index.partialIndexPredicate.flatMap { condition($0.node, in: entity) })
     }
 
     private func columnName(of element: NSFetchIndexElementDescription, in entity: SQLEntity) -> String? {
@@ -72,25 +86,26 @@ extension SQLSchema {
     }
 
     /// Attributes with the deprecated indexed flag that are in no fetch index.
-    private func attributeIndexStatements(of entity: SQLEntity) -> [String] {
+    private func attributeIndexes(of entity: SQLEntity) -> [SQLIndexDefinition] {
         let indexed = Set(entity.entity.indexes.flatMap(\.elements).compactMap(\.propertyName))
         return entity.entity.sortedOwnProperties.compactMap { property in
             guard property.isIndexed, property is NSAttributeDescription, !indexed.contains(property.name),
                 let column = column(named: property.name, in: entity.entity)
             else { return nil }
-            return "CREATE INDEX Z_\(entity.entity.name ?? "")_\(property.name) ON \(entity.table) "
-                + "(\(column.name) COLLATE BINARY ASC)"
+            return SQLIndexDefinition(
+                name: "Z_\(entity.entity.name ?? "")_\(property.name)", table: entity.table,
+                terms: [.ordered(column.name, ascending: true)])
         }
     }
 
     /// One unique index for each uniqueness constraint that the entity itself declares.
-    private func constraintStatements(of entity: SQLEntity) -> [String] {
+    private func constraintIndexes(of entity: SQLEntity) -> [SQLIndexDefinition] {
         entity.entity.uniquenessConstraints.map(NSEntityDescription.names).compactMap { names in
             let columns = names.compactMap { column(named: $0, in: entity.entity)?.name }
             guard !columns.isEmpty, columns.count == names.count else { return nil }
-            let list = columns.map { "\($0) COLLATE BINARY ASC" }.joined(separator: ", ")
-            return "CREATE UNIQUE INDEX Z_\(entity.entity.name ?? "")_UNIQUE_\(names.joined(separator: "_")) "
-                + "ON \(entity.table) (\(list))"
+            return SQLIndexDefinition(
+                name: "Z_\(entity.entity.name ?? "")_UNIQUE_\(names.joined(separator: "_"))", table: entity.table,
+                terms: columns.map { .ordered($0, ascending: true) }, isUnique: true)
         }
     }
 

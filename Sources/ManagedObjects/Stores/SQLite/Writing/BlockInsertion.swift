@@ -14,25 +14,19 @@ struct BlockInsertion {
     private let single: SQLStatement
 
     /// - Parameters:
-    ///   - head: The statement up to `VALUES`.
-    ///   - values: The values of a row, in parentheses.
-    ///   - tail: The text after the values.
+    ///   - insertion: The insertion of one row.
     ///   - shared: The values of the first parameters, which all rows share: `?1`, `?2`, …
     ///   - width: The number of a row's own parameters.
     ///   - count: The total number of rows to insert.
     init(
-        _ head: String, values: String, tail: String = "", shared: [DatabaseValue] = [], width: Int, count: Int,
-        in database: Database
+        _ insertion: SQLInsert, shared: [DatabaseValue] = [], width: Int, count: Int, in database: Database
     ) throws {
         self.shared = shared
         self.width = width
         rowCount = min(Self.rowLimit, Self.parameterLimit / max(width, 1))
-        func statement(_ rows: Int) throws -> SQLStatement {
-            let list = repeatElement(values, count: rows).joined(separator: ", ")
-            return try SQLStatement("\(head) VALUES \(list)\(tail)", in: database)
-        }
-        block = rowCount > 1 && count >= rowCount ? try statement(rowCount) : nil
-        single = try statement(1)
+        block =
+            rowCount > 1 && count >= rowCount ? try SQLStatement(insertion.repeated(rowCount), in: database) : nil
+        single = try SQLStatement(insertion, in: database)
     }
 
     /// Inserts rows: one statement for each block, and one for each remaining row.

@@ -28,10 +28,8 @@ struct ConstraintFinder {
         key: Int64, values: ContiguousArray<Value>, writer: inout ValueWriter, in database: Database
     ) throws -> SaveConflicts.Taken? {
         for constraint in constraints where !constraint.slots.contains(where: { values[$0].isNull }) {
-            let condition = constraint.slots.compactMap { entity.columns[$0].map { "\($0.name) = ?" } }
-            let statement = try SQLStatement(
-                "SELECT Z_PK, Z_ENT FROM \(entity.table) WHERE \(condition.joined(separator: " AND ")) AND Z_PK <> ?",
-                in: database)
+            let conditions = constraint.slots.compactMap { entity.columns[$0].map { SQLRestriction.equals($0.name) } }
+            let statement = try SQLStatement(entity.keys(where: .all(conditions + [.text("Z_PK <> ?")])), in: database)
             defer { statement.finish() }
             var position = 1
             for slot in constraint.slots {

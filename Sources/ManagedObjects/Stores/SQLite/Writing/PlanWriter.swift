@@ -61,14 +61,12 @@ struct PlanWriter {
 
     private mutating func insert(_ group: SavePlan.Group<SavePlan.Insert>) throws {
         let entity = try place(group.entity)
-        let written = entity.columns.indices.filter { entity.columns[$0] != nil }
-        let names = written.flatMap { Self.names(of: entity.columns[$0]) }
+        let written = entity.storedSlots
         let targets = Self.targets(of: written, entity)
-        let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + names
+        let statement = entity.insertion(of: written)
+        // The version is not a parameter.
         let insertion = try BlockInsertion(
-            "INSERT INTO \(entity.table) (\(columns.joined(separator: ", ")))",
-            values: "(?, ?, 1\(String(repeating: ", ?", count: names.count)))", width: names.count + 2,
-            count: group.changes.count, in: database)
+            statement, width: statement.columns.count - 1, count: group.changes.count, in: database)
         let changes = deriving(group)
         var finder = ConstraintFinder(entity, schema: schema, store: store)
         try insertion.insert(changes.count) { index, statement, first in
@@ -112,10 +110,6 @@ struct PlanWriter {
         }
     }
 
-    private static func names(of column: SQLColumn?) -> [String] {
-        [column?.name, column?.companion].compactMap { $0 }
-    }
-
     /// Records which row already has the unique values of another one.
     private mutating func noteTaken(
         _ finder: inout ConstraintFinder, key: Int64, values: ContiguousArray<Value>, _ error: DatabaseError
@@ -144,8 +138,11 @@ struct PlanWriter {
             slots += derivations.slots.filter { entity.columns[$0] != nil }
             if statement?.slots != slots || statement?.checksVersion != update.checksVersion {
                 statement?.prepared.finish()
-                let prepared = try SQLStatement(
-                    updateText(entity, slots: slots, checksVersion: update.checksVersion), in: database)
+                let command =
+                    update.checksVersion
+                    ? entity.update(of: slots, where: .all([.key, .version]))
+                    : entity.update(of: slots, version: .laterVersion)
+                let prepared = try SQLStatement(command, in: database)
                 statement = (slots, update.checksVersion, Self.targets(of: slots, entity), prepared)
             }
             guard let (_, _, targets, prepared) = statement else { continue }
@@ -154,9 +151,9 @@ struct PlanWriter {
             for target in targets {
                 position = try values.bind(row[target.slot], to: target, of: prepared, at: position)
             }
-            prepared.bind(update.version, at: position)
-            prepared.bind(update.key, at: position + 1)
-            if update.checksVersion { prepared.bind(update.version, at: position + 2) }
+            // The checked version is in the condition, after the key; the other one in the assignment, before it.
+            prepared.bind(update.checksVersion ? update.key : update.version, at: position)
+            prepared.bind(update.checksVersion ? update.version : update.key, at: position + 1)
             do {
                 try prepared.run()
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
@@ -170,15 +167,6 @@ struct PlanWriter {
                 history?.update(entity, key: update.key, slots: slots, toMany: toMany)
             }
         }
-    }
-
-    private func updateText(_ entity: SQLEntity, slots: [Int], checksVersion: Bool) -> String {
-        let columns = slots.flatMap { Self.names(of: entity.columns[$0]) }.map { "\($0) = ?, " }.joined()
-        if checksVersion {
-            return "UPDATE \(entity.table) SET \(columns)Z_OPT = ? + 1 WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?"
-        }
-        // The version must not return to one that another context may have read.
-        return "UPDATE \(entity.table) SET \(columns)Z_OPT = max(IFNULL(Z_OPT, 0), ?) + 1 WHERE Z_PK = ?"
     }
 
     /// Clears unique values of all rows that get other ones, so that rows can exchange their values.
@@ -196,8 +184,8 @@ struct PlanWriter {
         // A single row cannot exchange values with another.
         for (table, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.count > 1 {
             for row in rows {
-                let cleared = row.columns.map { "\($0) = NULL" }.joined(separator: ", ")
-                let statement = try SQLStatement("UPDATE \(table) SET \(cleared) WHERE Z_PK = ?", in: database)
+                let command = SQLUpdate(table, set: row.columns.map { .null($0) }, where: .key)
+                let statement = try SQLStatement(command, in: database)
                 statement.bind(row.key, at: 1)
                 try statement.run()
             }
@@ -211,11 +199,15 @@ struct PlanWriter {
         let pairs = PairWriter(schema: schema, database: database)
         let preserved = content.history == nil ? [] : HistoryTables.preservedColumns(of: entity)
         let external = entity.columns.indices.filter { entity.columns[$0]?.hasStorageByte == true }
+        var prepared: (checksVersion: Bool, statement: SQLStatement)?
         for deletion in group.changes {
             try noteFiles(of: entity, key: deletion.key, slots: external)
             let tombstone = try preservedValues(preserved, of: entity, key: deletion.key)
-            let check = deletion.checksVersion ? " AND IFNULL(Z_OPT, 0) = ?" : ""
-            let statement = try SQLStatement("DELETE FROM \(entity.table) WHERE Z_PK = ?\(check)", in: database)
+            if prepared?.checksVersion != deletion.checksVersion {
+                let command = entity.deletion(checkingVersion: deletion.checksVersion)
+                prepared = (deletion.checksVersion, try SQLStatement(command, in: database))
+            }
+            guard let statement = prepared?.statement else { continue }
             statement.bind(deletion.key, at: 1)
             if deletion.checksVersion { statement.bind(deletion.version, at: 2) }
             try statement.run()
@@ -230,8 +222,7 @@ struct PlanWriter {
 
     private func preservedValues(_ columns: [String], of entity: SQLEntity, key: Int64) throws -> [DatabaseValue] {
         guard !columns.isEmpty else { return [] }
-        let statement = try SQLStatement(
-            "SELECT \(columns.joined(separator: ", ")) FROM \(entity.table) WHERE Z_PK = ?", in: database)
+        let statement = try SQLStatement(SQLSelect(columns, from: entity.table, where: .key), in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
         return try statement.step() ? columns.indices.map(statement.value) : []
@@ -243,12 +234,11 @@ struct PlanWriter {
         _ entity: NSEntityDescription, _ place: SQLEntity, key: Int64, version: Int64
     ) throws {
         let reader = content.reader(of: place, store: store)
-        let statement = try SQLStatement(
-            "SELECT \(reader.plan.list) FROM \(place.table) WHERE Z_PK = ?", in: database)
+        let statement = try SQLStatement(SQLSelect([reader.plan.list], from: place.table, where: .key), in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
         var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)
-        if try statement.step(), let position = reader.readRow(statement.handle) {
+        if try statement.step(), let position = reader.readRow(statement) {
             stale.current = (reader.pages[Int(position.page)], Int(position.row))
         }
         conflicts.stale.append(stale)
@@ -258,8 +248,8 @@ struct PlanWriter {
     private mutating func noteFiles(of entity: SQLEntity, key: Int64, slots: [Int]) throws {
         let columns = slots.compactMap { entity.columns[$0] }.filter(\.hasStorageByte)
         guard !columns.isEmpty, content.externalData != nil else { return }
-        let list = columns.map { "substr(\($0.name), 1, 38)" }.joined(separator: ", ")
-        let statement = try SQLStatement("SELECT \(list) FROM \(entity.table) WHERE Z_PK = ?", in: database)
+        let names = columns.map(ExternalData.nameExpression)
+        let statement = try SQLStatement(SQLSelect(names, from: entity.table, where: .key), in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
         guard try statement.step() else { return }

@@ -22,11 +22,11 @@ enum PrimaryKeys {
     static func present(
         _ number: Int64, table: String, in database: Database
     ) throws -> (last: Int64, highest: Int64) {
-        let counted = try SQLStatement("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", in: database)
+        let counted = try SQLStatement(KeyCommands.last, in: database)
         defer { counted.finish() }
         counted.bind(number, at: 1)
         let assigned = try counted.step() ? counted.integer(0) : 0
-        let present = try SQLStatement("SELECT max(Z_PK) FROM \(table)", in: database)
+        let present = try SQLStatement(KeyCommands.highest(in: table), in: database)
         defer { present.finish() }
         let highest = try present.step() ? present.integer(0) : 0
         let key = max(assigned, highest)
@@ -47,15 +47,15 @@ enum PrimaryKeys {
 
     /// Ensures that no key up to the given one is assigned again.
     static func raise(_ number: Int64, to key: Int64, name: String, in database: Database) throws {
-        let statement = try SQLStatement(
-            "UPDATE Z_PRIMARYKEY SET Z_MAX = max(IFNULL(Z_MAX, 0), ?) WHERE Z_ENT = ?", in: database)
+        let statement = try SQLStatement(KeyCommands.raise, in: database)
         statement.bind(key, at: 1)
         statement.bind(number, at: 2)
         try statement.run()
         if database.changesCount == 0 {
-            try database.execute(
-                sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, ?)",
-                arguments: [number, name, key])
+            let arguments = [number.databaseValue, name.databaseValue, 0.databaseValue, key.databaseValue]
+            let insertion = try SQLStatement(SQLQuery(KeyCommands.insertion, arguments), in: database)
+            defer { insertion.finish() }
+            try insertion.run()
         }
     }
 }

@@ -66,7 +66,7 @@ extension SQLWriter {
         guard let holds = try? PredicateEvaluator(.comparison(node)).evaluate(nil) else {
             throw refusal(.mixedKinds, comparison)
         }
-        return holds ? .always : .never
+        return holds ? always : never
     }
 
     // MARK: - Equality
@@ -76,14 +76,14 @@ extension SQLWriter {
         case (.constant, .value): return try equality(right, left, comparison)
         case (.value(let value), .constant(let constant, let position)):
             if constant.isNull {
-                return value.isNullable ? SQLCondition("\(value.sql) IS NULL") : .never
+                return value.isNullable ? SQLCondition("\(value.sql) IS NULL") : never
             }
             if value.kind == .string, !comparison.options.isLiteral {
                 return try foldedText(value.sql, .equalTo, constant, position, comparison)
             }
             let arguments = try arguments(for: constant, position, matching: value, comparison)
             switch arguments.count {
-            case 0: return .never
+            case 0: return never
             case 1:
                 return SQLCondition(
                     "\(value.sql) = \(arguments[0])", isNullable: value.isNullable,
@@ -96,10 +96,10 @@ extension SQLWriter {
                 guard comparison.options.isLiteral else {
                     return try foldedText(left.sql, .equalTo, right.sql, comparison)
                 }
-                return sameText(left.sql, right.sql)
+                return try sameText(left.sql, right.sql, comparison)
             }
             return SQLCondition(
-                "\(left.sql) \(left.isNullable && right.isNullable ? "IS" : "=") \(right.sql)",
+                "\(left.sql) \(left.isNullable && right.isNullable ? dialect.sameOperator : "=") \(right.sql)",
                 isNullable: left.isNullable != right.isNullable)
         default: throw refusal(.toMany, comparison)
         }
@@ -110,17 +110,17 @@ extension SQLWriter {
         case (.constant, .value): return try inequality(right, left, comparison)
         case (.value(let value), .constant(let constant, let position)):
             if constant.isNull {
-                return value.isNullable ? SQLCondition("\(value.sql) IS NOT NULL") : .always
+                return value.isNullable ? SQLCondition("\(value.sql) IS NOT NULL") : always
             }
             if value.kind == .string, !comparison.options.isLiteral { break }
             let arguments = try arguments(for: constant, position, matching: value, comparison)
-            if arguments.isEmpty { return .always }
+            if arguments.isEmpty { return always }
             if arguments.count > 1 { break }
-            return SQLCondition("\(value.sql) \(value.isNullable ? "IS NOT" : "<>") \(arguments[0])")
+            return SQLCondition("\(value.sql) \(value.isNullable ? dialect.differentOperator : "<>") \(arguments[0])")
         case (.value(let left), .value(let right)):
             let (left, right) = try comparable(left, right, comparison)
             if left.kind == .string { break }
-            return SQLCondition("\(left.sql) IS NOT \(right.sql)")
+            return SQLCondition("\(left.sql) \(dialect.differentOperator) \(right.sql)")
         default: throw refusal(.toMany, comparison)
         }
         return try equality(left, right, comparison).negated
@@ -178,7 +178,7 @@ extension SQLWriter {
         switch (left, right) {
         case (.constant, .value): return try order(right, operation.mirrored, left, comparison)
         case (.value(let value), .constant(let constant, let position)):
-            if constant.isNull { return .never }
+            if constant.isNull { return never }
             if value.kind == .string, !comparison.options.isLiteral {
                 return try foldedText(value.sql, operation, constant, position, comparison)
             }
@@ -229,7 +229,7 @@ extension SQLWriter {
             let high = try order(left, .lessThanOrEqualTo, bounds[1], comparison)
             return SQLCondition("(\(low.sql) AND \(high.sql))", isNullable: low.isNullable || high.isNullable)
         }
-        for case .constant(.null, _) in bounds { return .never }
+        for case .constant(.null, _) in bounds { return never }
         var isNullable = value.isNullable
         let limits: [SQLFragment] = try bounds.map { bound in
             switch bound {

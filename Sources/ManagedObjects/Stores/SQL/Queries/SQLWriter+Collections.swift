@@ -53,7 +53,7 @@ extension SQLWriter {
         case "@sum":
             guard value.kind.isNumber else { throw PredicateRefusal(.mixedKinds, place) }
             return SQLValue(
-                sql: "(\(members.select("IFNULL(SUM(\(value.sql)), 0)")))", kind: value.kind.ofSum, isNullable: false)
+                sql: "(\(members.select("COALESCE(SUM(\(value.sql)), 0)")))", kind: value.kind.ofSum, isNullable: false)
         case "@avg":
             guard value.kind.isNumber else { throw PredicateRefusal(.mixedKinds, place) }
             return SQLValue(sql: "(\(members.select("AVG(\(value.sql))")))", kind: .real)

@@ -8,6 +8,7 @@ import PredicateLanguage
 /// that it cannot translate it throws ``PredicateRefusal``.
 final class SQLWriter {
     let schema: SQLSchema
+    let dialect: any SQLDialect
     /// The number of the store; objects of other stores are never found in this one.
     let store: UInt16
     let aliases = SQLAliases()
@@ -26,11 +27,15 @@ final class SQLWriter {
     private var depth = 0
 
     /// - Throws: `PredicateRefusal` if the store does not have the entity.
-    init(_ entity: NSEntityDescription, schema: SQLSchema, store: UInt16, constants: [PredicateValue] = []) throws {
+    init(
+        _ entity: NSEntityDescription, schema: SQLSchema, dialect: any SQLDialect, store: UInt16,
+        constants: [PredicateValue] = []
+    ) throws {
         guard let table = schema.entity(entity) else {
             throw PredicateRefusal(.notStored, place: entity.name ?? "")
         }
         self.schema = schema
+        self.dialect = dialect
         self.store = store
         self.constants = constants
         subject = SQLScope(table, schema: schema, aliases: aliases).base
@@ -51,15 +56,19 @@ final class SQLWriter {
     func condition(_ node: PredicateNode) throws -> SQLCondition {
         try descend {
             switch node {
-            case .constant(let value): return value ? .always : .never
+            case .constant(let value): return value ? always : never
             case .comparison(let comparison): return try condition(comparison)
-            case .and(let parts): return try joined(parts, by: Self.and, whenEmpty: .always)
-            case .or(let parts): return try joined(parts, by: " OR ", whenEmpty: .never)
+            case .and(let parts): return try joined(parts, by: Self.and, whenEmpty: always)
+            case .or(let parts): return try joined(parts, by: " OR ", whenEmpty: never)
             case .not(let part): return try condition(part).negated
             case .opaque: throw PredicateRefusal(.opaque, node)
             }
         }
     }
+
+    /// Conditions that always and never hold.
+    var always: SQLCondition { SQLCondition("\(dialect.constant(true))") }
+    var never: SQLCondition { SQLCondition("\(dialect.constant(false))") }
 
     private static let and = " AND "
 

@@ -7,17 +7,17 @@ extension SQLWriter {
             let key = descriptor.key ?? "self"
             let place = ExpressionNode.keyPath(key)
             guard !descriptor.comparesByClosure else { throw PredicateRefusal(.opaque, place) }
-            var term = try value(place)
+            let term = try value(place)
+            var collation: String?
             switch term.kind {
             case .bytes, .entity, .entityName: throw PredicateRefusal(.mixedKinds, place)
             case .string:
-                if let selector = descriptor.selector, let collation = PredicateFunctions.collation(of: selector) {
-                    term.sql.text += " COLLATE \(collation)"
-                }
+                collation = descriptor.selector.flatMap { PredicateFunctions.collation(of: $0) }
             default: break
             }
-            if !descriptor.ascending { term.sql.text += " DESC" }
-            return term.sql
+            let written = dialect.orderTerm(term.sql, ascending: descriptor.ascending, collation: collation)
+            guard let written else { throw PredicateRefusal(.function, place) }
+            return written
         }
     }
 }

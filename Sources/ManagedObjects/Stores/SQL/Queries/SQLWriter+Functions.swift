@@ -34,7 +34,7 @@ extension SQLWriter {
         isReusable = false
         guard case .value(var value) = try operand(argument) else { throw PredicateRefusal(.function, place) }
         let parts = value.sql.text.split(separator: ".").map(String.init)
-        if value.isColumn, parts == [subject.alias, parts.last], let column = parts.last,
+        if dialect.hasSpatialIndexes, value.isColumn, parts == [subject.alias, parts.last], let column = parts.last,
             let table = schema.spatialTable(of: name, in: subject.entity, column: column)
         {
             value.spatial = SpatialColumn(table: table, column: column, row: subject.alias)
@@ -48,7 +48,8 @@ extension SQLWriter {
         guard arguments.count == 1 else { throw PredicateRefusal(.function, place) }
         let text = try value(arguments[0])
         guard text.kind == .string else { throw PredicateRefusal(.mixedKinds, place) }
-        return SQLValue(sql: "\(function.rawValue)(\(text.sql))", kind: kind, isNullable: text.isNullable)
+        guard let name = dialect.name(of: function) else { throw PredicateRefusal(.function, place) }
+        return SQLValue(sql: "\(name)(\(text.sql))", kind: kind, isNullable: text.isNullable)
     }
 
     /// Numbers and dates have the same representation in a store: seconds.

@@ -57,6 +57,11 @@ struct StoreReader {
     }
 
     /// The single integer that a statement returns; 0 if it returns none.
+    func integer(_ command: some SQLCommand, _ arguments: [DatabaseValue] = []) throws -> Int64 {
+        try integer(SQLiteDialect().text(of: command), arguments)
+    }
+
+    /// The single integer that a statement returns; 0 if it returns none.
     func integer(_ sql: String, _ arguments: [DatabaseValue] = []) throws -> Int64 {
         try firstRow(sql, arguments)?.integer(0) ?? 0
     }

@@ -9,6 +9,11 @@ struct SQLFragment: ExpressibleByStringInterpolation {
     var text: String
     var arguments: [SQLArgument]
 
+    init(_ text: String, _ arguments: [SQLArgument]) {
+        self.text = text
+        self.arguments = arguments
+    }
+
     init(stringLiteral text: String) {
         self.text = text
         arguments = []

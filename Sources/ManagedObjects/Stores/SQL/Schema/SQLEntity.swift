@@ -14,9 +14,6 @@ struct SQLEntity {
     /// True if the table contains other entities' rows too, so that queries for this one must have a condition on
     /// `Z_ENT`.
     let sharesTable: Bool
-
-    /// The assignment of an `UPDATE` that increments the version of a row. Rows that other programs wrote may have none.
-    static let versionIncrement = "Z_OPT = IFNULL(Z_OPT, 0) + 1"
 }
 
 /// A table as it is created, with its columns in order.

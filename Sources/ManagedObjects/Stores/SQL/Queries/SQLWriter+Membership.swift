@@ -17,7 +17,7 @@ extension SQLWriter {
             isReusable = false
             return try membership(of: element, in: elements.map { .constant($0, nil) }, comparison)
         case .list(let elements): return try membership(of: element, in: elements, comparison)
-        case .constant(.null, _): return .never
+        case .constant(.null, _): return never
         case .constant(.string, _): return try text(collection, .contains, element, comparison)
         case .value(let value) where value.kind == .string:
             return try text(collection, .contains, element, comparison)
@@ -55,21 +55,22 @@ extension SQLWriter {
 
     private func any(_ conditions: [SQLCondition]) -> SQLCondition {
         if conditions.count == 1 { return conditions[0] }
-        guard !conditions.isEmpty else { return .never }
+        guard !conditions.isEmpty else { return never }
         return SQLCondition(
             "(\(conditions.map(\.sql).joined(separator: " OR ")))", isNullable: conditions.contains { $0.isNullable })
     }
 
-    /// Many keys, numbers or texts are one parameter, a JSON array. For other values the number of parameters is
+    /// Many keys, numbers or texts are one parameter. For other values the number of parameters is
     /// rounded up. Lists of different lengths therefore produce few different statements.
     func list(
         _ value: SQLValue, _ arguments: [SQLArgument], _ comparison: ComparisonNode
     ) throws -> SQLCondition {
         var arguments = arguments
         if arguments.count > Self.listLimit {
-            if let array = Self.array(of: arguments) {
+            if let (list, parameter) = list(of: arguments) {
+                // The parameter is written with the list, which is not a fragment.
                 return SQLCondition(
-                    "\(value.sql) IN (SELECT value FROM json_each(\(SQLArgument.text(array))))",
+                    SQLFragment(dialect.isListed(value.sql.text, list), value.sql.arguments + [parameter]),
                     isNullable: value.isNullable)
             }
             guard arguments.count <= Self.argumentLimit else { throw refusal(.tooLarge, comparison) }
@@ -86,35 +87,18 @@ extension SQLWriter {
     /// Half of the number of parameters that SQLite allows by default.
     private static let argumentLimit = 16_384
 
-    /// Integers or texts as a JSON array; nil for other values, which JSON does not represent exactly.
-    private static func array(of arguments: [SQLArgument]) -> String? {
-        var elements: [String] = []
-        elements.reserveCapacity(arguments.count)
+    /// Integers or texts as one parameter; nil for other values, which a list does not represent exactly.
+    private func list(of arguments: [SQLArgument]) -> (SQLList, SQLArgument)? {
+        var (numbers, texts): ([Int64], [String]) = ([], [])
         for case .fixed(let value) in arguments {
             switch value.storage {
-            case .int64(let number): elements.append(String(number))
-            case .string(let text):
-                // SQLite's JSON functions end a text at a NUL.
-                guard !text.utf8.contains(0) else { return nil }
-                elements.append(quoted(text))
+            case .int64(let number): numbers.append(number)
+            // A list ends a text at a NUL.
+            case .string(let text) where !text.utf8.contains(0): texts.append(text)
             default: return nil
             }
         }
-        return elements.count == arguments.count ? "[\(elements.joined(separator: ","))]" : nil
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        if numbers.count == arguments.count { return (.keys, .text(dialect.value(of: numbers))) }
+        return texts.count == arguments.count ? (.texts, .text(dialect.value(of: texts))) : nil
     }
 }

@@ -11,6 +11,8 @@ struct PredicateShape {
     /// The constants in the order in which the tree is read.
     private(set) var constants: [PredicateValue] = []
     private var depth = 0
+    /// The reason why no store can evaluate the predicate, computed when it is needed; nil if there is none.
+    private(set) var refusal: (() -> PredicateRefusal)?
 
     init(store: UInt16) {
         self.store = store
@@ -24,13 +26,14 @@ struct PredicateShape {
         variable.first == mark ? Int(variable.dropFirst()) : nil
     }
 
-    /// Replaces the constants of a predicate by variables.
-    ///
-    /// - Throws: `PredicateRefusal` for a tree that is too deep, and for expressions that no store can evaluate.
-    mutating func extract(_ node: PredicateNode) throws -> PredicateNode {
+    /// Replaces the constants of a predicate by variables. Sets ``refusal`` for a tree that is too deep, and for expressions
+    /// that no store can evaluate.
+    mutating func extract(_ node: PredicateNode) -> PredicateNode {
         depth += 1
         defer { depth -= 1 }
-        guard depth < SQLWriter.depthLimit else { throw PredicateRefusal(.tooLarge, place: "a very deep predicate") }
+        guard depth < SQLWriter.depthLimit else {
+            return refuse(node) { PredicateRefusal(.tooLarge, place: "a very deep predicate") }
+        }
         switch node {
         case .constant(let value):
             key += value ? "T" : "F"
@@ -40,30 +43,39 @@ struct PredicateShape {
             key += comparison.operation.symbol
             if comparison.modifier != .direct { key += comparison.modifier == .any ? "∃" : "∀" }
             if !comparison.options.isEmpty { key += "[\(comparison.options.rawValue)]" }
-            comparison.left = try extract(comparison.left)
-            comparison.right = try extract(comparison.right)
+            comparison.left = extract(comparison.left)
+            comparison.right = extract(comparison.right)
             key += ")"
             return .comparison(comparison)
-        case .and(let parts): return .and(try extract(parts, "&"))
-        case .or(let parts): return .or(try extract(parts, "|"))
-        case .not(let part): return .not(try extract([part], "!")[0])
-        case .opaque: throw PredicateRefusal(.opaque, node)
+        case .and(let parts): return .and(extract(parts, "&"))
+        case .or(let parts): return .or(extract(parts, "|"))
+        case .not(let part): return .not(extract([part], "!")[0])
+        case .opaque: return refuse(node) { PredicateRefusal(.opaque, node) }
         }
     }
 
-    private mutating func extract(_ parts: [PredicateNode], _ word: String) throws -> [PredicateNode] {
+    /// The key of an expression that is always refused needs no details.
+    private mutating func refuse<Node>(_ node: Node, _ reason: @escaping () -> PredicateRefusal) -> Node {
+        key += "\u{3}"
+        if refusal == nil { refusal = reason }
+        return node
+    }
+
+    private mutating func extract(_ parts: [PredicateNode], _ word: String) -> [PredicateNode] {
         key += word
         key += "("
-        let extracted = try parts.map { try extract($0) }
+        let extracted = parts.map { extract($0) }
         key += ")"
         return extracted
     }
 
     /// Replaces the constants of an expression by variables.
-    mutating func extract(_ node: ExpressionNode) throws -> ExpressionNode {
+    mutating func extract(_ node: ExpressionNode) -> ExpressionNode {
         depth += 1
         defer { depth -= 1 }
-        guard depth < SQLWriter.depthLimit else { throw PredicateRefusal(.tooLarge, place: "a very deep expression") }
+        guard depth < SQLWriter.depthLimit else {
+            return refuse(node) { PredicateRefusal(.tooLarge, place: "a very deep expression") }
+        }
         switch node {
         case .constant(let constant):
             let value = PredicateValue(constant.value)
@@ -77,7 +89,7 @@ struct PredicateShape {
             key += "$\(name);"
             return node
         case .keyPath(let base, let keys):
-            let base = try extract(base)
+            let base = extract(base)
             for name in keys {
                 key += "."
                 key += name
@@ -86,28 +98,28 @@ struct PredicateShape {
             return .keyPath(base: base, keys: keys)
         case .element(let collection, .size):
             key += "#"
-            return .element(of: try extract(collection), .size)
+            return .element(of: extract(collection), .size)
         case .function(let name, let arguments):
             key += name
-            return .function(name, arguments: try extract(arguments))
-        case .aggregate(let elements): return .aggregate(try extract(elements))
+            return .function(name, arguments: extract(arguments))
+        case .aggregate(let elements): return .aggregate(extract(elements))
         case .subquery(let collection, let variable, let predicate):
             key += "∀\(variable):"
-            let collection = try extract(collection)
-            return .subquery(collection: collection, variable: variable, predicate: try extract(predicate))
+            let collection = extract(collection)
+            return .subquery(collection: collection, variable: variable, predicate: extract(predicate))
         case .conditional(let test, let then, let otherwise):
             key += "?"
-            let test = try extract(test)
-            let then = try extract(then)
-            return .conditional(test, then: then, otherwise: try extract(otherwise))
-        case .element, .call, .setOperation, .anyKey: throw PredicateRefusal(.function, node)
-        case .opaque: throw PredicateRefusal(.opaque, node)
+            let test = extract(test)
+            let then = extract(then)
+            return .conditional(test, then: then, otherwise: extract(otherwise))
+        case .element, .call, .setOperation, .anyKey: return refuse(node) { PredicateRefusal(.function, node) }
+        case .opaque: return refuse(node) { PredicateRefusal(.opaque, node) }
         }
     }
 
-    private mutating func extract(_ nodes: [ExpressionNode]) throws -> [ExpressionNode] {
+    private mutating func extract(_ nodes: [ExpressionNode]) -> [ExpressionNode] {
         key += "{"
-        let extracted = try nodes.map { try extract($0) }
+        let extracted = nodes.map { extract($0) }
         key += "}"
         return extracted
     }

@@ -1,13 +1,13 @@
 /// A column of an entity's table.
 struct SQLColumn: Sendable, Equatable {
-    /// The types as Core Data spells them. SQLite derives an affinity from each and otherwise ignores them.
-    enum Declaration: String, Sendable {
-        case integer = "INTEGER"
-        case timestamp = "TIMESTAMP"
-        case float = "FLOAT"
-        case decimal = "DECIMAL"
-        case varchar = "VARCHAR"
-        case blob = "BLOB"
+    /// The types of Core Data's columns. A dialect writes their names.
+    enum Declaration: Sendable {
+        case integer
+        case timestamp
+        case float
+        case decimal
+        case varchar
+        case blob
     }
 
     var name: String

@@ -17,20 +17,20 @@ extension SQLWriter {
             let pattern = try value(right, place: comparison.right)
             guard pattern.kind == .string else { throw refusal(.mixedKinds, comparison) }
             return SQLCondition(
-                matches(text.sql, operation, pattern.sql, comparison),
+                try matches(text.sql, operation, pattern.sql, comparison),
                 isNullable: text.isNullable || pattern.isNullable)
         }
-        if constant.isNull { return .never }
+        if constant.isNull { return never }
         guard case .string(let pattern) = constant else { throw refusal(.mixedKinds, comparison) }
         let argument = argument(constant, position, .plain)
-        let exact = matches(text.sql, operation, "\(argument)", comparison)
+        let exact = try matches(text.sql, operation, "\(argument)", comparison)
         var candidates: SQLFragment?
         if comparison.options.isLiteral, text.isColumn, !pattern.isEmpty, pattern.utf8.allSatisfy({ $0 < 0x80 }) {
             switch operation {
             case .beginsWith:
                 let end = self.argument(constant, position, .endOfPrefix)
                 candidates = "\(text.sql) >= \(argument) AND \(text.sql) < \(end)"
-            case .contains: candidates = "instr(\(text.sql), \(argument)) > 0"
+            case .contains: candidates = "\(dialect.position(of: "\(argument)", in: text.sql)) > 0"
             case .like:
                 isReusable = false
                 let prefix = PredicateValue.string(String(pattern.prefix { !"*?\\".contains($0) }))
@@ -53,10 +53,9 @@ extension SQLWriter {
     }
 
     /// Whether two texts are canonically equivalent; nil equals nil.
-    func sameText(_ left: SQLFragment, _ right: SQLFragment) -> SQLCondition {
-        let code = SQLArgument.integer(PredicateFunctions.code(of: .equalTo, options: []))
-        let function = PredicateFunctions.Name.matches.rawValue
-        return SQLCondition("(\(left) IS \(right) OR \(function)(\(left), \(right), \(code)))", isNullable: true)
+    func sameText(_ left: SQLFragment, _ right: SQLFragment, _ comparison: ComparisonNode) throws -> SQLCondition {
+        let same = try matches(left, .equalTo, right, comparison)
+        return SQLCondition("(\(left) \(dialect.sameOperator) \(right) OR \(same))", isNullable: true)
     }
 
     /// Equality and order that ignore case or diacritics.
@@ -65,14 +64,14 @@ extension SQLWriter {
         _ comparison: ComparisonNode
     ) throws -> SQLCondition {
         guard case .string = constant else {
-            if operation == .equalTo { return .never }
+            if operation == .equalTo { return never }
             throw refusal(.mixedKinds, comparison)
         }
         let argument = argument(constant, position, .plain)
         guard operation == .equalTo, comparison.options.isDisjoint(with: .localeSensitive) else {
             return try foldedText(text, operation, "\(argument)", comparison)
         }
-        return SQLCondition(matches(text, .equalTo, "\(argument)", comparison), isNullable: true)
+        return SQLCondition(try matches(text, .equalTo, "\(argument)", comparison), isNullable: true)
     }
 
     func foldedText(
@@ -80,16 +79,17 @@ extension SQLWriter {
     ) throws -> SQLCondition {
         guard comparison.options.isDisjoint(with: .localeSensitive) else { throw refusal(.function, comparison) }
         let options = SQLArgument.integer(Int64(comparison.options.rawValue))
-        let fold = PredicateFunctions.Name.fold.rawValue
-        let symbol = operation == .equalTo ? "IS" : operation.symbol
+        guard let fold = dialect.name(of: .fold) else { throw refusal(.function, comparison) }
+        let symbol = operation == .equalTo ? dialect.sameOperator : operation.symbol
         return SQLCondition(
             "\(fold)(\(left), \(options)) \(symbol) \(fold)(\(right), \(options))", isNullable: operation != .equalTo)
     }
 
     private func matches(
         _ text: SQLFragment, _ operation: ComparisonOperator, _ pattern: SQLFragment, _ comparison: ComparisonNode
-    ) -> SQLFragment {
+    ) throws -> SQLFragment {
+        guard let function = dialect.name(of: .matches) else { throw refusal(.function, comparison) }
         let code = PredicateFunctions.code(of: operation, options: comparison.options)
-        return "\(PredicateFunctions.Name.matches.rawValue)(\(text), \(pattern), \(SQLArgument.integer(code)))"
+        return "\(function)(\(text), \(pattern), \(SQLArgument.integer(code)))"
     }
 }

@@ -25,9 +25,9 @@ extension SQLQueryCompiler {
     /// - Throws: ``PredicateRefusal`` for expressions that cannot be translated to SQL; the whole query is then
     ///   evaluated in memory. `CocoaError.coreData` for a key that the entity does not have.
     func values(_ query: ValueQuery, store: UInt16) throws -> SQLValueStatement {
-        let writer = try SQLWriter(query.query.entity, schema: schema, store: store)
+        let writer = try writer(for: query.query.entity, store: store)
         let condition = try query.query.predicate.map { try writer.condition($0.embeddedNode).indexed }
-        let restriction = Self.restriction(of: query.query, to: condition, schema: schema)
+        let restriction = restriction(of: query.query, to: condition)
         writer.aggregatesRows = true
         for case let column as NSExpressionDescription in query.columns + query.groupBy {
             if let expression = column.expression { writer.columns[column.name] = expression.node }
@@ -55,11 +55,12 @@ extension SQLQueryCompiler {
         if !groups.isEmpty { sql.append("\nGROUP BY \(groups.joined(separator: ", "))") }
         if let having { sql.append("\nHAVING \(having.sql)") }
         if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", "))") }
-        sql.append(Self.limits(of: query.query))
+        sql.append(limits(of: query.query))
         let arguments = sql.arguments.map {
             $0.value(constants: [], offset: query.query.offset, limit: query.query.limit)
         }
-        return SQLValueStatement(query: SQLQuery(sql: sql.text, arguments: arguments), forms: forms)
+        return SQLValueStatement(
+            query: SQLQuery(sql: dialect.parameterized(sql.text), arguments: arguments), forms: forms)
     }
 
     private func value(of column: NSPropertyDescription, _ writer: SQLWriter) throws -> SQLValue {

@@ -106,9 +106,6 @@ struct SQLCondition {
         return SQLCondition("\(searches.joined(separator: " AND ")) AND \(sql)", isNullable: isNullable)
     }
 
-    static let always = SQLCondition("1")
-    static let never = SQLCondition("0")
-
     /// The negation, which is also true if the condition is NULL.
     var negated: SQLCondition {
         SQLCondition(isNullable ? "(\(sql)) IS NOT TRUE" : "NOT (\(sql))")

@@ -1,0 +1,194 @@
+import Foundation
+import GRDB
+import PredicateLanguage
+import Synchronization
+
+/// Translates the requests of a context to SQL.
+///
+/// The text is generated once for each shape of a query, with a question mark for every value, so that a repeated fetch
+/// only walks its predicate. Rows come from the table `t0`.
+final class SQLQueryCompiler: Sendable {
+    let schema: SQLSchema
+    let dialect: any SQLDialect
+    /// The results for the shapes that were compiled before.
+    private let known = Mutex<[String: Known]>([:])
+    private static let knownLimit = 1000
+
+    private enum Known: Sendable {
+        case text(Text)
+        case division(QueryDivision.Pattern)
+    }
+
+    /// The text of a statement without the values of its parameters.
+    private struct Text: Sendable {
+        let sql: String
+        let arguments: [SQLArgument]
+    }
+
+    init(schema: SQLSchema, dialect: any SQLDialect) {
+        self.schema = schema
+        self.dialect = dialect
+    }
+
+    /// A writer for one statement over the rows of an entity.
+    func writer(for entity: NSEntityDescription, store: UInt16, constants: [PredicateValue] = []) throws -> SQLWriter {
+        try SQLWriter(entity, schema: schema, dialect: dialect, store: store, constants: constants)
+    }
+
+    // MARK: - Compiling
+
+    /// The part of a query that the store executes.
+    enum Compiled {
+        /// The whole query.
+        case statement(SQLQuery)
+        /// A part of the query must be evaluated in memory.
+        case divided(QueryDivision)
+    }
+
+    /// Compiles the statement for the rows of a query. A query of a shape that was compiled before costs a walk of its predicate
+    /// and a lookup, whether or not it is divided.
+    ///
+    /// - Parameters:
+    ///   - columns: The selected columns, such as `t0.Z_PK, t0.Z_ENT`.
+    ///   - store: The store's number in its coordinator.
+    /// - Throws: `CocoaError.coreData` for a key that the entity does not have.
+    func compileRows(_ query: RowQuery, selecting columns: String, store: UInt16) throws -> Compiled {
+        try compile(query, store: store, form: "R" + columns) { writer, restriction, order in
+            var sql: SQLFragment = "SELECT \(columns)\nFROM \(writer.subject.scope.from)"
+            if let restriction { sql.append("\nWHERE \(restriction)") }
+            if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", ")), t0.Z_PK") }
+            sql.append(limits(of: query))
+            return sql
+        }
+    }
+
+    /// Compiles the statement for the number of rows of a query, with offset and limit applied.
+    func compileCount(_ query: RowQuery, store: UInt16) throws -> Compiled {
+        var query = query
+        query.sortDescriptors = []
+        return try compile(query, store: store, form: "C") { writer, restriction, _ in
+            let isLimited = query.limit > 0 || query.offset > 0
+            var sql: SQLFragment = "SELECT \(isLimited ? "1" : "COUNT(*)")\nFROM \(writer.subject.scope.from)"
+            if let restriction { sql.append("\nWHERE \(restriction)") }
+            guard isLimited else { return sql }
+            sql.append(limits(of: query))
+            return "SELECT COUNT(*) FROM (\(sql)) AS found"
+        }
+    }
+
+    /// The statement for the rows of a query: see ``compileRows(_:selecting:store:)``.
+    ///
+    /// - Throws: ``PredicateRefusal`` for a query that must be divided, and `CocoaError.coreData`.
+    func rows(_ query: RowQuery, selecting columns: String, store: UInt16) throws -> SQLQuery {
+        try compileRows(query, selecting: columns, store: store).statement
+    }
+
+    private func compile(
+        _ query: RowQuery, store: UInt16, form: String,
+        write: (SQLWriter, SQLFragment?, [SQLFragment]) throws -> SQLFragment
+    ) throws -> Compiled {
+        var shape = PredicateShape(store: store)
+        let predicate = query.predicate.map { shape.extract($0.embeddedNode) }
+        let key = Self.key(of: query, shape: shape.key, store: store, form: form)
+        switch known.withLock({ $0[key] }) {
+        case .text(let text)?: return .statement(Self.query(text, constants: shape.constants, of: query))
+        case .division(let pattern)?: return .divided(QueryDivision(query, pattern))
+        case nil: break
+        }
+        do {
+            if let refusal = shape.refusal { throw refusal() }
+            let writer = try writer(for: query.entity, store: store, constants: shape.constants)
+            let condition = try predicate.map { try writer.condition($0).indexed }
+            let order = try writer.order(query.sortDescriptors)
+            let fragment = try write(writer, restriction(of: query, to: condition), order)
+            let text = Text(sql: dialect.parameterized(fragment.text), arguments: fragment.arguments)
+            if writer.isReusable { keep(.text(text), for: key) }
+            return .statement(Self.query(text, constants: shape.constants, of: query))
+        } catch let refusal as PredicateRefusal {
+            var (division, pattern, isReusable) = try analyse(query, store: store)
+            if division.refusals.isEmpty {
+                // Each part can be translated, but not all of them together, such as too many joins.
+                pattern = QueryDivision.Pattern(refusingAll: query)
+                division = QueryDivision(query, pattern)
+                division.refusals = [refusal]
+            }
+            if isReusable { keep(.division(pattern), for: key) }
+            return .divided(division)
+        }
+    }
+
+    private func keep(_ result: Known, for key: String) {
+        known.withLock { known in
+            if known.count >= Self.knownLimit { known.removeAll() }
+            known[key] = result
+        }
+    }
+
+    private static func key(of query: RowQuery, shape: String, store: UInt16, form: String) -> String {
+        var key = shape
+        key.reserveCapacity(shape.utf8.count + form.utf8.count + 40)
+        key += "\u{2}\(query.entity.index),\(store)"
+        if query.includesSubentities { key += "+" }
+        for descriptor in query.sortDescriptors {
+            key += descriptor.ascending ? "<" : ">"
+            key += descriptor.key ?? ""
+            key += descriptor.comparesByClosure ? "*" : descriptor.selector?.name ?? ""
+        }
+        if query.limit > 0 { key += "L" }
+        if query.offset > 0 { key += "O" }
+        key += form
+        return key
+    }
+
+    private static func query(_ text: Text, constants: [PredicateValue], of query: RowQuery) -> SQLQuery {
+        SQLQuery(
+            sql: text.sql,
+            arguments: text.arguments.map { $0.value(constants: constants, offset: query.offset, limit: query.limit) })
+    }
+
+    // MARK: - Parts
+
+    /// The WHERE clause: the condition on the entity, and the predicate.
+    func restriction(of query: RowQuery, to condition: SQLCondition?) -> SQLFragment? {
+        let entities = schema.entity(query.entity).flatMap { entity in
+            let rows = query.includesSubentities ? entity.isOfReadHierarchy("t0") : entity.isOfEntityItself("t0")
+            return rows.text(in: dialect)
+        }
+        return switch (entities, condition?.sql) {
+        case (let entities?, let condition?): "\(entities) AND \(condition)"
+        case (let entities?, nil): "\(entities)"
+        case (nil, let condition): condition
+        }
+    }
+
+    func limits(of query: RowQuery) -> SQLFragment {
+        dialect.limits(limit: query.limit > 0 ? .limit : nil, offset: query.offset > 0 ? .offset : nil)
+    }
+}
+
+extension SQLQueryCompiler.Compiled {
+    /// The statement of the whole query.
+    ///
+    /// - Throws: ``PredicateRefusal`` if the query must be divided.
+    var statement: SQLQuery {
+        get throws {
+            switch self {
+            case .statement(let statement): return statement
+            case .divided(let division):
+                throw division.refusals.first ?? PredicateRefusal(.function, place: "a part of the query")
+            }
+        }
+    }
+}
+
+extension SQLArgument {
+    func value(constants: [PredicateValue], offset: Int, limit: Int) -> DatabaseValue {
+        switch self {
+        case .fixed(let value): value
+        case .constant(let position, let conversion): conversion.value(of: constants[position])
+        case .now: Date().timeIntervalSinceReferenceDate.databaseValue
+        case .offset: Int64(offset).databaseValue
+        case .limit: Int64(limit).databaseValue
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// How a database writes the statements of a store as text, and how it binds lists of values.
+///
+/// Statements are values, such as ``SQLInsert``, that are built from the schema. Their text is standard SQL, except for the parts
+/// that a dialect writes. A parameter is a question mark in it, and a statement with a parameter that occurs more than once
+/// numbers it: `?1`. A question mark without a number has the number after the highest one before it.
+protocol SQLDialect: Sendable {
+    /// The text of a statement with the database's own form of parameters.
+    func parameterized(_ text: String) -> String
+
+    // MARK: - Lists
+
+    /// Whether an expression is an element of a list that is one parameter, so that the text does not depend on the
+    /// number of elements.
+    func isListed(_ expression: String, _ list: SQLList) -> String
+    /// The value of a list's parameter.
+    func value(of keys: some Sequence<Int64>) -> String
+    /// The value of a list's parameter.
+    func value(of texts: [String]) -> String
+
+    // MARK: - Expressions
+
+    /// The greater of two numbers.
+    func greater(_ first: String, _ second: String) -> String
+    /// The number of bytes of a text or of data.
+    func byteCount(of expression: String) -> String
+    /// A condition that always or never holds.
+    func constant(_ condition: Bool) -> String
+    /// The operators that compare NULL as a value: equal, and different.
+    var sameOperator: String { get }
+    var differentOperator: String { get }
+    /// The position of a text in another one, from 1; 0 if it does not occur.
+    func position(of part: SQLFragment, in text: SQLFragment) -> SQLFragment
+    /// The name of a function of the predicate language; nil if the database does not have it. Predicates that need it are
+    /// evaluated in memory.
+    func name(of function: PredicateFunctions.Name) -> String?
+
+    // MARK: - Definitions
+
+    /// The name of a column's type.
+    func name(of type: SQLColumn.Declaration) -> String
+    /// A column of an index that sorts texts by their bytes, and NULL before all values.
+    func indexTerm(_ column: String, ascending: Bool) -> String
+
+    /// Whether the schema's spatial indexes exist: R-trees, which only SQLite has in this form.
+    var hasSpatialIndexes: Bool { get }
+
+    // MARK: - Clauses
+
+    /// A term of `ORDER BY` that sorts NULL before all values.
+    ///
+    /// - Parameter collation: The comparison of texts: one of ``PredicateFunctions``. Nil for the order of their bytes.
+    /// - Returns: Nil if the database does not have the collation; the order is then computed in memory.
+    func orderTerm(_ expression: SQLFragment, ascending: Bool, collation: String?) -> SQLFragment?
+    /// The clause that limits the number of rows, beginning with a line break; empty for no limit.
+    func limits(limit: SQLArgument?, offset: SQLArgument?) -> SQLFragment
+}
+
+/// A list of values that a statement has as one parameter.
+enum SQLList: Sendable {
+    case keys
+    case texts
+}
+
+extension SQLDialect {
+    /// The text of a statement.
+    func text(of command: some SQLCommand) -> String { parameterized(command.text(in: self)) }
+
+    /// The parameters of a text in a form with numbers, such as `$1`: for dialects whose parameters have no other form.
+    /// Question marks in quotes are left unchanged.
+    func numbered(_ text: String, _ parameter: (Int) -> String) -> String {
+        var numbered = ""
+        var highest = 0
+        var isQuoted = false
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            if scalar == "'" { isQuoted.toggle() }
+            guard scalar == "?", !isQuoted else {
+                numbered.unicodeScalars.append(scalar)
+                continue
+            }
+            let digits = rest.prefix { ("0"..."9").contains($0) }
+            rest = rest.dropFirst(digits.count)
+            let number = Int(String(digits)) ?? highest + 1
+            highest = max(highest, number)
+            numbered += parameter(number)
+        }
+        return numbered
+    }
+}

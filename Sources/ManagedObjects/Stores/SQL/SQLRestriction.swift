@@ -1,0 +1,69 @@
+/// The condition for the rows that a statement reads or changes.
+enum SQLRestriction: Sendable {
+    /// All rows.
+    case none
+    /// A column has the value of a parameter.
+    case equals(String)
+    /// A column has one of the values of a list, which is one parameter.
+    case listed(String, SQLList = .keys)
+    /// A column has a value of a number of parameters.
+    case among(String, parameters: Int)
+    /// A column has a value between two parameters.
+    case between(String)
+    /// A column has a value that a selection of one column returns.
+    indirect case selected(String, SQLSelect)
+    /// A row is of one of the entities with these numbers: `Z_ENT`. The second value is the alias of the row's table.
+    case entities([Int64], String? = nil)
+    /// A row has the version of a parameter.
+    case version
+    /// A condition in standard SQL.
+    case text(String)
+    /// All of several conditions hold.
+    case all([SQLRestriction])
+    /// One of several conditions holds.
+    case any([SQLRestriction])
+    /// A condition is false or NULL.
+    indirect case notTrue(SQLRestriction)
+
+    /// The row with the primary key of a parameter.
+    static let key = equals("Z_PK")
+    /// The rows with the primary keys of a list.
+    static let keys = listed("Z_PK")
+
+    /// The condition as text; nil for all rows.
+    func text(in dialect: some SQLDialect) -> String? {
+        switch self {
+        case .none: return nil
+        case .equals(let column): return "\(column) = ?"
+        case .listed(let column, let list): return dialect.isListed(column, list)
+        case .among(let column, let count):
+            return "\(column) IN (?\(String(repeating: ", ?", count: max(0, count - 1))))"
+        case .between(let column): return "\(column) BETWEEN ? AND ?"
+        case .selected(let column, let selection): return "\(column) IN (\(selection.text(in: dialect)))"
+        case .entities(let numbers, let alias): return Self.areOfEntities(numbers, alias)
+        case .version: return "\(SQLAssignment.storedVersion) = ?"
+        case .text(let text): return text
+        case .all(let conditions):
+            let texts = conditions.compactMap { $0.text(in: dialect) }
+            return texts.isEmpty ? nil : texts.joined(separator: " AND ")
+        case .any(let conditions):
+            return "(\(conditions.compactMap { $0.text(in: dialect) }.joined(separator: " OR ")))"
+        case .notTrue(let condition): return condition.text(in: dialect).map { "(\($0)) IS NOT TRUE" }
+        }
+    }
+
+    /// The condition for rows of the entities with these numbers, as part of a larger condition.
+    static func areOfEntities(_ numbers: some Collection<Int64>, _ alias: String? = nil) -> String {
+        let column = alias.map { "\($0).Z_ENT" } ?? "Z_ENT"
+        if numbers.count == 1, let number = numbers.first { return "\(column) = \(number)" }
+        return "\(column) IN (\(list(numbers)))"
+    }
+
+    /// Numbers as the elements of a list in parentheses.
+    static func list(_ numbers: some Sequence<Int64>) -> String {
+        numbers.map(String.init).joined(separator: ", ")
+    }
+
+    /// The condition with the word `WHERE`, preceded by a space; empty for all rows.
+    func clause(in dialect: some SQLDialect) -> String { text(in: dialect).map { " WHERE " + $0 } ?? "" }
+}

@@ -1,0 +1,70 @@
+import GRDB
+
+// Statements that only SQLite has: pragmas, and queries of its own tables.
+
+extension Database {
+    /// A number that changes with each change of the schema, and that other connections compare with the one they know.
+    func versionOfSchema() throws -> Int64 { try Int64.fetchOne(self, sql: "PRAGMA schema_version") ?? 0 }
+
+    /// Sets the number to the next one, so that other connections read the schema again.
+    func incrementVersionOfSchema() throws {
+        try execute(sql: "PRAGMA schema_version = \((versionOfSchema() + 1) % Int64(Int32.max))")
+    }
+
+    /// The columns of a table with their declared types, in order; empty if there is no such table.
+    func columnTypes(of table: String) throws -> [(name: String, type: String)] {
+        try Row.fetchAll(self, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table])
+            .map { ($0[0] as String, $0[1] as String) }
+    }
+
+    /// Moves the content of the log to the database file, and empties the log.
+    ///
+    /// - Returns: Whether another connection has prevented it.
+    @discardableResult func checkpointLog() throws -> Bool {
+        try Int.fetchOne(self, sql: "PRAGMA wal_checkpoint(TRUNCATE)") != 0
+    }
+
+    /// Makes the connection keep its locks after each transaction.
+    func keepLocks() throws { try execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+
+    /// The names and statements of tables of an attached database and of their indexes, tables first.
+    func definitions(ofTables names: [String], in database: String) throws -> [(
+        name: String, isTable: Bool, sql: String
+    )] {
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        let objects = try Row.fetchAll(
+            self,
+            sql: "SELECT name, type, sql FROM \(database).sqlite_master "
+                + "WHERE tbl_name IN (\(list)) AND type IN ('table', 'index') AND sql NOT NULL ORDER BY type DESC")
+        return objects.map { ($0[0] as String, $0[1] as String == "table", $0[2] as String) }
+    }
+}
+
+extension StoreReader {
+    /// The size of the database in bytes.
+    func byteCount() throws -> Int64 {
+        try integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+    }
+
+    /// The sizes of the tables with their indexes, in bytes; empty if this SQLite cannot measure them.
+    func byteCountsOfTables() throws -> [String: Int64] {
+        guard try integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0 else { return [:] }
+        var counts: [String: Int64] = [:]
+        let sizes = "SELECT o.tbl_name, sum(s.pgsize) FROM dbstat s JOIN sqlite_master o ON o.name = s.name GROUP BY 1"
+        for row in try rows(sizes) { if let table = row.text(0) { counts[table] = row.integer(1) } }
+        return counts
+    }
+
+    /// The damages that SQLite finds in the structure of the file.
+    func damages() throws -> [String] {
+        // The result may consist of several lines, with a heading.
+        try rows("PRAGMA integrity_check(20)").compactMap { $0.text(0) }
+            .flatMap { $0.split(separator: "\n").map(String.init) }
+            .filter { $0 != "ok" && !$0.hasPrefix("***") }
+    }
+
+    /// The name of the table that was created last.
+    func newestTable() throws -> String? {
+        try rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid DESC LIMIT 1").first?.text(0)
+    }
+}
