@@ -45,12 +45,23 @@ var targets: [Target] = [
     .target(
         name: "ManagedMacros",
         dependencies: ["ManagedMacroExpansion", .target(name: "Coral", condition: .when(traits: ["Macros"]))]),
+    // The rewriting of a package's sources for other platforms, and its program. Empty without the trait.
+    .target(
+        name: "CoralPort",
+        dependencies: ["AtomicFiles", "ModelCodeGeneration"] + ["SwiftSyntax", "SwiftParser"].map(syntax)),
+    .executableTarget(
+        name: "coral-port",
+        dependencies: [
+            "AtomicFiles", "CoralPort", "ModelCodeGeneration",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]),
 ]
 
 var products: [Product] = [
     .plugin(name: "CoralModelPlugin", targets: ["CoralModelPlugin"]),
     .executable(name: "coral-modelc", targets: ["coral-modelc"]),
     .library(name: "ManagedMacros", targets: ["ManagedMacros"]),
+    .executable(name: "coral-port", targets: ["coral-port"]),
 ]
 
 if engineIsBuilt {
@@ -171,10 +182,12 @@ if engineIsBuilt {
 // the macros are therefore separate and built only with a variable, which `Scripts/test-packages` sets.
 if Context.environment["CORAL_TEST_MACROS"] != nil {
     targets.removeAll { $0.type == .test }
-    targets.append(
+    targets += [
         .testTarget(
             name: "ManagedMacrosTests",
-            dependencies: ["ManagedMacroExpansion"] + ["SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)))
+            dependencies: ["ManagedMacroExpansion"] + ["SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),
+        .testTarget(name: "CoralPortTests", dependencies: ["CoralPort", "ModelCodeGeneration"]),
+    ]
 }
 
 let package = Package(

@@ -1,9 +1,11 @@
-import ModelCodeGeneration
+import Foundation
 import Testing
+
+@testable import ModelCodeGeneration
 
 @Suite struct PortingTests {
     private func found(_ text: String) -> [String] {
-        PortingFinding.findings(in: text, file: "A.swift").map { "\($0.line):\($0.column) \($0.rule.pattern)" }
+        PortingFinding.findings(in: text, file: "A.swift").map { "\($0.line):\($0.column) \($0.code)" }
     }
 
     @Test("Lines that do not compile elsewhere are reported with their positions")
@@ -33,6 +35,73 @@ import Testing
         #expect(found("// @objc\n/* @objc /* @objc */ @objc */ let a = \"@objc \\\" @objc\"") == [])
         #expect(found("let a = \"\"\"\n  @objc\n  \"\"\"\n@objcMembers class A {}") == ["4:1 @objcMembers"])
         #expect(found("import UIKitten\nlet myautoreleasepool = 1") == [])
+    }
+
+    @Test("Raw strings and code inside strings are told apart")
+    func strings() {
+        #expect(found(##"let a = #"@objc " @objc"#; @objc"##) == ["1:28 @objc"])
+        #expect(found(#"let a = "\(b["@objc"]) @objc \(#keyPath(A.b))" + "@objc""#) == ["1:32 #keyPath"])
+        #expect(
+            found("let a = \"\"\"\n  \\(f(\n#keyPath(A.b)))\n @objc\n \"\"\"\n@objc") == ["3:1 #keyPath", "6:1 @objc"])
+    }
+
+    @Test("A file that uses names of Core Data must import it")
+    func missingImports() {
+        #expect(
+            found("import Foundation\nlet a: NSManagedObject\nlet b: NSPredicate") == ["2:8 NSManagedObject"])
+        #expect(found("import UIKit\nlet a: NSPredicate") == ["1:1 import UIKit", "2:8 NSPredicate"])
+        #expect(found("import CoreData\nlet a: NSManagedObject") == [])
+        #expect(found("let a: NSManagedObject\n@preconcurrency import class CoreData.NSManagedObject") == [])
+        #expect(found("import Coral\nlet a: NSManagedObject") == [])
+        #expect(found("let a = b.NSPredicate // NSManagedObject") == [])
+        #expect(found("#if canImport(Darwin)\nlet a: NSManagedObject\n#endif") == [])
+    }
+
+    @Test("The names of Core Data are those that the module exports")
+    func exports() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/CoreData/Exports.swift")
+        let exports = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .compactMap { $0.split(separator: ".").last.map(String.init) }.filter { $0.hasPrefix("NS") }
+        #expect(exports.count > 200)
+        #expect(exports.filter { !CoreDataNames.contains($0) } == [])
+    }
+
+    @Test("An override in an extension is reported, one in a class or an extended type's member type is not")
+    func overrides() {
+        let text = """
+            extension Note: Codable
+            where A: B {
+                override func awakeFromInsert() {
+                    if true { override() }
+                }
+                class Inner: Note {
+                    override func willSave() {}
+                    class func make() {}
+                }
+                class override var a: Int { 1 }
+            }
+            class Other: Note { override func willSave() {} }
+            """
+        #expect(found(text) == ["3:5 override", "10:11 override"])
+    }
+
+    @Test("Other code that the compiler refuses")
+    func others() {
+        #expect(found("a.tags = [b] as NSSet") == ["1:12 ] as NSSet"])
+        #expect(found("progress.observe(\\.fractionCompleted) {}") == ["1:9 .observe(\\.fractionCompleted"])
+        #expect(
+            found("@objc protocol A { @objc optional func b() }") == ["1:1 @objc", "1:20 @objc", "1:26 optional func"])
+        #expect(found("override required init(entity: E) {}") == [])
+    }
+
+    @Test("A hostile text takes no more time than its length needs")
+    func hostile() {
+        #expect(found(String(repeating: "#if A\n", count: 50_000)) == [])
+        #expect(found("#if " + String(repeating: "!", count: 100_000) + "os(iOS)\n@objc\n#endif") == [])
+        #expect(found(String(repeating: "{", count: 100_000)) == [])
+        #expect(found(String(repeating: "\"\\(", count: 50_000)) == [])
+        #expect(found(String(repeating: "/*", count: 50_000) + "@objc") == [])
     }
 
     @Test("Code that is compiled on Apple's platforms only is ignored")
@@ -66,6 +135,6 @@ import Testing
             PortingFinding.findings(in: "let r = a as! NSFetchRequest<B>", file: "A.swift").first)
         #expect(
             finding.message == "A.swift:1:11: warning: `as! NSFetchRequest` does not compile outside Apple's platforms."
-                + " A request cannot be cast to another type: write `NSFetchRequest<Note>(request)`.")
+                + " A request cannot be cast to another type: write `NSFetchRequest<Note>(entityName: \"Note\")`.")
     }
 }

@@ -185,6 +185,7 @@ import Testing
                 column("items", "count:(name)", .integer64AttributeType),
                 column("most", "max:(price)", .doubleAttributeType),
                 column("mean", "average:(price)", .doubleAttributeType),
+                column("exact", "sum:(price)", .decimalAttributeType),
             ]
             request.propertiesToGroupBy = ["note.author.name"]
             request.sortDescriptors = [NSSortDescriptor(key: "note.author.name", ascending: true)]
@@ -193,6 +194,7 @@ import Testing
             #expect(groups.map { $0["items"] as? Int } == [6, 9])
             #expect(groups.map { $0["total"] as? Double } == [23, 39.5])
             #expect(groups.map { $0["most"] as? Double } == [4.5, 5.5])
+            #expect(groups.map { ($0["exact"] as? NSDecimalNumber)?.stringValue } == ["23", "39.5"])
             request.havingPredicate = NSPredicate(format: "$items > 6")
             #expect(try context.fetch(request).map { $0["items"] as? Int } == [9])
             #expect(try context.count(for: request) == 1)

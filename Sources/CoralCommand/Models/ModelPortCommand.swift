@@ -9,7 +9,8 @@ struct ModelPortCommand: ParsableCommand {
         commandName: "port",
         abstract: "Lists the lines of a package that do not compile off Apple's platforms, with what to write instead.",
         discussion: """
-            Changes nothing. The exit code is 2 if there is such a line.
+            Changes nothing. The exit code is 2 if there is such a line. The program coral-port of this package makes most
+            of the changes and prints a diff: swift run --traits Macros coral-port --fix FOLDER
 
             EXAMPLES:
               coral model port
@@ -37,7 +38,8 @@ struct ModelPortCommand: ParsableCommand {
             for finding in findings { try StandardOutput.write(finding.message + "\n") }
             let files = Set(findings.map(\.file)).count
             let sum = "\(Quantity.count(findings.count, "line")) in \(Quantity.count(files, "file"))."
-            try StandardOutput.write(findings.isEmpty ? "No lines to port were found.\n" : sum + "\n")
+            let hint = "coral-port --fix makes most of these changes: coral model port --help says how to run it.\n"
+            try StandardOutput.write(findings.isEmpty ? "No lines to port were found.\n" : sum + "\n" + hint)
         }
         if !findings.isEmpty { throw CommandStatus.findings.exitCode }
     }
@@ -54,7 +56,7 @@ struct ModelPortCommand: ParsableCommand {
             file = finding.file
             line = finding.line
             column = finding.column
-            found = finding.rule.pattern
+            found = finding.code
             replacement = finding.rule.replacement
         }
     }

@@ -5,7 +5,7 @@ import Foundation
 /// Every property is checked, so that one save reports all errors: a single error as it is, several together as
 /// `NSValidationMultipleErrorsError` with the list under `NSDetailedErrorsKey`.
 struct Validation {
-    private(set) var errors: [NSError] = []
+    private(set) var errors: [any Error] = []
 
     mutating func check(_ object: NSManagedObject) {
         let layout = object.layout
@@ -132,12 +132,13 @@ struct Validation {
     // MARK: - Errors
 
     mutating func add(_ error: any Error) {
-        let error = error as NSError
-        if error.code == NSValidationMultipleErrorsError,
-            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
+        let bridged = error as NSError
+        if bridged.code == NSValidationMultipleErrorsError,
+            let details = bridged.userInfo[NSDetailedErrorsKey] as? [NSError]
         {
-            errors += details
+            errors += details as [any Error]
         } else {
+            // Not the bridged error, from which the program's own type cannot be had back outside Apple's platforms.
             errors.append(error)
         }
     }
@@ -166,7 +167,7 @@ struct Validation {
             userInfo: [
                 NSLocalizedDescriptionKey:
                     "\(errors.count) values are not valid. The first: \(first.localizedDescription)",
-                NSDetailedErrorsKey: errors,
+                NSDetailedErrorsKey: errors.map { $0 as NSError },
             ])
     }
 }

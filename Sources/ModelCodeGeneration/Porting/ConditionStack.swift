@@ -1,7 +1,7 @@
 /// The `#if` conditions of a line: whether the line is compiled outside Apple's platforms.
 ///
 /// An unknown condition may be true, so that no code is skipped by mistake.
-struct ConditionStack {
+package struct ConditionStack {
     private struct Level {
         /// Whether the current branch is compiled.
         var isCompiled: Bool
@@ -10,9 +10,11 @@ struct ConditionStack {
     }
 
     private var levels: [Level] = []
+    /// The number of levels whose current branch is not compiled.
+    private var skippedLevels = 0
 
     /// Whether the next line is compiled.
-    var isCompiled: Bool { levels.allSatisfy(\.isCompiled) }
+    var isCompiled: Bool { skippedLevels == 0 }
 
     /// Processes a line that is a directive. False if it is not one.
     mutating func take(_ line: [Character]) -> Bool {
@@ -23,6 +25,7 @@ struct ConditionStack {
         case "#if":
             let value = Self.value(of: condition)
             levels.append(Level(isCompiled: value ?? true, isDecided: value ?? false))
+            if value == false { skippedLevels += 1 }
         case "#elseif":
             let value = Self.value(of: condition)
             change { level in
@@ -30,19 +33,23 @@ struct ConditionStack {
                 level.isDecided = level.isDecided || value ?? false
             }
         case "#else": change { $0.isCompiled = !$0.isDecided }
-        case "#endif": _ = levels.popLast()
+        case "#endif": if levels.popLast()?.isCompiled == false { skippedLevels -= 1 }
         default: return false
         }
         return true
     }
 
     private mutating func change(_ change: (inout Level) -> Void) {
-        if !levels.isEmpty { change(&levels[levels.count - 1]) }
+        guard var level = levels.popLast() else { return }
+        if !level.isCompiled { skippedLevels -= 1 }
+        change(&level)
+        if !level.isCompiled { skippedLevels += 1 }
+        levels.append(level)
     }
 
     /// The value of a condition outside Apple's platforms; nil if it is unknown. Splits at `||` before `&&`; a
     /// condition with parentheses around a part is unknown.
-    private static func value(of condition: String) -> Bool? {
+    package static func value(of condition: String) -> Bool? {
         let alternatives = condition.components("||").map { alternative -> Bool? in
             let parts = alternative.components("&&").map(simpleValue)
             if parts.contains(false) { return false }
@@ -53,7 +60,11 @@ struct ConditionStack {
     }
 
     private static func simpleValue(of text: String) -> Bool? {
-        if text.hasPrefix("!") { return simpleValue(of: String(text.dropFirst())).map { !$0 } }
+        let negations = text.prefix { $0 == "!" }.count
+        if negations > 0 {
+            let value = simpleValue(of: String(text.dropFirst(negations)))
+            return negations.isMultiple(of: 2) ? value : value.map { !$0 }
+        }
         let parts = text.split(whereSeparator: { "() ".contains($0) }).map(String.init)
         guard parts.count == 2 else { return nil }
         switch parts[0] {

@@ -6,20 +6,29 @@ public struct PortingFinding: Sendable, Hashable {
     public let file: String
     /// The line and the column, starting at 1; columns count characters.
     public let line: Int, column: Int
+    /// The code that does not compile.
+    public let code: String
     /// The rule, with the replacement.
     public let rule: PortingRule
 
     /// The finding in the format of compilers: `file:line:column: warning: …`.
     public var message: String {
-        let problem = "`\(rule.pattern)` does not compile outside Apple's platforms."
+        let problem = "`\(code)` does not compile outside Apple's platforms."
         return "\(file):\(line):\(column): warning: \(problem) \(rule.replacement)"
     }
 
     /// The findings in every Swift file below a folder, sorted by path. Folders whose names begin with a dot are
-    /// skipped. Cost: every file is read once.
+    /// skipped, and symbolic links are not followed. Cost: every file is read once.
     ///
     /// - Throws: A Foundation error when a file cannot be read.
     public static func findings(below folder: URL) throws -> [PortingFinding] {
+        try swiftFiles(below: folder).flatMap { url in
+            findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
+        }
+    }
+
+    /// The Swift files below a folder, sorted by path; see ``findings(below:)``.
+    package static func swiftFiles(below folder: URL) -> [URL] {
         var files: [URL] = []
         let enumerator = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: [.isRegularFileKey], options: [.skipsHiddenFiles])
@@ -30,21 +39,26 @@ public struct PortingFinding: Sendable, Hashable {
                 files.append(url)
             }
         }
-        return try files.sorted { $0.path < $1.path }.flatMap { url in
-            findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
-        }
+        return files.sorted { $0.path < $1.path }
     }
 
     /// The findings in a text. Comments, strings and code that is compiled on Apple's platforms only are skipped.
     public static func findings(in text: String, file: String) -> [PortingFinding] {
         var conditions = ConditionStack()
+        var extensions = ExtensionBlocks()
+        var imports = ImportedNames()
         var findings: [PortingFinding] = []
         for (number, line) in SwiftCode.lines(of: text).enumerated() {
             if conditions.take(line) || !conditions.isCompiled { continue }
-            for (column, rule) in matches(in: line) {
-                findings.append(PortingFinding(file: file, line: number + 1, column: column + 1, rule: rule))
+            func add(_ column: Int, _ code: String, _ rule: PortingRule) {
+                findings.append(
+                    PortingFinding(file: file, line: number + 1, column: column + 1, code: code, rule: rule))
             }
+            for (column, rule) in matches(in: line) { add(column, rule.pattern, rule) }
+            for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
+            if let (column, name) = imports.take(line) { add(column, name, .missingImport) }
         }
+        if imports.importsCoreData { findings.removeAll { $0.rule == .missingImport } }
         return findings
     }
 
@@ -52,7 +66,7 @@ public struct PortingFinding: Sendable, Hashable {
         var matches: [(column: Int, rule: PortingRule)] = []
         var column = 0
         while column < line.count {
-            let here = rules.filter { isMatch($0.characters, in: line, at: column) }
+            let here = (rules[line[column]] ?? []).filter { isMatch($0.characters, in: line, at: column) }
             guard let longest = here.max(by: { $0.characters.count < $1.characters.count }) else {
                 column += 1
                 continue
@@ -63,7 +77,9 @@ public struct PortingFinding: Sendable, Hashable {
         return matches
     }
 
-    private static let rules = PortingRule.all.map { (rule: $0, characters: Array($0.pattern)) }
+    /// The rules by the first character of their pattern.
+    private static let rules = Dictionary(
+        grouping: PortingRule.all.map { (rule: $0, characters: Array($0.pattern)) }, by: { $0.characters[0] })
 
     private static func isMatch(_ pattern: [Character], in line: [Character], at start: Int) -> Bool {
         guard line[start...].starts(with: pattern) else { return false }

@@ -5,51 +5,83 @@ public struct PortingRule: Sendable, Hashable {
     /// The replacement, in one sentence.
     public let replacement: String
 
-    /// The rules, in no particular order; if two match at the same position, the longer pattern is used.
+    /// The rules whose pattern is searched for in the code, in no particular order; if two match at the same position, the
+    /// longer pattern is used.
     public static let all: [PortingRule] = language + coreData + observation + views + modules
 
+    /// A file that uses names of Core Data and does not import it.
+    package static let missingImport = PortingRule(
+        "import CoreData",
+        "Write `import CoreData` in each file that uses its names: other files' imports do not count here.")
+    /// A method in an extension that overrides one of a superclass.
+    static let overrideInExtension = PortingRule(
+        "override", "Move it into the body of the class: without Objective-C an extension cannot override.")
+
     private static let language = [
-        PortingRule("@objcMembers", "Remove it: there is no Objective-C."),
-        PortingRule("@objc", "Remove it, or put it between `#if canImport(ObjectiveC)` and `#endif`."),
+        PortingRule("@objcMembers", "Put it between `#if canImport(ObjectiveC)` and `#endif`."),
+        PortingRule("@objc", "Put it between `#if canImport(ObjectiveC)` and `#endif`."),
+        PortingRule("optional func", optionalRequirement),
+        PortingRule("optional var", optionalRequirement),
         PortingRule(
-            "#keyPath", "Write the key path as a string, or `NSExpression(forKeyPath: \\Type.property).keyPath`."),
+            "#keyPath",
+            "Write the key path as a string, or `NSExpression(forKeyPath: \\Type.property).keyPath`. Key-value coding finds"
+                + " only properties of the model."),
         PortingRule(
             "#selector",
-            "Write the selector's name: `Selector(\"localizedStandardCompare:\")`; for actions, a closure."),
-        PortingRule("autoreleasepool", "Call the block directly: there are no autorelease pools."),
+            "Write the selector's name: `Selector((\"localizedStandardCompare:\"))`; for notifications and actions, a closure."
+        ),
+        PortingRule("NSEC_PER_SEC", "Write `1_000_000_000`."),
+        PortingRule(".classForCoder()", "There is no such class method: write the type itself, `T.self`."),
+        PortingRule(
+            ".responds(to", "There are no selectors to ask for: declare a protocol and test for it with `as?`."),
+        PortingRule(
+            "AutoreleasingUnsafeMutablePointer",
+            "Override `validateForInsert()` and `validateForUpdate()` in place of `validate(_:)`, or put the method between"
+                + " `#if canImport(ObjectiveC)` and `#endif`."),
     ]
 
-    private static let coreData =
+    private static let optionalRequirement =
+        "Give the requirement a default implementation in an extension of the protocol: only @objc protocols have optional ones."
+
+    private static let coreData = [
+        PortingRule(
+            "@NSManaged",
+            "Write `@Managed` before the class (product ManagedMacros) and leave @NSManaged out, or let the plugin"
+                + " CoralModelPlugin generate the class: set the entity's code generation to Class Definition."),
+        PortingRule("as! NSFetchRequest", uncastRequest),
+        PortingRule("Foundation.ValueTransformer", unqualified),
+        PortingRule("Foundation.NSPredicate", unqualified),
+        PortingRule("Foundation.NSSortDescriptor", unqualified),
+        PortingRule("Foundation.NSExpression", unqualified),
+        PortingRule("import CoreData.", "Write `import CoreData`: the module's parts are Apple's."),
+        PortingRule("as? NSFetchRequest", uncastRequest),
+        PortingRule("] as NSSet", "Write `NSSet(array: […])`."),
+        PortingRule("override init(entity", requiredInitializer),
+        PortingRule("override convenience init(context", requiredInitializer),
+        PortingRule(
+            "NSPersistentCloudKitContainer",
+            "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
+        PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
+    ]
+
+    private static let unqualified = "Leave the module out: the class comes with `import CoreData` here."
+    private static let requiredInitializer = "The initialiser is required here: write `override required`."
+
+    private static let observation =
         [
             PortingRule(
-                "@NSManaged",
-                "Write `@Managed` before the class (product ManagedMacros) and leave @NSManaged out, or let the plugin"
-                    + " CoralModelPlugin generate the class: set the entity's code generation to Class Definition."),
-            PortingRule("as! NSFetchRequest", uncastRequest),
-            PortingRule("as? NSFetchRequest", uncastRequest),
+                "addObserver(self, forKeyPath",
+                "Observe a managed object with a closure: `note.observe(\\.title) { note, change in … }`."),
             PortingRule(
-                "override init(entity",
-                "The initialiser is required here: write `required` in place of `override` behind `#if !canImport(Darwin)`."
-            ),
-            PortingRule(
-                "NSPersistentCloudKitContainer",
-                "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
-            PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
-            PortingRule(
-                "NSFetchedResultsController",
-                "It is not available: fetch, and fetch again at `NSManagedObjectContext.didChangeObjectsNotification`."),
+                "addObserver(self, selector",
+                "Observe the notification with a block: `addObserver(forName:object:queue:using:)`."),
+            PortingRule(".publisher(for", "There is no Combine: observe the notification with a block."),
         ]
-        + ["NSMigrationManager", "NSMappingModel", "NSEntityMigrationPolicy"].map {
+        + ["fractionCompleted", "completedUnitCount", "isFinished", "isCancelled", "migrationProgress"].map {
             PortingRule(
-                $0, "Migration is not part of this version: put the code between `#if canImport(Darwin)` and `#endif`.")
+                ".observe(\\.\($0)",
+                "Only managed objects can be observed: read the value when it is needed.")
         }
-
-    private static let observation = [
-        PortingRule(
-            "addObserver(self, forKeyPath",
-            "Observe a managed object with a closure: `note.observe(\\.title) { note, change in … }`."),
-        PortingRule(".publisher(for", "There is no Combine: observe the notification with a block."),
-    ]
 
     private static let views =
         ["@FetchRequest", "@SectionedFetchRequest", "@ObservedObject"].map { PortingRule($0, onlyWith("SwiftUI")) }
@@ -62,7 +94,7 @@ public struct PortingRule: Sendable, Hashable {
     }
 
     private static let uncastRequest =
-        "A request cannot be cast to another type: write `NSFetchRequest<Note>(request)`."
+        "A request cannot be cast to another type: write `NSFetchRequest<Note>(entityName: \"Note\")`."
 
     private static func onlyWith(_ module: String) -> String {
         "Put the code between `#if canImport(\(module))` and `#endif`."

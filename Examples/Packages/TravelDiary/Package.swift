@@ -1,0 +1,24 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The manifest is as on Linux. The sources are those of an app for Apple's platforms: elsewhere they compile after
+// `coral-port --fix`, which `Scripts/test-packages` runs on a copy.
+let package = Package(
+    name: "TravelDiary",
+    platforms: [.macOS(.v12), .iOS(.v15)],
+    products: [.library(name: "TravelDiary", targets: ["TravelDiary"])],
+    dependencies: [
+        .package(name: "coral", path: "../../..", traits: ["Macros"])
+    ],
+    targets: [
+        .target(
+            name: "TravelDiary",
+            dependencies: [
+                .product(name: "CoreData", package: "coral", condition: .when(platforms: [.linux])),
+                .product(name: "ManagedMacros", package: "coral"),
+            ],
+            plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
+        .testTarget(name: "TravelDiaryTests", dependencies: ["TravelDiary"]),
+    ],
+    swiftLanguageModes: [.v5]
+)

@@ -1,0 +1,29 @@
+import CoreData
+import Foundation
+
+/// A word by which trips are found.
+@objc(Tag)
+public class Tag: NSManagedObject {
+    @NSManaged public var name: String
+    @NSManaged public var trips: Set<Trip>?
+
+    public override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        super.init(entity: entity, insertInto: context)
+    }
+
+    @discardableResult
+    public convenience init(name: String, context: NSManagedObjectContext) {
+        let entity = NSEntityDescription.entity(forEntityName: "Tag", in: context)!
+        self.init(entity: entity, insertInto: context)
+        self.name = name
+    }
+
+    /// The tag of a name, a new one if there is none.
+    public static func findOrCreate(named name: String, in context: NSManagedObjectContext) throws -> Tag {
+        let request = Tag.fetchRequest() as! NSFetchRequest<Tag>
+        request.predicate = NSPredicate(format: "%K ==[c] %@", #keyPath(Tag.name), name)
+        request.fetchLimit = 1
+        if let tag = try context.fetch(request).first { return tag }
+        return Tag(name: name, context: context)
+    }
+}

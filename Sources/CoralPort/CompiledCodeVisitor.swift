@@ -1,0 +1,39 @@
+#if Macros
+    import ModelCodeGeneration
+    import SwiftSyntax
+
+    /// Visits the code that is compiled outside Apple's platforms: skips the branches of `#if` that are certainly not.
+    class CompiledCodeVisitor: SyntaxVisitor {
+        init() { super.init(viewMode: .sourceAccurate) }
+
+        override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind {
+            for clause in node.compiledClauses { walk(clause) }
+            return .skipChildren
+        }
+    }
+
+    extension IfConfigDeclSyntax {
+        /// The branches that may be compiled outside Apple's platforms.
+        var compiledClauses: [IfConfigClauseSyntax] {
+            var compiled: [IfConfigClauseSyntax] = []
+            for clause in clauses {
+                let value = clause.condition.map { ConditionStack.value(of: $0.trimmedDescription) } ?? true
+                if value != false { compiled.append(clause) }
+                if value == true { break }
+            }
+            return compiled
+        }
+    }
+
+    extension SyntaxProtocol {
+        /// The enclosing node of a type. The number of steps is limited by the parser's limit of nesting.
+        func enclosing<Node: SyntaxProtocol>(_ type: Node.Type) -> Node? {
+            var node = parent
+            while let current = node {
+                if let found = current.as(type) { return found }
+                node = current.parent
+            }
+            return nil
+        }
+    }
+#endif

@@ -1,0 +1,142 @@
+#if Macros
+    import SwiftSyntax
+
+    /// The files of a package with the declarations that rewriting looks up across files.
+    struct PackageIndex {
+        /// A class with its declaration in a file.
+        struct Class {
+            /// The index of the file in ``PackageIndex/files``.
+            let file: Int
+            let declaration: ClassDeclSyntax
+        }
+
+        let files: [SourceFile]
+        /// The classes by module and name; nil for a name that several classes of a module have.
+        private var classes: [String: Class?] = [:]
+        /// The names of all types of the package.
+        private(set) var types: Set<String> = []
+        /// The types of properties by `Class.property`.
+        private(set) var propertyTypes: [String: String] = [:]
+        /// The computed properties as `Class.property`.
+        private(set) var computedProperties: Set<String> = []
+        /// Objective-C names of properties by `Class.property`, where they differ from the names in Swift.
+        private(set) var objectiveCNames: [String: String] = [:]
+        /// The numbers of parameters of methods by `Class.method`.
+        private(set) var parameterCounts: [String: Int] = [:]
+
+        init(_ files: [SourceFile]) {
+            self.files = files
+            for (index, file) in files.enumerated() {
+                let collector = Collector()
+                collector.walk(file.tree)
+                for declaration in collector.classes {
+                    let key = Self.key(declaration.name.text, module: file.module)
+                    classes.updateValue(
+                        classes[key] == nil ? Class(file: index, declaration: declaration) : nil, forKey: key)
+                }
+                types.formUnion(collector.types)
+                for member in collector.members { add(member.declaration, to: member.type) }
+            }
+        }
+
+        /// The class of a name in a module; nil if it has none or several.
+        func classDeclaration(_ name: String, module: String) -> Class? {
+            classes[Self.key(name, module: module)] ?? nil
+        }
+
+        private static func key(_ name: String, module: String) -> String { module + "\0" + name }
+
+        private mutating func add(_ declaration: DeclSyntax, to type: String) {
+            if let function = declaration.as(FunctionDeclSyntax.self) {
+                parameterCounts[type + "." + function.name.text] = function.signature.parameterClause.parameters.count
+            }
+            guard let variable = declaration.as(VariableDeclSyntax.self) else { return }
+            let objectiveCName = variable.attributes.objectiveCName
+            for binding in variable.bindings {
+                let key = type + "." + binding.pattern.trimmedDescription
+                propertyTypes[key] = binding.typeAnnotation?.type.trimmedDescription
+                if binding.accessorBlock != nil { computedProperties.insert(key) }
+                if let objectiveCName { objectiveCNames[key] = objectiveCName }
+            }
+        }
+
+        /// Collects the types and their members.
+        private final class Collector: CompiledCodeVisitor {
+            var classes: [ClassDeclSyntax] = []
+            var types: Set<String> = []
+            var members: [(type: String, declaration: DeclSyntax)] = []
+
+            private func add(_ name: String, _ block: MemberBlockSyntax) -> SyntaxVisitorContinueKind {
+                members += block.members.map { (name, $0.decl) }
+                return .visitChildren
+            }
+
+            override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
+                classes.append(node)
+                types.insert(node.name.text)
+                return add(node.name.text, node.memberBlock)
+            }
+
+            override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {
+                types.insert(node.name.text)
+                return .visitChildren
+            }
+
+            override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind {
+                types.insert(node.name.text)
+                return .visitChildren
+            }
+
+            override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
+                add(node.extendedName, node.memberBlock)
+            }
+        }
+    }
+
+    extension ExtensionDeclSyntax {
+        /// The name of the type, without the types that contain it.
+        var extendedName: String {
+            let type = extendedType.trimmedDescription
+            return type.split(separator: ".").last.map(String.init) ?? type
+        }
+    }
+
+    extension AttributeListSyntax {
+        /// The attribute of a name that is not inside `#if`.
+        func named(_ name: String) -> AttributeSyntax? {
+            for case .attribute(let attribute) in self where attribute.attributeName.trimmedDescription == name {
+                return attribute
+            }
+            return nil
+        }
+    }
+
+    extension AttributeListSyntax {
+        /// The name in Objective-C, if one is written; also inside `#if`.
+        var objectiveCName: String? {
+            for element in self {
+                switch element {
+                case .attribute(let attribute):
+                    if attribute.attributeName.trimmedDescription == "objc", let name = attribute.arguments {
+                        return name.trimmedDescription
+                    }
+                case .ifConfigDecl(let declaration):
+                    for clause in declaration.clauses {
+                        if case .attributes(let list)? = clause.elements, let name = list.objectiveCName { return name }
+                    }
+                }
+            }
+            return nil
+        }
+    }
+
+    extension DeclModifierListSyntax {
+        /// Whether one of the modifiers has the name, as in `public` but not as in `private(set)`.
+        func contains(_ name: String) -> Bool { contains { $0.name.text == name && $0.detail == nil } }
+
+        /// Whether the declaration has an access level of its own.
+        var hasAccessLevel: Bool {
+            ["open", "public", "package", "internal", "fileprivate", "private"].contains { contains($0) }
+        }
+    }
+#endif

@@ -1,0 +1,100 @@
+#if Macros
+    import AtomicFiles
+    import Foundation
+    import ModelCodeGeneration
+
+    /// The Swift files of a package, and their rewriting.
+    package struct PortedPackage {
+        private(set) var files: [SourceFile] = []
+        /// Sentences about files that are left as they are, sorted by path.
+        package private(set) var omissions: [String] = []
+
+        /// Files above this size are not rewritten: no person wrote them.
+        static let largestFile = 4 << 20
+
+        /// Reads the files below a folder. Cost: every file is read and parsed once.
+        ///
+        /// - Throws: ``PortError`` if a file cannot be read or is not UTF-8.
+        package init(below folder: URL) throws {
+            for url in PortingFinding.swiftFiles(below: folder) where url.lastPathComponent != "Package.swift" {
+                if let size = FileStatus(url.path)?.byteCount, size > Self.largestFile {
+                    omissions.append("\(url.path) is larger than 4 MiB and is not rewritten.")
+                    continue
+                }
+                let text = try SourceText(contentsOf: url)
+                if text.isDeep {
+                    omissions.append("\(url.path) is nested too deeply and is not rewritten.")
+                    continue
+                }
+                add(SourceFile(text, url: url, module: Self.module(of: url, below: folder)))
+            }
+        }
+
+        init(_ files: [SourceFile]) {
+            for file in files { add(file) }
+        }
+
+        private mutating func add(_ file: SourceFile) {
+            if file.tree.hasError {
+                omissions.append("\(file.url.path) has syntax errors and is not rewritten.")
+            } else {
+                files.append(file)
+            }
+        }
+
+        /// The folder of a file's module. In a folder without `Sources` and `Tests` all files are one module.
+        private static func module(of url: URL, below folder: URL) -> String {
+            let parts = url.standardizedFileURL.pathComponents
+            let start = folder.standardizedFileURL.pathComponents.count
+            guard let root = parts.dropFirst(start).firstIndex(where: { ["Sources", "Tests"].contains($0) }) else {
+                return ""
+            }
+            // Directly in `Sources` are the files of a package with one module.
+            return parts[...min(root + 1, parts.count - 2)].joined(separator: "/")
+        }
+
+        /// Rewrites the files. The order matters: what moves a declaration comes before what changes its attributes, and the
+        /// imports are last.
+        package mutating func rewrite() {
+            let rewrites: [any Rewrite] = [
+                KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), SelectorRewrite(),
+                RequiredInitializerRewrite(),
+                OverrideRewrite(), ManagedClassRewrite(), ObjectiveCAttributeRewrite(), ImportRewrite(),
+            ]
+            for rewrite in rewrites {
+                // A replacement may be inside another one, to the depth of the nesting of expressions.
+                for _ in 0..<16 {
+                    let edits = rewrite.edits(in: PackageIndex(files)).edits
+                    if edits.isEmpty { break }
+                    for (file, edits) in edits { files[file].apply(edits) }
+                }
+            }
+        }
+
+        package var changedFiles: [SourceFile] { files.filter(\.isChanged) }
+
+        /// What the package's manifest needs for the rewritten sources, as sentences.
+        package var advice: [String] {
+            guard
+                changedFiles.contains(where: {
+                    $0.text.contains("import ManagedMacros") && !$0.original.contains("import ManagedMacros")
+                })
+            else { return [] }
+            return [
+                "The sources now use @Managed: in Package.swift the dependency on the package needs traits: [\"Macros\"], and the"
+                    + " target the product ManagedMacros."
+            ]
+        }
+
+        /// Writes the changed files, each atomically.
+        ///
+        /// - Throws: ``FileError``; the files before are written then.
+        package func write() throws {
+            for file in changedFiles {
+                let folder = try PartialFolder(for: file.url)
+                try file.data.write(to: folder.item)
+                try folder.commit()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,77 @@
+#if Macros
+    import SwiftSyntax
+
+    /// Moves overrides from extensions into the body of the class, if it is in the same module.
+    struct OverrideRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            var edits = PackageEdits()
+            for (index, file) in package.files.enumerated() {
+                for source in Extensions.all(in: file.tree) where source.genericWhereClause == nil {
+                    let name = source.extendedName
+                    guard let target = package.classDeclaration(name, module: file.module) else { continue }
+                    let hidden = target.file == index ? [] : PrivateNames.all(in: file.tree)
+                    // An array, because the filtered collection of the library is a tree with other positions.
+                    let members = Array(source.memberBlock.members).filter { item in
+                        item.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers.contains("override") == true
+                            && !item.tokens(viewMode: .sourceAccurate).contains { hidden.contains($0.text) }
+                    }
+                    guard !members.isEmpty else { continue }
+                    let move = MemberMove(
+                        members: members.map { MemberMove.Member(item: $0, edits: []) }, source: source,
+                        sourceFile: index,
+                        target: target)
+                    move.add(to: &edits, in: package)
+                }
+            }
+            return edits
+        }
+    }
+
+    /// The names of declarations that only their file can use.
+    private final class PrivateNames: SyntaxVisitor {
+        private var names: Set<String> = []
+
+        static func all(in tree: SourceFileSyntax) -> Set<String> {
+            let visitor = PrivateNames(viewMode: .sourceAccurate)
+            visitor.walk(tree)
+            return visitor.names
+        }
+
+        private func add(_ modifiers: DeclModifierListSyntax, _ names: [String]) -> SyntaxVisitorContinueKind {
+            if modifiers.contains("private") || modifiers.contains("fileprivate") { self.names.formUnion(names) }
+            return .visitChildren
+        }
+
+        override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+            add(node.modifiers, [node.name.text])
+        }
+        override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
+            add(node.modifiers, node.bindings.map(\.pattern.trimmedDescription))
+        }
+        override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
+            add(node.modifiers, [node.name.text])
+        }
+        override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {
+            add(node.modifiers, [node.name.text])
+        }
+        override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind {
+            add(node.modifiers, [node.name.text])
+        }
+        override func visit(_ node: TypeAliasDeclSyntax) -> SyntaxVisitorContinueKind {
+            add(node.modifiers, [node.name.text])
+        }
+
+        /// The members of a private extension are private.
+        override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
+            if node.modifiers.contains("private") || node.modifiers.contains("fileprivate") {
+                for member in node.memberBlock.members {
+                    if let function = member.decl.as(FunctionDeclSyntax.self) { names.insert(function.name.text) }
+                    if let variable = member.decl.as(VariableDeclSyntax.self) {
+                        names.formUnion(variable.bindings.map(\.pattern.trimmedDescription))
+                    }
+                }
+            }
+            return .visitChildren
+        }
+    }
+#endif

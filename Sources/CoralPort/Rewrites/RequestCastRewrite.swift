@@ -1,0 +1,43 @@
+#if Macros
+    import SwiftSyntax
+
+    /// `Note.fetchRequest() as! NSFetchRequest<Note>` becomes `NSFetchRequest<Note>(entityName: Note.entity().name!)`, the same
+    /// request on all platforms. A cast of another request becomes conditional, with its statement.
+    struct RequestCastRewrite: Rewrite {
+        /// Longer statements are left to the reader, since they would be written twice.
+        private static let longestStatement = 6
+
+        func edits(in package: PackageIndex) -> PackageEdits {
+            var edits = PackageEdits()
+            for (index, file) in package.files.enumerated() {
+                for cast in Casts.all(in: file.tree) {
+                    guard cast.mark == "!", cast.type.trimmedDescription.hasPrefix("NSFetchRequest<") else { continue }
+                    if let edit = edit(of: cast, in: file) { edits.add(edit, to: index) }
+                }
+            }
+            return edits
+        }
+
+        private func edit(of cast: Cast, in file: SourceFile) -> SourceEdit? {
+            let value = cast.value.trimmedDescription
+            let type = cast.type.trimmedDescription
+            let call = ".fetchRequest()"
+            if value.hasSuffix(call), !value.hasPrefix("try") {
+                return SourceEdit(cast.range, "\(type)(entityName: \(value.dropLast(call.count)).entity().name!)")
+            }
+            if value == "fetchRequest()" { return SourceEdit(cast.range, "\(type)(entityName: entity().name!)") }
+            guard let statement = cast.value.enclosing(CodeBlockItemSyntax.self),
+                file.beginsLine(statement.codeRange.lowerBound)
+            else { return nil }
+            let text = statement.trimmedDescription
+            guard text.split(whereSeparator: \.isNewline).count <= Self.longestStatement else { return nil }
+            let range = statement.codeRange
+            let part = SourceEdit(
+                (cast.range.lowerBound - range.lowerBound)..<(cast.range.upperBound - range.lowerBound),
+                "\(type)(\(value))")
+            let other = SourceEdit.apply([part], to: text)
+            return SourceEdit(
+                range, file.conditional(text, else: other, indentation: file.indentation(at: range.lowerBound)))
+        }
+    }
+#endif

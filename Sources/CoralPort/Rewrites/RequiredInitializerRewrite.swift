@@ -1,0 +1,32 @@
+#if Macros
+    import SwiftSyntax
+
+    /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and the initialiser with a context
+    /// too: the superclass requires them outside Apple's platforms, and the modifier is allowed there.
+    struct RequiredInitializerRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            var edits = PackageEdits()
+            for (index, file) in package.files.enumerated() {
+                let visitor = Visitor()
+                visitor.walk(file.tree)
+                edits.add(visitor.edits, to: index)
+            }
+            return edits
+        }
+
+        private final class Visitor: CompiledCodeVisitor {
+            var edits: [SourceEdit] = []
+            private static let labels = [["entity", "insertInto"], ["context"]]
+
+            override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
+                let labels = node.signature.parameterClause.parameters.map(\.firstName.text)
+                if Self.labels.contains(labels), !node.modifiers.contains("required"),
+                    let override = node.modifiers.first(where: { $0.name.text == "override" })
+                {
+                    edits.append(SourceEdit(override.codeRange, "override required"))
+                }
+                return .visitChildren
+            }
+        }
+    }
+#endif

@@ -1,0 +1,159 @@
+#if Macros
+    import SwiftSyntax
+
+    /// The selector of one of Foundation's comparisons becomes its name; an observer of notifications with a selector gets a closure
+    /// outside Apple's platforms.
+    struct SelectorRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            var edits = PackageEdits()
+            for (index, file) in package.files.enumerated() {
+                let visitor = Visitor(package, file)
+                visitor.walk(file.tree)
+                edits.add(visitor.edits, to: index)
+            }
+            return edits
+        }
+
+        private final class Visitor: CompiledCodeVisitor {
+            let package: PackageIndex
+            let file: SourceFile
+            var edits: [SourceEdit] = []
+
+            /// The methods of `NSString` and others that compare with one argument, for selectors without parentheses.
+            private static let comparisons: Set<String> = [
+                "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
+                "localizedStandardCompare",
+            ]
+
+            init(_ package: PackageIndex, _ file: SourceFile) {
+                self.package = package
+                self.file = file
+                super.init()
+            }
+
+            override func visit(_ node: MacroExpansionExprSyntax) -> SyntaxVisitorContinueKind {
+                guard node.macroName.text == "selector", let argument = node.arguments.first?.expression else {
+                    return .visitChildren
+                }
+                if let name = nameOfComparison(argument.trimmedDescription) {
+                    edits.append(SourceEdit(node.codeRange, "Selector((\"\(name)\"))"))
+                } else if let edit = observer(node, argument) {
+                    edits.append(edit)
+                }
+                return .skipChildren
+            }
+
+            /// The selector of a method of a class of Foundation: `NSString.localizedStandardCompare(_:)`.
+            private func nameOfComparison(_ text: String) -> String? {
+                let parts = text.split(separator: ".", maxSplits: 1)
+                guard parts.count == 2, parts[0].hasPrefix("NS"), !package.types.contains(String(parts[0])) else {
+                    return nil
+                }
+                if Self.comparisons.contains(String(parts[1])) { return parts[1] + ":" }
+                guard parts[1].hasSuffix(")"), let open = parts[1].firstIndex(of: "(") else { return nil }
+                let labels = parts[1][parts[1].index(after: open)...].dropLast()
+                // The first parameter has no label, or the selector's name differs from the method's.
+                guard labels.isEmpty || labels.hasPrefix("_:") else { return nil }
+                return String(parts[1][..<open]) + labels.replacing("_:", with: ":")
+            }
+
+            /// `center.addObserver(self, selector: #selector(didSave(_:)), name: name, object: object)`.
+            private func observer(_ selector: MacroExpansionExprSyntax, _ argument: ExprSyntax) -> SourceEdit? {
+                guard let method = methodCall(argument.trimmedDescription, at: selector),
+                    let call = selector.enclosing(FunctionCallExprSyntax.self),
+                    let statement = call.parent?.as(CodeBlockItemSyntax.self)
+                else { return nil }
+                return observer(statement, selector: selector.trimmedDescription, method: method)
+            }
+
+            /// A constant with a selector whose only uses are observers in the same block: `let didSave = #selector(…)`.
+            override func visit(_ node: CodeBlockItemListSyntax) -> SyntaxVisitorContinueKind {
+                for item in node {
+                    guard let variable = item.item.as(VariableDeclSyntax.self), variable.bindings.count == 1,
+                        let binding = variable.bindings.first, file.beginsLine(item.codeRange.lowerBound),
+                        let selector = binding.initializer?.value.as(MacroExpansionExprSyntax.self),
+                        selector.macroName.text == "selector", let argument = selector.arguments.first?.expression,
+                        nameOfComparison(argument.trimmedDescription) == nil,
+                        let method = methodCall(argument.trimmedDescription, at: selector)
+                    else { continue }
+                    let name = binding.pattern.trimmedDescription
+                    // An array, because the filtered collection of the library is a tree with other positions.
+                    let users = Array(node).filter { user in
+                        user != item && user.tokens(viewMode: .sourceAccurate).contains { $0.text == name }
+                    }
+                    let observers = users.map { observer($0, selector: name, method: method) }
+                    guard !observers.isEmpty, !observers.contains(nil) else { continue }
+                    edits += observers.compactMap { $0 }
+                    let indentation = file.indentation(at: item.codeRange.lowerBound)
+                    let lines = ["#if canImport(ObjectiveC)", item.trimmedDescription, "#endif"]
+                    edits.append(SourceEdit(item.codeRange, lines.joined(separator: file.lineBreak + indentation)))
+                }
+                return .visitChildren
+            }
+
+            /// The observer with a closure for other platforms; nil if the statement does not add this object as an observer with
+            /// the selector.
+            private func observer(
+                _ statement: CodeBlockItemSyntax, selector: String, method: (parameter: String, call: String)
+            ) -> SourceEdit? {
+                guard let call = statement.item.as(FunctionCallExprSyntax.self),
+                    let member = call.calledExpression.as(MemberAccessExprSyntax.self),
+                    member.declName.baseName.text == "addObserver", let center = member.base?.trimmedDescription,
+                    file.beginsLine(statement.codeRange.lowerBound)
+                else { return nil }
+                let arguments = Array(call.arguments)
+                guard arguments.map({ $0.label?.text ?? "" }) == ["", "selector", "name", "object"],
+                    arguments[0].expression.trimmedDescription == "self",
+                    arguments[1].expression.trimmedDescription == selector
+                else { return nil }
+                let (name, object) = (
+                    arguments[2].expression.trimmedDescription, arguments[3].expression.trimmedDescription
+                )
+                let indentation = file.indentation(at: statement.codeRange.lowerBound)
+                let other = [
+                    "_ = \(center).addObserver(forName: \(name), object: \(object), queue: nil) { [weak self] \(method.parameter) in",
+                    "    self?.\(method.call)", "}",
+                ].joined(separator: file.lineBreak + indentation)
+                return SourceEdit(
+                    statement.codeRange,
+                    file.conditional(statement.trimmedDescription, else: other, indentation: indentation))
+            }
+
+            /// The call of a method of the object itself with the notification; nil if the method is not known.
+            private func methodCall(_ text: String, at node: some SyntaxProtocol) -> (parameter: String, call: String)?
+            {
+                var method = Substring(text)
+                if method.hasPrefix("self.") { method = method.dropFirst(5) }
+                if let type = enclosingType(node), method.hasPrefix(type + ".") {
+                    method = method.dropFirst(type.count + 1)
+                }
+                if let open = method.firstIndex(of: "("), method.hasSuffix(")") {
+                    let labels = method[method.index(after: open)...].dropLast().split(separator: ":").map(String.init)
+                    guard labels.count <= 1, !method[..<open].contains(".") else { return nil }
+                    return call(String(method[..<open]), label: labels.first)
+                }
+                guard let type = enclosingType(node), let count = package.parameterCounts[type + "." + method],
+                    count <= 1
+                else {
+                    return nil
+                }
+                return call(String(method), label: count == 0 ? nil : "_")
+            }
+
+            private func call(_ name: String, label: String?) -> (parameter: String, call: String) {
+                guard let label else { return ("_", name + "()") }
+                return ("notification", name + (label == "_" ? "(notification)" : "(\(label): notification)"))
+            }
+
+            private func enclosingType(_ node: some SyntaxProtocol) -> String? {
+                let declaration = node.enclosing(ClassDeclSyntax.self)
+                if let enclosing = node.enclosing(ExtensionDeclSyntax.self),
+                    enclosing.position > declaration?.position ?? AbsolutePosition(utf8Offset: -1)
+                {
+                    return enclosing.extendedName
+                }
+                return declaration?.name.text
+            }
+        }
+    }
+#endif

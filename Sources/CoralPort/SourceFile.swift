@@ -1,0 +1,87 @@
+#if Macros
+    import Foundation
+    import SwiftParser
+    import SwiftSyntax
+
+    /// A Swift file of a package, with its syntax tree.
+    package struct SourceFile {
+        package let url: URL
+        /// The folder of the file's module: `Sources/Name`, `Tests/Name`, or the package's own folder.
+        let module: String
+        /// The text that was read, without a byte order mark.
+        package let original: String
+        private let hasByteOrderMark: Bool
+        /// The text with the changes so far.
+        package private(set) var text: String
+        private(set) var tree: SourceFileSyntax
+
+        init(_ text: SourceText, url: URL, module: String) {
+            self.init(text: text.text, url: url, module: module, hasByteOrderMark: text.hasByteOrderMark)
+        }
+
+        init(
+            text: String, url: URL = URL(fileURLWithPath: "File.swift"), module: String = "",
+            hasByteOrderMark: Bool = false
+        ) {
+            self.url = url
+            self.module = module
+            self.hasByteOrderMark = hasByteOrderMark
+            original = text
+            self.text = text
+            tree = Parser.parse(source: text)
+        }
+
+        var isChanged: Bool { text != original }
+
+        /// The text as it is written to the file.
+        var data: Data { Data((hasByteOrderMark ? "\u{FEFF}" : "").utf8) + Data(text.utf8) }
+
+        /// The line break of the file.
+        var lineBreak: String { original.utf8.contains(13) ? "\r\n" : "\n" }
+
+        mutating func apply(_ edits: [SourceEdit]) {
+            text = SourceEdit.apply(edits, to: text)
+            tree = Parser.parse(source: text)
+        }
+
+        // MARK: - Positions
+
+        /// The white space at the beginning of the line of a position.
+        func indentation(at offset: Int) -> String {
+            let utf8 = text.utf8
+            let position = utf8.index(utf8.startIndex, offsetBy: offset)
+            let line = utf8[..<position].lastIndex(of: 10).map { utf8.index(after: $0) } ?? utf8.startIndex
+            return String(decoding: utf8[line...].prefix { $0 == 32 || $0 == 9 }, as: UTF8.self)
+        }
+
+        /// Whether only white space precedes a position in its line.
+        func beginsLine(_ offset: Int) -> Bool {
+            let utf8 = text.utf8
+            let before = utf8[..<utf8.index(utf8.startIndex, offsetBy: offset)].reversed().drop { $0 == 32 || $0 == 9 }
+            return before.first == nil || before.first == 10
+        }
+
+        /// Whether only white space follows a position in its line.
+        func endsLine(_ offset: Int) -> Bool {
+            let utf8 = text.utf8
+            let after = utf8[utf8.index(utf8.startIndex, offsetBy: offset)...].drop { $0 == 32 || $0 == 9 }
+            return after.first == nil || after.first == 10 || after.first == 13
+        }
+
+        /// Lines around a text that is kept on Apple's platforms, and the text for other platforms.
+        func conditional(_ apple: String, else other: String, indentation: String) -> String {
+            let separator = lineBreak + indentation
+            return ["#if canImport(ObjectiveC)", apple, "#else", other, "#endif"].joined(separator: separator)
+        }
+    }
+
+    extension SyntaxProtocol {
+        /// The part of the file, without the white space and comments around it.
+        var codeRange: Range<Int> {
+            positionAfterSkippingLeadingTrivia.utf8Offset..<endPositionBeforeTrailingTrivia.utf8Offset
+        }
+
+        /// The part of the file, with the white space and comments that belong to it.
+        var wholeRange: Range<Int> { position.utf8Offset..<endPosition.utf8Offset }
+    }
+#endif

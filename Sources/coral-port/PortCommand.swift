@@ -1,0 +1,105 @@
+#if Macros
+    import ArgumentParser
+    import AtomicFiles
+    import CoralPort
+    import Foundation
+    import ModelCodeGeneration
+
+    /// `coral-port`: lists and rewrites code of a package that does not compile outside Apple's platforms.
+    @main
+    struct PortCommand: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "coral-port",
+            abstract: "Lists the lines of a package that do not compile outside Apple's platforms, and rewrites them.",
+            discussion: """
+                Without an option the lines are listed, each with its replacement. With --fix the files are changed, the
+                changes are printed as a unified diff, and the lines that remain are listed. What is rewritten compiles on
+                Apple's platforms as before. Every Swift file below the folder is read, except Package.swift, folders whose
+                names begin with a dot, and symbolic links.
+
+                --fix changes no file that has changes which are not committed to Git; --allow-dirty changes it.
+
+                EXAMPLES:
+                  coral-port
+                  coral-port --diff
+                  coral-port --fix Packages/Bookshelf
+
+                EXIT CODES:
+                  0    There are no lines that must change; with --fix, none remain.
+                  1    Failure: standard error has the reason.
+                  2    There are such lines; with --fix, some remain.
+                  64   The arguments are invalid.
+                """)
+
+        @Argument(help: "The package's folder, or any other with Swift files in it.", completion: .directory)
+        var directory: String = "."
+
+        @Flag(name: .long, help: "Change the files and print a diff.")
+        var fix = false
+
+        @Flag(name: .customLong("diff"), help: "Print the diff and change nothing.")
+        var printsDiff = false
+
+        @Flag(name: .long, help: "Change files with changes that are not committed.")
+        var allowDirty = false
+
+        @Flag(name: .long, help: "Print the list of lines as JSON.")
+        var json = false
+
+        func validate() throws {
+            if fix && printsDiff { throw ValidationError("--fix prints the diff: leave --diff out.") }
+            if json && (fix || printsDiff) {
+                throw ValidationError("--json prints the list of lines: leave --fix and --diff out.")
+            }
+        }
+
+        func run() throws {
+            guard let status = FileStatus(directory) else { throw PortError("There is no folder at \(directory).") }
+            guard status.isFolder else {
+                throw PortError("There is a file at \(directory). Name the folder that it is in.")
+            }
+            let folder = URL(fileURLWithPath: directory)
+            if fix || printsDiff {
+                try rewrite(folder)
+            }
+            let findings = printsDiff ? [] : try PortingFinding.findings(below: folder)
+            if json {
+                try PortingReport.write(json: findings)
+            } else if !printsDiff {
+                for finding in findings { print(finding.message) }
+                print(PortingReport.sum(of: findings, remaining: fix))
+            }
+            if !findings.isEmpty { throw ExitCode(2) }
+        }
+
+        private func rewrite(_ folder: URL) throws {
+            var package = try PortedPackage(below: folder)
+            for omission in package.omissions { FileHandle.standardError.write(Data((omission + "\n").utf8)) }
+            package.rewrite()
+            let files = package.changedFiles
+            if fix, !allowDirty {
+                let changed = WorkingTree.changedFiles(below: folder)
+                if let file = files.first(where: { changed.contains($0.url.resolvingSymlinksInPath().path) }) {
+                    throw PortError(
+                        "\(file.url.path) has changes that are not committed. Commit them, or use --allow-dirty.")
+                }
+            }
+            if fix { try package.write() }
+            let start = folder.standardizedFileURL.path + "/"
+            for file in files {
+                let path = file.url.standardizedFileURL.path
+                let name = path.hasPrefix(start) ? String(path.dropFirst(start.count)) : path
+                print(UnifiedDiff(from: file.original, to: file.text, path: name).text, terminator: "")
+            }
+            for advice in package.advice { print(advice) }
+        }
+    }
+#else
+    /// Says that the program needs the trait.
+    @main
+    struct PortCommand {
+        static func main() {
+            print("coral-port is built with the trait Macros: swift run --traits Macros coral-port")
+        }
+    }
+#endif

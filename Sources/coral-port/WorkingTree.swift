@@ -1,0 +1,36 @@
+#if Macros
+    import Foundation
+
+    /// The state of files in the version control.
+    enum WorkingTree {
+        /// The files of a folder with changes that are not committed, as absolute paths. Empty if the folder is not in a Git
+        /// repository or there is no Git. Cost: one process.
+        static func changedFiles(below folder: URL) -> Set<String> {
+            guard let root = git(["rev-parse", "--show-toplevel"], in: folder) else { return [] }
+            let path = root.hasSuffix("\n") ? String(root.dropLast()) : root
+            guard
+                let status = git(
+                    ["status", "--porcelain", "-z", "--untracked-files=no", "--no-renames", "."], in: folder)
+            else { return [] }
+            return Set(
+                status.split(separator: "\0").map { entry in
+                    URL(fileURLWithPath: path).appendingPathComponent(String(entry.dropFirst(3)))
+                        .resolvingSymlinksInPath().path
+                })
+        }
+
+        private static func git(_ arguments: [String], in folder: URL) -> String? {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["git"] + arguments
+            process.currentDirectoryURL = folder
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return nil }
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+        }
+    }
+#endif

@@ -1,0 +1,133 @@
+#if Macros
+    import Foundation
+    import Testing
+
+    @testable import CoralPort
+
+    /// Files as they can be on disk: line breaks, byte order marks, links, and files that cannot be rewritten.
+    @Suite final class PortedFilesTests {
+        private let folder: URL
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(at: folder) }
+
+        private func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+            let url = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(bytes).write(to: url)
+        }
+
+        private func read(_ name: String) throws -> String {
+            String(decoding: try Data(contentsOf: folder.appendingPathComponent(name)), as: UTF8.self)
+        }
+
+        /// Rewrites the files and returns the omissions.
+        private func port() throws -> [String] {
+            var package = try PortedPackage(below: folder)
+            package.rewrite()
+            try package.write()
+            return package.omissions
+        }
+
+        @Test("Line breaks of Windows and a byte order mark remain")
+        func lineBreaks() throws {
+            try write("\u{FEFF}import CoreData\r\n@objc class A {}\r\n".utf8, to: "A.swift")
+            #expect(try port() == [])
+            #expect(
+                try read("A.swift")
+                    == "\u{FEFF}import CoreData\r\n#if canImport(ObjectiveC)\r\n@objc\r\n#endif\r\nclass A {}\r\n")
+        }
+
+        @Test("Only files with changes are written, and permissions remain")
+        func otherFiles() throws {
+            try write("let a = 1".utf8, to: "A.swift")
+            try write("@objc class B {}".utf8, to: "B.swift")
+            let (a, b) = (folder.appendingPathComponent("A.swift").path, folder.appendingPathComponent("B.swift").path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: b)
+            let date = Date(timeIntervalSince1970: 1_000_000)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: a)
+            #expect(try port() == [])
+            #expect(try FileManager.default.attributesOfItem(atPath: a)[.modificationDate] as? Date == date)
+            #expect(try FileManager.default.attributesOfItem(atPath: b)[.posixPermissions] as? Int == 0o640)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["A.swift", "B.swift"])
+        }
+
+        @Test("Links, hidden folders and manifests are not read")
+        func links() throws {
+            try write("@objc class A {}".utf8, to: "Elsewhere/A.txt")
+            try write("@objc class A {}".utf8, to: ".build/A.swift")
+            try write("@objc class A {}".utf8, to: "Package.swift")
+            try FileManager.default.createSymbolicLink(
+                at: folder.appendingPathComponent("Link.swift"),
+                withDestinationURL: folder.appendingPathComponent("Elsewhere/A.txt"))
+            try FileManager.default.createSymbolicLink(
+                at: folder.appendingPathComponent("Loop"), withDestinationURL: folder)
+            #expect(try port() == [])
+            for name in ["Elsewhere/A.txt", ".build/A.swift", "Package.swift"] {
+                #expect(try read(name) == "@objc class A {}")
+            }
+        }
+
+        @Test(
+            "Files with syntax errors are named and remain; others are rewritten",
+            arguments: [
+                "@objc class A { {", "@objc class }", "#if canImport(ObjectiveC)\n@objc class A {}",
+                "let a = \"\\(\n@objc class A {}",
+                "@objc", "@objc(", "#keyPath(", "extension", "@NSManaged", "import", "\0@objc class A {",
+            ])
+        func unbalanced(text: String) throws {
+            try write(text.utf8, to: "A.swift")
+            try write("@objc class B {}".utf8, to: "B.swift")
+            let omissions = try port()
+            #expect(
+                omissions == [
+                    folder.appendingPathComponent("A.swift").path + " has syntax errors and is not rewritten."
+                ])
+            #expect(try read("A.swift") == text)
+            #expect(try read("B.swift").hasPrefix("#if"))
+        }
+
+        @Test(
+            "Deep nesting does not stop the program", arguments: ["(", "[", "{", "!", "class A {", "#if A\n", "\"\\("])
+        func nesting(text: String) throws {
+            try write(String(repeating: text, count: 20_000).utf8, to: "A.swift")
+            #expect(try port().count == 1)
+        }
+
+        @Test("A file of ten megabytes is left")
+        func size() throws {
+            try write(String(repeating: "@objc class A {}\n", count: 600_000).utf8, to: "A.swift")
+            #expect(
+                try port() == [
+                    folder.appendingPathComponent("A.swift").path + " is larger than 4 MiB and is not rewritten."
+                ])
+        }
+
+        @Test("A file that is not UTF-8 stops the program before anything is written")
+        func encoding() throws {
+            try write("@objc class A {}".utf8, to: "A.swift")
+            try write([0x40, 0xFF, 0xFE], to: "B.swift")
+            #expect(throws: PortError.self) { try port() }
+            #expect(try read("A.swift") == "@objc class A {}")
+        }
+
+        @Test("Only moves within a module; a name that two classes have is not looked up")
+        func modules() throws {
+            try write("import CoreData\nclass A: NSManagedObject {}\n".utf8, to: "Sources/One/A.swift")
+            let text = "import CoreData\nextension A {\n    override func willSave() {}\n}\n"
+            try write(text.utf8, to: "Sources/Two/A.swift")
+            #expect(try port() == [])
+            #expect(try read("Sources/Two/A.swift") == text)
+            try write(text.utf8, to: "Sources/One/B.swift")
+            #expect(try port() == [])
+            #expect(try read("Sources/One/B.swift") == "import CoreData\n")
+            #expect(try read("Sources/One/A.swift").contains("override func willSave() {}"))
+        }
+    }
+#endif
