@@ -203,9 +203,9 @@ extension GraphValue {
         return members.first { $0.name == name }?.value.element(at: path.dropFirst())
     }
 
-    /// A composite without the element at a path; nil if no element is left.
+    /// A composite without the element at a path; nil if no element is left. Any other value is unchanged.
     fileprivate func removing(_ path: ArraySlice<String>) -> GraphValue? {
-        guard let name = path.first, case .composite(var members) = self else { return nil }
+        guard let name = path.first, case .composite(var members) = self else { return self }
         if let position = members.firstIndex(where: { $0.name == name }) {
             if let rest = path.count == 1 ? nil : members[position].value.removing(path.dropFirst()) {
                 members[position].value = rest

@@ -248,7 +248,7 @@ extension NSManagedObjectContext {
 
     /// Whether unsaved changes may affect the result.
     private func needsPendingChanges(_ specification: FetchSpecification) -> Bool {
-        specification.includesPendingChanges && hasChanges && specification.resultType != .dictionaryResultType
+        specification.includesPendingChanges && hasUnsavedChanges && specification.resultType != .dictionaryResultType
     }
 
     private func applyPendingChanges(

@@ -61,7 +61,8 @@ import Testing
         size[note] = .large
         #expect(note.value(forKey: "title") as? String == "busy" && note.value(forKey: "small") as? Int == 7)
         try context.save()
-        let found = stack.context().object(with: note.objectID)
+        let elsewhere = stack.context()
+        let found = elsewhere.object(with: note.objectID)
         #expect(mood[found] == .busy && size[found] == .large)
         #expect(ManagedProperty<Mood>("title")[found] == .busy)
         found.setValue("other", forKey: "title")
