@@ -35,12 +35,12 @@ struct AsyncProgram {
         try view.save()
         try await store.add("background task")
         view.performAndWait { Notes.insert("performAndWait", into: view) }
-        try await view.perform {
+        try await view.perform { @Sendable in
             Notes.insert("perform", into: view)
             try view.save()
         }
         let background = store.container.newBackgroundContext()
-        try await background.perform {
+        try await background.perform { @Sendable in
             Notes.insert("background context", into: background)
             try background.save()
         }

@@ -44,7 +44,7 @@
         @Test func `a context outside of its queue stops the program`() throws {
             let result = try run("wrong")
             #expect(result.code != 0)
-            #expect(result.errors.contains("ConcurrencyDebug"))
+            #expect(result.errors.contains("concurrency violation"))
         }
     }
 #endif
