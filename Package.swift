@@ -41,7 +41,7 @@ var targets: [Target] = [
     // Empty without the trait.
     .macro(
         name: "ManagedMacroExpansion",
-        dependencies: ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
+        dependencies: ["SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
     .target(
         name: "ManagedMacros",
         dependencies: ["ManagedMacroExpansion", .target(name: "Coral", condition: .when(traits: ["Macros"]))]),
@@ -166,6 +166,10 @@ if engineIsBuilt {
         // Migrates a store in stages, for a test that kills it.
         .executableTarget(
             name: "staged-migration", dependencies: ["CoreData"], path: "Tests/StagedMigrationProcess"),
+        // An asynchronous command and server, for a test that runs them with checks of contexts' queues.
+        .executableTarget(
+            name: "async-program", dependencies: ["CoreData", .product(name: "FlyingFox", package: "FlyingFox")],
+            path: "Tests/AsyncProgram"),
         // Counts the allocations of operations, in a separate process with a replaced malloc. Its test starts the
         // program and does not depend on it, because otherwise malloc would be replaced in all tests.
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),

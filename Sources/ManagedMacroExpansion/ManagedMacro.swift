@@ -1,4 +1,5 @@
 #if Macros
+    import SwiftDiagnostics
     import SwiftSyntax
     import SwiftSyntaxMacros
 
@@ -10,7 +11,7 @@
             providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
         ) throws -> [AttributeSyntax] {
             guard declaration.is(ClassDeclSyntax.self), ManagedVariable(member) != nil,
-                member.as(VariableDeclSyntax.self)?.attributes.isEmpty == true
+                let variable = member.as(VariableDeclSyntax.self), ManagedMistake.hasOrdinaryAttributes(variable)
             else { return [] }
             return ["@ManagedValue"]
         }
@@ -22,7 +23,14 @@
             guard let declaration = declaration.as(ClassDeclSyntax.self) else {
                 throw MacroExpansionErrorMessage("@Managed must be attached to a subclass of NSManagedObject.")
             }
-            let variables = declaration.memberBlock.members.compactMap { ManagedVariable($0.decl) }
+            let variables = declaration.memberBlock.members.compactMap { member -> ManagedVariable? in
+                if let mistake = ManagedMistake(member.decl) {
+                    context.diagnose(
+                        Diagnostic(node: member.decl, message: MacroExpansionErrorMessage(mistake.message)))
+                    return nil
+                }
+                return ManagedVariable(member.decl)
+            }
             guard !variables.isEmpty else { return [] }
             let className = declaration.name.text
             let isPublic = declaration.modifiers.contains { ["public", "open"].contains($0.name.text) }

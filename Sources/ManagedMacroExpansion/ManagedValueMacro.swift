@@ -9,7 +9,10 @@
             in context: some MacroExpansionContext
         ) throws -> [AccessorDeclSyntax] {
             guard let variable = ManagedVariable(declaration) else {
-                throw MacroExpansionErrorMessage("@ManagedValue must be attached to a var with a type and no value.")
+                let name = ManagedMistake.names(declaration.as(VariableDeclSyntax.self)).first
+                throw MacroExpansionErrorMessage(
+                    "\(name ?? "This") cannot be a managed property: write `var \(name ?? "title"): String?`, with a type, and "
+                        + "without a value, an accessor or an observer.")
             }
             let key = variable.key
             return [
@@ -30,7 +33,7 @@
                     #if canImport(Darwin)
                     willChangeValue(forKey: "\(raw: key)")
                     defer { didChangeValue(forKey: "\(raw: key)") }
-                    setPrimitiveValue(newValue, forKey: "\(raw: key)")
+                    setPrimitiveValue(\(raw: variable.newPrimitiveValue), forKey: "\(raw: key)")
                     #else
                     Self.\(raw: variable.propertyName)[self] = newValue
                     #endif
@@ -48,7 +51,7 @@
             return [
                 """
                 #if !canImport(Darwin)
-                private static let \(raw: name) = ManagedProperty<\(variable.type)>("\(raw: variable.key)")
+                private static let \(raw: name) = ManagedProperty<\(raw: variable.valueType)>("\(raw: variable.key)")
                 #endif
                 """
             ]

@@ -28,6 +28,9 @@
         /// The name of the property's typed accessor.
         var propertyName: String { "_managed_" + key }
 
+        /// The type of the values: that of `String!` is `String?`.
+        var valueType: String { wrappedType.map { "\($0)?" } ?? type.trimmedDescription }
+
         /// The type without its optionality; nil if it is not optional.
         private var wrappedType: String? {
             if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmedDescription }
@@ -41,12 +44,23 @@
         /// type is not optional and has such a value.
         var primitiveValue: String {
             let value = "primitiveValue(forKey: \"\(key)\")"
+            let text = wrappedType ?? type.trimmedDescription
+            guard Self.isPlain(text) else { return "_managedValue(\(value))" }
             if let wrappedType { return "\(value) as? \(wrappedType)" }
-            let text = type.trimmedDescription
             if let missing = Self.missingValue(of: text) { return "\(value) as? \(text) ?? \(missing)" }
             // A forced cast, because a type without nil and without an empty value cannot be read before it is set;
             // @NSManaged stops the program there too.
             return "\(value) as! \(text)"
+        }
+
+        /// The new value as Core Data stores it.
+        var newPrimitiveValue: String {
+            Self.isPlain(wrappedType ?? type.trimmedDescription) ? "newValue" : "_managedPrimitiveValue(newValue)"
+        }
+
+        /// Whether a type is known not to be an enumeration, whose raw value is stored.
+        private static func isPlain(_ type: String) -> Bool {
+            missingValue(of: type) != nil || ["UUID", "URL", "Decimal"].contains(type) || type.hasPrefix("NS")
         }
 
         private static func missingValue(of type: String) -> String? {

@@ -21,6 +21,11 @@
     /// is as fast as a generated class, and the class's key paths are registered, for `NSSortDescriptor(keyPath:)`;
     /// those of inherited properties under the class that declares them.
     ///
+    /// The type of a property is that of the attribute or relationship, optional or not, also `String!`; an enumeration with raw
+    /// values of the attribute's type; for a to-many relationship a set, an array, `NSSet` or `NSOrderedSet`. Computed and lazy
+    /// properties, properties with an initial value and those with a property wrapper are ordinary. A property with `willSet` or
+    /// `didSet` cannot be managed.
+    ///
     /// The class is `Observable`: in a context with `isObservable` set, `withObservationTracking` and everything based on it
     /// observes the properties that were read. On Apple's platforms this needs macOS 14, iOS 17, tvOS 17 or watchOS 10, and
     /// each change of an object notifies the observers of all its properties.

@@ -99,6 +99,23 @@ extension EntityClasses {
                     if index > 0 { text.line() }
                     text.block("public func \(accessor.signature)") { $0.line("\(property).\(accessor.call)") }
                 }
+                writeArrayAccessors(of: relationship, in: entityClass, to: &text)
+            }
+        }
+    }
+
+    /// The functions for an array of members: on Apple's platforms `addToTags([home, work])` passes a literal of `NSSet`, which
+    /// has no literals elsewhere. `NSOrderedSet` has them everywhere.
+    private func writeArrayAccessors(
+        of relationship: ModelRelationship, in entityClass: EntityClass, to text: inout SwiftText
+    ) {
+        guard !relationship.isOrdered else { return }
+        let name = SwiftName.capitalized(relationship.name)
+        let element = entityClass.destination(of: relationship)
+        for function in ["addTo\(name)", "removeFrom\(name)"] {
+            text.line()
+            text.block("public func \(function)(_ values: [\(element)])") {
+                $0.line("\(function)(NSSet(array: values))")
             }
         }
     }

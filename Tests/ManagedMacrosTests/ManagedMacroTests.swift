@@ -150,6 +150,104 @@
                 macroSpecs: ["Managed": MacroSpec(type: ManagedMacro.self)])
         }
 
+        /// `String!` is stored as `String?`, and a type that may be an enumeration is converted by a function that tells them
+        /// apart.
+        func testTypesOfValues() {
+            func expanded(_ declaration: String, _ name: String, _ type: String, _ read: String, _ write: String)
+                -> String
+            {
+                #"""
+                class Note {
+                    \#(declaration) {
+                        get {
+                            #if canImport(Darwin)
+                            _noteManagedReading()
+                            willAccessValue(forKey: "\#(name)")
+                            defer {
+                                didAccessValue(forKey: "\#(name)")
+                            }
+                            return \#(read)
+                            #else
+                            return Self._managed_\#(name)[self]
+                            #endif
+                        }
+                        set {
+                            #if canImport(Darwin)
+                            willChangeValue(forKey: "\#(name)")
+                            defer {
+                                didChangeValue(forKey: "\#(name)")
+                            }
+                            setPrimitiveValue(\#(write), forKey: "\#(name)")
+                            #else
+                            Self._managed_\#(name)[self] = newValue
+                            #endif
+                        }
+                    }
+
+                    #if !canImport(Darwin)
+                    private static let _managed_\#(name) = ManagedProperty<\#(type)>("\#(name)")
+                    #endif
+                }
+                """#
+            }
+            for (declaration, name, type, read, write) in [
+                ("var title: String!", "title", "String?", #"primitiveValue(forKey: "title") as? String"#, "newValue"),
+                (
+                    "private(set) var kind: Kind", "kind", "Kind", #"_managedValue(primitiveValue(forKey: "kind"))"#,
+                    "_managedPrimitiveValue(newValue)"
+                ),
+                (
+                    "var mood: Mood?", "mood", "Mood?", #"_managedValue(primitiveValue(forKey: "mood"))"#,
+                    "_managedPrimitiveValue(newValue)"
+                ),
+                (
+                    "var items: NSOrderedSet", "items", "NSOrderedSet",
+                    #"primitiveValue(forKey: "items") as! NSOrderedSet"#, "newValue"
+                ),
+            ] {
+                assertMacroExpansion(
+                    "class Note {\n    @ManagedValue \(declaration)\n}",
+                    expandedSource: expanded(declaration, name, type, read, write), macros: macros)
+            }
+        }
+
+        /// Declarations that look managed and cannot be: the message names the property and what to write.
+        func testMistakes() {
+            let source = """
+                final class Note: NSManagedObject {
+                    @NSManaged var title: String?
+                    var a: Int16, b: Int16
+                    var seen: Bool {
+                        didSet {
+                        }
+                    }
+                    lazy var length: Int = 3
+                }
+                """
+            assertMacroExpansion(
+                "@Managed\n" + source, expandedSource: source,
+                diagnostics: [
+                    DiagnosticSpec(
+                        message: "Remove @NSManaged from title: @Managed implements the property.", line: 3, column: 5),
+                    DiagnosticSpec(
+                        message:
+                            "Declare a and b separately, each with `var` and a type: @Managed implements declarations "
+                            + "of one property.", line: 4, column: 5),
+                    DiagnosticSpec(
+                        message: "seen cannot have an observer, because @Managed implements its accessors. Override "
+                            + "didChangeValue(forKey:), or write an initial value, with which seen is not managed.",
+                        line: 5, column: 5),
+                ], macros: ["Managed": ManagedMacro.self])
+            assertMacroExpansion(
+                "class Note {\n    @ManagedValue var rank = 3\n}", expandedSource: "class Note {\n    var rank = 3\n}",
+                diagnostics: [
+                    DiagnosticSpec(
+                        message:
+                            "rank cannot be a managed property: write `var rank: String?`, with a type, and without a "
+                            + "value, an accessor or an observer.", line: 2, column: 5)
+                ], macros: macros)
+        }
+
         func testMisuse() {
             assertMacroExpansion(
                 """

@@ -172,6 +172,10 @@ import Testing
             #expect(text.contains("@NSManaged public func \(signature)\n"))
             #expect(text.contains("public func \(signature) {\n"))
         }
+        // Literals of NSSet exist on Apple's platforms only.
+        #expect(text.contains("public func addToTags(_ values: [NSManagedObject]) {\n"))
+        #expect(!text.contains("@NSManaged public func addToTags(_ values: [NSManagedObject])"))
+        #expect(!text.contains("addToItems(_ values: [Item])"))
         #expect(text.contains("@objc(replaceItemsAtIndexes:withItems:)"))
         #expect(!text.contains("insertIntoTags"))
     }

@@ -106,6 +106,44 @@ import Testing
         #expect(posted == ["will", "did"])
     }
 
+    /// A merged deletion is counted once, in the notification of the merge and in that of changed objects:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)
+    @Test func mergedDeletionsAreCounted() throws {
+        let diary = try Diary()
+        let (reading, writing) = (diary.context(), diary.context())
+        nonisolated(unsafe) var merged: [AnyHashable: Any] = [:]
+        nonisolated(unsafe) var changed: [AnyHashable: Any] = [:]
+        nonisolated(unsafe) var saved: Notification?
+        let observers = [
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidMergeChangesObjectIDs, object: reading, queue: nil
+            ) { merged = $0.userInfo ?? [:] },
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextObjectsDidChange, object: reading, queue: nil
+            ) { changed = $0.userInfo ?? [:] },
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidSave, object: writing, queue: nil
+            ) { saved = $0 },
+        ]
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+        try reading.performAndWait { () throws in
+            for number in 0..<3 { _ = reading.insert("Note", ["title": "\(number)"]) }
+            try reading.save()
+        }
+        try writing.performAndWait { () throws in
+            for note in try writing.all("Note").prefix(2) { writing.delete(note) }
+            try writing.save()
+        }
+        let notification = try #require(saved)
+        try reading.performAndWait { () throws in
+            reading.mergeChanges(fromContextDidSave: notification)
+            #expect((merged[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID>)?.count == 2)
+            #expect((changed[NSDeletedObjectsKey] as? Set<NSManagedObject>)?.count == 2)
+            #expect(try reading.all("Note").count == 1)
+            #expect(!reading.hasChanges)
+        }
+    }
+
     /// CoreDataPlus, `test_InvestigationNSPersistentStoreCoordinatorStoresNotifications`: the object of the notification
     /// is the store.
     @Test func theStoreIsTheObjectOfItsRemoval() throws {

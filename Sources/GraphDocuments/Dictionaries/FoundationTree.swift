@@ -11,7 +11,7 @@ extension ReadableValue {
         }
     }
 
-    /// The tree of Foundation objects. The keys of dictionaries are sorted, except that those with a special meaning
+    /// The tree of Foundation objects; a set is an array. The keys of dictionaries are sorted, except that those with a special meaning
     /// come first. Throws `DocumentError` for an object of an unsupported type, and beyond `depthLimit` levels.
     package init(foundationObject object: Any, depthLimit: Int) throws {
         guard depthLimit > 0 else {
@@ -19,6 +19,15 @@ extension ReadableValue {
         }
         if let values = object as? [Any] {
             self = .array(try values.map { try ReadableValue(foundationObject: $0, depthLimit: depthLimit - 1) })
+        } else if let values = object as? NSOrderedSet {
+            self = .array(try values.array.map { try ReadableValue(foundationObject: $0, depthLimit: depthLimit - 1) })
+        } else if let values = object as? NSSet {
+            // Sorted by content, because a set has another order in each process.
+            let trees = try values.allObjects.map {
+                try ReadableValue(foundationObject: $0, depthLimit: depthLimit - 1)
+            }
+            self = .array(
+                trees.map { ($0, String(describing: $0)) }.sorted { $0.1 < $1.1 }.map(\.0))
         } else if let dictionary = object as? [String: Any] {
             let members = try dictionary.sorted { ReadableValue.comesBefore($0.key, $1.key) }.map { key, value in
                 Member(name: key, value: try ReadableValue(foundationObject: value, depthLimit: depthLimit - 1))

@@ -1,10 +1,11 @@
 import Foundation
+import KeyedArchives
 
 /// Reads documents of older libraries as records.
 ///
-/// - ExtendedManagedObject: dictionaries that name their class under `class`, related objects nested. Its forks write a
-///   date under `dAtEaTtr:` and the attribute's name, as seconds since 2001. Information that they lose on export
-///   (shared objects, inverses) is not in the document.
+/// - ExtendedManagedObject: dictionaries that name their class under `class`, related objects nested, those of to-many
+///   relationships in sets. Its forks write a date under `dAtEaTtr:` and the attribute's name, as seconds since 2001.
+///   Information that they lose on export (shared objects, inverses) is not in the document.
 /// - KVCBaseObject: the same without a class, so the entity of the objects at the top level must be given; nested
 ///   objects have the relationship's entity. An empty text for an attribute of another type, and an empty object in a
 ///   relationship, represent nil. Its forks write dates as `/Date(978307200000)/`, milliseconds since 1970.
@@ -13,8 +14,8 @@ import Foundation
 /// None of these documents contains its format, so it must be given; everything is in memory. The importer converts the
 /// values.
 public enum ForeignDocument {
-    /// The records of a document of one of these libraries, in JSON or a property list; the library is detected by the
-    /// members.
+    /// The records of a document of one of these libraries, in JSON, a property list, or a keyed archive of dictionaries; the
+    /// library is detected by the members. No class that an archive names is instantiated.
     ///
     /// - Parameter entity: The entity of top-level objects without a class.
     ///
@@ -22,12 +23,21 @@ public enum ForeignDocument {
     public static func records(
         of data: Data, schema: GraphSchema, entity: String? = nil, limits: DocumentLimits = .standard
     ) throws -> [PlacedRecord] {
+        if BinaryPropertyList.isBinaryPropertyList(data), data.count <= limits.documentSize,
+            (try? KeyedArchive(data: data)) != nil
+        {
+            guard let tree = GraphDocuments.ReadableValue(archive: data) else {
+                throw DocumentError(
+                    .unsupported, "The archive has a cycle, nests too deeply, or has values that no attribute has.")
+            }
+            return try records(of: tree, schema: schema, entity: entity)
+        }
         var options = ReadingOptions()
         options.limits = limits
         return try records(of: TreeDocument.read(data, options: options), schema: schema, entity: entity)
     }
 
-    /// The records of a dictionary, or of an array of dictionaries, of one of these libraries.
+    /// The records of a dictionary, or of an array or a set of dictionaries, of one of these libraries.
     public static func records(
         ofFoundationObject object: Any, schema: GraphSchema, entity: String? = nil
     ) throws -> [PlacedRecord] {
@@ -35,7 +45,7 @@ public enum ForeignDocument {
     }
 
     private static func records(
-        of tree: ReadableValue, schema: GraphSchema, entity: String?
+        of tree: GraphDocuments.ReadableValue, schema: GraphSchema, entity: String?
     ) throws -> [PlacedRecord] {
         var reader = ForeignReader(schema: schema)
         if let table = tree.member("CDSerializationReferences") {
@@ -86,7 +96,7 @@ private struct ForeignReader {
     ///
     /// - Parameter expected: The entity of an object without a class; nil if it must have one.
     mutating func readObject(
-        _ tree: ReadableValue, _ expected: String?, at pointer: String, isTop: Bool
+        _ tree: GraphDocuments.ReadableValue, _ expected: String?, at pointer: String, isTop: Bool
     ) throws -> RecordID {
         guard case .dictionary(let members) = tree else {
             throw failure(.unsupported, "Expected an object.", pointer)
@@ -128,8 +138,8 @@ private struct ForeignReader {
     }
 
     private mutating func link(
-        _ relationship: GraphSchema.Relationship, _ tree: ReadableValue, at place: String,
-        _ read: (inout ForeignReader, ReadableValue, String) throws -> RecordID
+        _ relationship: GraphSchema.Relationship, _ tree: GraphDocuments.ReadableValue, at place: String,
+        _ read: (inout ForeignReader, GraphDocuments.ReadableValue, String) throws -> RecordID
     ) throws -> GraphRelationship {
         let target: RelationshipTarget
         switch tree {
@@ -146,7 +156,7 @@ private struct ForeignReader {
     }
 
     private func scalar(
-        _ tree: ReadableValue, _ attribute: GraphSchema.Attribute, at place: String
+        _ tree: GraphDocuments.ReadableValue, _ attribute: GraphSchema.Attribute, at place: String
     ) throws -> GraphValue {
         switch tree {
         case .value(.string("")) where attribute.type != .string: return .null
@@ -172,7 +182,7 @@ private struct ForeignReader {
     // MARK: - CDSerialization
 
     /// Reads the table of objects; the top-level objects come first, in the document's order.
-    mutating func readTable(_ table: ReadableValue, roots: ReadableValue?) throws {
+    mutating func readTable(_ table: GraphDocuments.ReadableValue, roots: GraphDocuments.ReadableValue?) throws {
         guard case .dictionary(let members) = table else {
             throw failure(.syntax, "The table of objects is not an object.", "/CDSerializationReferences")
         }
@@ -193,7 +203,8 @@ private struct ForeignReader {
     }
 
     private mutating func readEntry(
-        _ name: String, _ tree: ReadableValue, _ known: [String: ReadableValue], isTop: Bool
+        _ name: String, _ tree: GraphDocuments.ReadableValue, _ known: [String: GraphDocuments.ReadableValue],
+        isTop: Bool
     ) throws {
         let pointer = "/CDSerializationReferences/\(DocumentPlace.escaped(name))"
         guard case .value(.string(let entityName))? = tree.member("entity"),
@@ -237,7 +248,7 @@ extension PlacedRecord {
     }
 }
 
-extension ReadableValue {
+extension GraphDocuments.ReadableValue {
     /// The number of a time.
     fileprivate var seconds: Double? {
         switch self {

@@ -42,7 +42,8 @@ final class EntityMappingPlan {
         relationshipPositions = Dictionary(
             relationships.enumerated().map { ($1.relationship.name, $0) }, uniquingKeysWith: { first, _ in first })
         let paths =
-            attributes.flatMap(\.read) + relationships.flatMap { $0.read + $0.readReferences }
+            attributes.flatMap { $0.read + $0.elements.flatMap(\.plan.read) }
+            + relationships.flatMap { $0.read + $0.readReferences }
             + [choicePath].compactMap { $0 }
         members = Set(paths.compactMap(\.firstMember))
         allMembers = members
@@ -86,6 +87,15 @@ struct AttributeMappingPlan {
     let functions: MappedFunctions?
     let dates: MappedDateCoder?
     let defaultValue: GraphValue?
+    /// The elements of a composite attribute that have declarations of their own.
+    var elements: [ElementMappingPlan] = []
+}
+
+/// The mapping of one element of a composite attribute, compiled.
+struct ElementMappingPlan {
+    /// The names of the composites inside the attribute, and of the element.
+    let path: [String]
+    var plan: AttributeMappingPlan
 }
 
 /// The mapping of one relationship, compiled.

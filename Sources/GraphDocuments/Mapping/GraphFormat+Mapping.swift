@@ -48,11 +48,14 @@ extension GraphFormat {
         case .json, .jsonLines:
             try MappedGraphWriter(
                 plan: plan, byEntity: byEntity,
-                to: MappedJSON(output, isLines: self == .jsonLines, byEntity: byEntity))
+                to: MappedJSON(
+                    output, isLines: self == .jsonLines, byEntity: byEntity, isKeyed: plan.mapping.isKeyed))
         case .propertyList, .xmlPropertyList:
             try MappedGraphWriter(
                 plan: plan, byEntity: byEntity,
-                to: MappedPropertyList(output, encoding: self == .propertyList ? .binary : .xml, byEntity: byEntity))
+                to: MappedPropertyList(
+                    output, encoding: self == .propertyList ? .binary : .xml, byEntity: byEntity,
+                    isKeyed: plan.mapping.isKeyed))
         case .xml: throw DocumentError(.unsupported, "A mapping writes JSON and property lists, not XML.")
         }
     }

@@ -6,9 +6,10 @@ public struct MappedDictionaryWriter: ForwardingGraphWriter {
     /// Creates a writer of objects in a style; with `byEntity` they are in an array for each entity.
     public init(plan: MappingPlan, style: DictionaryStyle = .native, byEntity: Bool = false) throws {
         target = try MappedGraphWriter(
-            plan: plan, byEntity: byEntity, to: MappedObjects(style: style, byEntity: byEntity))
+            plan: plan, byEntity: byEntity,
+            to: MappedObjects(style: style, byEntity: byEntity, isKeyed: plan.mapping.isKeyed))
     }
 
-    /// The document: an array of dictionaries, or with `byEntity` or a root a dictionary.
+    /// The document: an array of dictionaries, or with `byEntity`, a root, or a keyed mapping a dictionary.
     public var document: Any { target.sink.document.foundationObject }
 }

@@ -1,7 +1,7 @@
 /// Reads records from documents with a foreign format, using a mapping.
 ///
 /// The document is an array of objects, one object, an object with an array for each entity, or any of these under the
-/// mapping's root; with JSON Lines one object a line. Memory holds one top-level object with its nested objects.
+/// mapping's root; with JSON Lines one object a line. With a keyed mapping, objects with keys replace the arrays. Memory holds one top-level object with its nested objects.
 struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
     var header: DocumentHeader? { nil }
     private var source: Source
@@ -19,7 +19,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
     private var ready: [PlacedRecord] = []
     private var recordCount = 0
 
-    private enum State { case array, groups, lines, rest, finished }
+    private enum State { case array, keyed, groups, lines, rest, finished }
 
     /// Reads up to the first record. Throws `DocumentError`.
     init(_ source: Source, plan: MappingPlan, options: ReadingOptions) throws {
@@ -71,6 +71,10 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         case .beginArray:
             state = .array
             entity = rootEntity
+        case .beginObject where plan.mapping.isKeyed:
+            entity = rootEntity
+            state = rootEntity == nil ? .groups : .keyed
+            isInGroups = rootEntity == nil
         case .beginObject: try readFirstMember()
         case .end: throw DocumentError(.truncated, "The document is empty.", at: source.place)
         default: throw DocumentError(.syntax, "A document must begin with an object or an array.", at: source.place)
@@ -128,7 +132,8 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         guard let plan = plan.entity(documentKey: key) else {
             throw DocumentError(.unknownEntity, "No entity has the document key \"\(key)\".", at: source.place)
         }
-        guard try source.next() == .beginArray else {
+        let token = try source.next()
+        guard token == .beginArray || (token == .beginObject && self.plan.mapping.isKeyed) else {
             throw DocumentError(.syntax, "The objects of \"\(key)\" are not an array.", at: source.place)
         }
         entity = plan.name
@@ -137,7 +142,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         }
         pointer += "/" + DocumentPlace.escaped(key)
         index = -1
-        state = .array
+        state = token == .beginArray ? .array : .keyed
     }
 
     // MARK: - Objects
@@ -156,6 +161,25 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
                 return true
             }
             try openGroup(source.tokenText())
+            return true
+        case .keyed:
+            guard try source.next() == .key else {
+                state = isInGroups ? .groups : .rest
+                return true
+            }
+            let key = source.tokenText()
+            index += 1
+            let mark = source.mark
+            let place = DocumentPlace(
+                offset: mark.offset, line: mark.line, column: mark.column,
+                container: pointer + "/" + DocumentPlace.escaped(key), index: -1, member: nil)
+            let token = try source.next()
+            var tree = try source.readPlainTree(token, depthLimit: depthLimit)
+            if case .dictionary = tree {
+            } else {
+                tree = .dictionary([.init(name: MappedPath.Place.value.rawValue, value: tree)])
+            }
+            try take(tree, at: place, key: key)
             return true
         case .array, .lines:
             let token = try source.next()
@@ -177,10 +201,10 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         }
     }
 
-    private mutating func take(_ tree: ReadableValue, at place: DocumentPlace) throws {
+    private mutating func take(_ tree: ReadableValue, at place: DocumentPlace, key: String? = nil) throws {
         guard let entity = entity ?? rootEntity else {
             throw DocumentError(.unknownEntity, "The entity of the document's objects is unknown.", at: place)
         }
-        ready = try maker.records(of: tree, entity: entity, at: place, index: max(index, 0)).reversed()
+        ready = try maker.records(of: tree, entity: entity, at: place, index: max(index, 0), key: key).reversed()
     }
 }

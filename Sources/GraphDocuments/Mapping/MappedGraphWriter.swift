@@ -7,6 +7,8 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
     private let byEntity: Bool
     private(set) var sink: Sink
     private var open: [Object] = []
+    /// The keys of the top-level objects of a keyed document, by group.
+    private var keys: [String: Set<String>] = [:]
 
     /// An object that is being built, with its open relationship.
     private struct Object {
@@ -62,8 +64,18 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
     }
 
     mutating func attribute(_ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?) throws {
-        guard let top = open.indices.last, let attribute = open[top].entity.attribute(name), let path = attribute.write
-        else { return }
+        guard let top = open.indices.last, let attribute = open[top].entity.attribute(name) else { return }
+        var rest: GraphValue? = value
+        for element in attribute.elements {
+            guard element.plan.write != nil else { continue }
+            try write(value.element(at: element.path[...]) ?? .null, of: element.plan, in: top)
+            rest = rest?.removing(element.path[...])
+        }
+        if let rest { try write(rest, of: attribute, in: top) }
+    }
+
+    private mutating func write(_ value: GraphValue, of attribute: AttributeMappingPlan, in top: Int) throws {
+        guard let path = attribute.write else { return }
         let tree = try attribute.tree(of: value, style: style, decimals: plan.mapping.decimals)
         switch path.place {
         case .key?:
@@ -162,12 +174,45 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
             open[top].targets.append((object.key, tree))
             open[top].hasObjects = true
         } else {
-            try sink.write(tree, group: byEntity ? object.entity.documentKey : nil)
+            let group = byEntity ? object.entity.documentKey : nil
+            try sink.write(tree, key: plan.mapping.isKeyed ? try key(of: object, in: group) : nil, group: group)
         }
+    }
+
+    /// The key of a top-level object in a keyed document: the value of the property that is mapped to `@key`, else the
+    /// number of objects before it.
+    private mutating func key(of object: Object, in group: String?) throws -> String {
+        let key = object.key ?? "\(keys[group ?? ""]?.count ?? 0)"
+        guard keys[group ?? "", default: []].insert(key).inserted else {
+            throw DocumentError(.notRepresentable, "Two objects of \(object.entity.name) have the key \"\(key)\".")
+        }
+        return key
     }
 
     mutating func finish() throws {
         guard open.isEmpty else { throw DocumentError(.misuse, "An object is still open.") }
         try sink.finish()
+    }
+}
+
+extension GraphValue {
+    /// The element of a composite at a path; nil if there is none.
+    fileprivate func element(at path: ArraySlice<String>) -> GraphValue? {
+        guard let name = path.first else { return self }
+        guard case .composite(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value.element(at: path.dropFirst())
+    }
+
+    /// A composite without the element at a path; nil if no element is left. Any other value is unchanged.
+    fileprivate func removing(_ path: ArraySlice<String>) -> GraphValue? {
+        guard let name = path.first, case .composite(var members) = self else { return self }
+        if let position = members.firstIndex(where: { $0.name == name }) {
+            if let rest = path.count == 1 ? nil : members[position].value.removing(path.dropFirst()) {
+                members[position].value = rest
+            } else {
+                members.remove(at: position)
+            }
+        }
+        return members.isEmpty ? nil : .composite(members)
     }
 }

@@ -114,19 +114,33 @@ public struct MappedRecordMaker {
         isOfDescendants: Bool = false
     ) {
         for attribute in attributes {
-            guard let found = find(attribute.read, in: tree, object) else {
-                if let value = attribute.defaultValue, !isOfDescendants {
+            do {
+                if let value = try value(of: attribute, in: tree, object) {
+                    draft.attributes.append(GraphAttribute(name: attribute.attribute.name, value: value))
+                } else if let value = attribute.defaultValue, !isOfDescendants {
                     draft.defaults.append(GraphAttribute(name: attribute.attribute.name, value: value))
                 }
-                continue
-            }
-            do {
-                let value = try attribute.value(of: found)
-                draft.attributes.append(GraphAttribute(name: attribute.attribute.name, value: value))
             } catch {
                 draft.note(attribute.attribute.name, "\(error)")
             }
         }
+    }
+
+    /// The value of an attribute, with the elements that have their own keys; nil if no key exists.
+    private func value(
+        of attribute: AttributeMappingPlan, in tree: ReadableValue, _ object: Pending
+    ) throws -> GraphValue? {
+        let own = try find(attribute.read, in: tree, object).map(attribute.value)
+        var members: [GraphAttribute] = if case .composite(let members)? = own { members } else { [] }
+        var isFound = false
+        for element in attribute.elements {
+            guard let found = find(element.plan.read, in: tree, object) else { continue }
+            isFound = true
+            let value = try element.plan.value(of: found)
+            members.put(value, at: element.path[...], of: attribute.attribute.elements)
+        }
+        guard isFound else { return own }
+        return members.isNull ? .null : .composite(members)
     }
 
     // MARK: - Relationships
@@ -254,5 +268,34 @@ public struct MappedRecordMaker {
             details: MappedDetails(
                 isTop: object.isTop, key: nil, references: [:], defaults: [], relationshipsByKey: [],
                 mistakes: draft.mistakes, isReference: true, keys: [:]))
+    }
+}
+
+extension [GraphAttribute] {
+    /// Sets an element of a composite, in the order in which the model declares the elements.
+    fileprivate mutating func put(
+        _ value: GraphValue, at path: ArraySlice<String>, of elements: [GraphSchema.Attribute]
+    ) {
+        guard let name = path.first, let position = elements.firstIndex(where: { $0.name == name }) else { return }
+        let rest = path.dropFirst()
+        let known = firstIndex { $0.name == name }
+        var new = value
+        if !rest.isEmpty {
+            var inner: [GraphAttribute] =
+                if let known, case .composite(let inner) = self[known].value { inner } else { [] }
+            inner.put(value, at: rest, of: elements[position].elements)
+            new = .composite(inner)
+        }
+        if let known {
+            self[known] = GraphAttribute(name: name, value: new)
+        } else {
+            let later = Set(elements[position...].map(\.name))
+            insert(GraphAttribute(name: name, value: new), at: firstIndex { later.contains($0.name) } ?? endIndex)
+        }
+    }
+
+    /// Whether all elements are null.
+    fileprivate var isNull: Bool {
+        allSatisfy { if case .composite(let inner) = $0.value { inner.isNull } else { $0.value.isNull } }
     }
 }

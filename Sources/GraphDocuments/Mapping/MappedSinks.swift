@@ -5,7 +5,8 @@ protocol MappedSink {
     var style: TreeStyle { get }
     /// `way`: the members of the path to the objects.
     mutating func begin(_ way: [String]) throws
-    mutating func write(_ tree: ReadableValue, group: String?) throws
+    /// `key`: the key of the object in a keyed document.
+    mutating func write(_ tree: ReadableValue, key: String?, group: String?) throws
     mutating func finish() throws
 }
 
@@ -15,14 +16,19 @@ struct MappedJSON: MappedSink {
     private var writer: JSONWriter
     private let isLines: Bool
     private let byEntity: Bool
+    private let isKeyed: Bool
     private var depth = 0
     private var group: String?
     private var closedGroups: Set<String> = []
 
-    init(_ output: ByteOutput, isLines: Bool, byEntity: Bool) throws {
+    init(_ output: ByteOutput, isLines: Bool, byEntity: Bool, isKeyed: Bool) throws {
         guard !(isLines && byEntity) else {
             throw DocumentError(.misuse, "JSON Lines have an object a line, not an array for each entity.")
         }
+        guard !(isLines && isKeyed) else {
+            throw DocumentError(.misuse, "JSON Lines have an object a line, without a key.")
+        }
+        self.isKeyed = isKeyed
         writer = JSONWriter(to: output)
         self.isLines = isLines
         self.byEntity = byEntity
@@ -35,10 +41,18 @@ struct MappedJSON: MappedSink {
             try writer.key(name)
             depth += 1
         }
-        if byEntity { try writer.beginObject() } else { try writer.beginArray() }
+        if byEntity { try writer.beginObject() } else { try beginObjects() }
     }
 
-    mutating func write(_ tree: ReadableValue, group: String?) throws {
+    private mutating func beginObjects() throws {
+        if isKeyed { try writer.beginObject() } else { try writer.beginArray() }
+    }
+
+    private mutating func endObjects() throws {
+        if isKeyed { try writer.endObject() } else { try writer.endArray() }
+    }
+
+    mutating func write(_ tree: ReadableValue, key: String?, group: String?) throws {
         if let group, group != self.group {
             try closeGroup()
             guard closedGroups.insert(group).inserted else {
@@ -46,10 +60,11 @@ struct MappedJSON: MappedSink {
             }
             try writer.lineBreak()
             try writer.key(group)
-            try writer.beginArray()
+            try beginObjects()
             self.group = group
         }
         if !isLines { try writer.lineBreak() }
+        if let key { try writer.key(key) }
         try writer.plainTree(tree)
         if isLines { try writer.endLine() }
     }
@@ -57,13 +72,13 @@ struct MappedJSON: MappedSink {
     private mutating func closeGroup() throws {
         guard group != nil else { return }
         try writer.endLine()
-        try writer.endArray()
+        try endObjects()
     }
 
     mutating func finish() throws {
         if !isLines {
             try closeGroup()
-            if byEntity { try writer.endObject() } else { try writer.endArray() }
+            if byEntity { try writer.endObject() } else { try endObjects() }
             for _ in 0..<depth { try writer.endObject() }
             try writer.endLine()
         }
@@ -78,15 +93,17 @@ struct MappedPropertyList: MappedSink {
     private let encoding: PropertyListEncoding
     private let output: ByteOutput
 
-    init(_ output: ByteOutput, encoding: PropertyListEncoding, byEntity: Bool) {
+    init(_ output: ByteOutput, encoding: PropertyListEncoding, byEntity: Bool, isKeyed: Bool) {
         self.output = output
         self.encoding = encoding
         style = TreeStyle(style: .propertyList, hasWholeSecondsOnly: encoding == .xml)
-        trees = MappedTrees(byEntity: byEntity)
+        trees = MappedTrees(byEntity: byEntity, isKeyed: isKeyed)
     }
 
     mutating func begin(_ way: [String]) throws { trees.way = way }
-    mutating func write(_ tree: ReadableValue, group: String?) throws { trees.add(tree, group: group) }
+    mutating func write(_ tree: ReadableValue, key: String?, group: String?) throws {
+        trees.add(tree, key: key, group: group)
+    }
 
     mutating func finish() throws {
         switch encoding {
@@ -111,21 +128,29 @@ struct MappedPropertyList: MappedSink {
 struct MappedTrees {
     var way: [String] = []
     private let byEntity: Bool
-    private var groups: [(name: String, trees: [ReadableValue])] = []
+    private let isKeyed: Bool
+    /// For each group its objects, with their keys in a keyed document.
+    private var groups: [(name: String, objects: [ReadableValue.Member])] = []
 
-    init(byEntity: Bool) { self.byEntity = byEntity }
-
-    mutating func add(_ tree: ReadableValue, group: String?) {
-        if groups.last?.name != group ?? "" { groups.append((group ?? "", [])) }
-        groups[groups.count - 1].trees.append(tree)
+    init(byEntity: Bool, isKeyed: Bool) {
+        self.byEntity = byEntity
+        self.isKeyed = isKeyed
     }
 
-    var objects: [ReadableValue] { groups.flatMap(\.trees) }
+    mutating func add(_ tree: ReadableValue, key: String?, group: String?) {
+        if groups.last?.name != group ?? "" { groups.append((group ?? "", [])) }
+        groups[groups.count - 1].objects.append(.init(name: key ?? "", value: tree))
+    }
+
+    private func tree(of objects: [ReadableValue.Member]) -> ReadableValue {
+        isKeyed ? .dictionary(objects) : .array(objects.map(\.value))
+    }
 
     var document: ReadableValue {
         var document: ReadableValue =
             byEntity
-            ? .dictionary(groups.map { .init(name: $0.name, value: .array($0.trees)) }) : .array(objects)
+            ? .dictionary(groups.map { .init(name: $0.name, value: tree(of: $0.objects)) })
+            : tree(of: groups.flatMap(\.objects))
         for name in way.reversed() { document = .dictionary([.init(name: name, value: document)]) }
         return document
     }
@@ -136,14 +161,16 @@ struct MappedObjects: MappedSink {
     let style: TreeStyle
     private var trees: MappedTrees
 
-    init(style: DictionaryStyle, byEntity: Bool) {
+    init(style: DictionaryStyle, byEntity: Bool, isKeyed: Bool) {
         self.style = TreeStyle(style: style)
-        trees = MappedTrees(byEntity: byEntity)
+        trees = MappedTrees(byEntity: byEntity, isKeyed: isKeyed)
     }
 
     var document: ReadableValue { trees.document }
     mutating func begin(_ way: [String]) throws { trees.way = way }
-    mutating func write(_ tree: ReadableValue, group: String?) throws { trees.add(tree, group: group) }
+    mutating func write(_ tree: ReadableValue, key: String?, group: String?) throws {
+        trees.add(tree, key: key, group: group)
+    }
     mutating func finish() throws {}
 }
 

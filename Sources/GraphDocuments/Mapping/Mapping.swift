@@ -9,9 +9,12 @@
 /// A property without a declaration has the key that the mapping's `keys` gives. A mapping is plain data: its names are
 /// checked, all at once, when a `MappingPlan` is created.
 ///
+/// An element of a composite attribute has a declaration of its own under its path, `mapping["Box"]["size.width"]`; the other
+/// elements stay members of the attribute's value.
+///
 /// A key is a path: `a.b` is the member `b` of the object `a`; `a[0]` and `a[-1]` are the first and the last element of
-/// the array `a`. `@key` is the key of an object in a keyed relationship; `@value` is the value there, if it is not an
-/// object; `@index` is its position. A backslash escapes `.`, `[` and `@`.
+/// the array `a`. `@key` is the key of an object in a keyed relationship or a keyed document; `@value` is the value there, if
+/// it is not an object; `@index` is its position. A backslash escapes `.`, `[` and `@`.
 public struct Mapping: Sendable {
     /// The mappings of single entities, by their names.
     public var entities: [String: EntityMapping] = [:]
@@ -26,6 +29,9 @@ public struct Mapping: Sendable {
     public var writesNulls = true
     /// The path to the array or object with the records, if it is not the document itself: `response.users`.
     public var root: String?
+    /// Whether the top-level objects are members of an object, each with a key (`@key`), instead of an array:
+    /// `{"id1": {…}, "id2": {…}}`. Where the entity of the objects is not given, there is such an object for each entity.
+    public var isKeyed = false
 
     /// Creates a mapping without declarations.
     public init(keys: KeyStrategy = .same) {

@@ -42,13 +42,29 @@ struct MappingCompiler {
                 note(.unknownEntity, "The model has no entity \"\(name)\".\(question)", name, nil)
                 continue
             }
-            for property in declared.properties.keys where entity.property(property) == nil {
+            for property in declared.properties.keys where !isDeclared(property, in: entity) {
                 let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
                 let question = NameSuggestion.question(for: property, in: names)
                 note(.unknownProperty, "Unknown property \"\(property)\".\(question)", name, property)
             }
             checkIdentity(declared.identity ?? [], of: entity, isWarning: false)
         }
+    }
+
+    /// Whether an entity has a property, or an element of a composite attribute, with that name.
+    private func isDeclared(_ name: String, in entity: GraphSchema.Entity) -> Bool {
+        if entity.property(name) != nil { return true }
+        return entity.attributes.contains { name.hasPrefix($0.name + ".") && element(name, of: $0) != nil }
+    }
+
+    /// The element of a composite attribute at a path that begins with the attribute's name: `size.width`.
+    private func element(_ path: String, of attribute: GraphSchema.Attribute) -> GraphSchema.Attribute? {
+        var current = attribute
+        for name in path.split(separator: ".", omittingEmptySubsequences: false).dropFirst() {
+            guard let next = current.elements.first(where: { $0.name == name }) else { return nil }
+            current = next
+        }
+        return current
     }
 
     private mutating func checkIdentity(_ names: [String], of entity: GraphSchema.Entity, isWarning: Bool) {
@@ -94,9 +110,12 @@ struct MappingCompiler {
         var attributes: [AttributeMappingPlan] = []
         for attribute in entity.attributes {
             let said = declared.properties[attribute.name]
-            if said == nil, declared.isOptIn == true { continue }
+            let elements = elements(of: attribute, declared, entity.name, own)
+            if said == nil, declared.isOptIn == true, elements.isEmpty { continue }
+            var property = said ?? PropertyMapping()
+            if said == nil, declared.isOptIn == true { property.direction = .none }
             if let plan = plan(
-                for: attribute, said ?? PropertyMapping(), declared, entity.name,
+                for: attribute, property, declared, entity.name, elements: elements,
                 isOwn: own.properties[attribute.name] != nil)
             {
                 attributes.append(plan)
@@ -186,11 +205,39 @@ struct MappingCompiler {
         return (declared.keys ?? mapping.keys).keys(of: name, in: entity)
     }
 
+    /// The declared elements of a composite attribute, in the order of their paths.
+    private mutating func elements(
+        of attribute: GraphSchema.Attribute, _ declared: EntityMapping, _ entity: String, _ own: EntityMapping
+    ) -> [ElementMappingPlan] {
+        guard attribute.type == .composite else { return [] }
+        var elements: [ElementMappingPlan] = []
+        for (path, said) in declared.properties.sorted(by: { $0.key < $1.key }) {
+            guard path.hasPrefix(attribute.name + "."), let element = element(path, of: attribute) else { continue }
+            let isOwn = own.properties[path] != nil
+            if isOwn, said.defaultValue != nil {
+                note(.wrongType, "An element of a composite attribute cannot have a default.", entity, path)
+            }
+            let steps = path.split(separator: ".").dropFirst().map(String.init)
+            var said = said
+            if said.keys.isEmpty {
+                // Inside the attribute's own value.
+                let keys = keys(
+                    declared.properties[attribute.name] ?? PropertyMapping(), declared, attribute.name, entity)
+                said.keys = keys.map { ([$0] + steps).joined(separator: ".") }
+            }
+            if let plan = plan(for: element, said, declared, entity, name: path, isOwn: isOwn) {
+                elements.append(ElementMappingPlan(path: steps, plan: plan))
+            }
+        }
+        return elements
+    }
+
+    /// - Parameter path: The path of an element of a composite attribute; nil for an attribute of the entity.
     private mutating func plan(
         for attribute: GraphSchema.Attribute, _ said: PropertyMapping, _ declared: EntityMapping, _ entity: String,
-        isOwn: Bool
+        name path: String? = nil, elements: [ElementMappingPlan] = [], isOwn: Bool
     ) -> AttributeMappingPlan? {
-        let name = attribute.name
+        let name = path ?? attribute.name
         let paths = paths(keys(said, declared, name, entity), entity, name, isOwn: isOwn)
         if isOwn {
             if !said.referenceKeys.isEmpty || said.identity != nil || said.isKeyed {
@@ -206,11 +253,11 @@ struct MappingCompiler {
         }
         let coder = attribute.type == .date ? (said.dates ?? mapping.dates).map(MappedDateCoder.init) : nil
         let functions = resolve(said.transformer, entity, name, isOwn: isOwn)
-        guard said.direction != .none else { return nil }
+        guard said.direction != .none || !elements.isEmpty else { return nil }
         return AttributeMappingPlan(
             attribute: attribute, read: said.direction.isRead ? paths : [],
             write: said.direction.isWritten ? paths.first(where: \.isWritable) : nil, functions: functions,
-            dates: coder, defaultValue: said.defaultValue)
+            dates: coder, defaultValue: said.defaultValue, elements: elements)
     }
 
     private mutating func plan(
@@ -281,6 +328,16 @@ struct MappingCompiler {
                 attributes[index].write = nil
             } else {
                 taken[path] = attributes[index].attribute.name
+            }
+        }
+        for index in attributes.indices {
+            for place in attributes[index].elements.indices {
+                guard let path = attributes[index].elements[place].plan.write else { continue }
+                if taken[path] != nil {
+                    attributes[index].elements[place].plan.write = nil
+                } else {
+                    taken[path] = attributes[index].attribute.name
+                }
             }
         }
         for index in relationships.indices {

@@ -41,6 +41,8 @@ extension ManagedProperty {
     /// The value of an object by key-value coding, for types that do not conform to ``ManagedPropertyValue``.
     ///
     /// A stored value of another type stops the program with a message, as Core Data's own accessors do.
+    // Disfavoured, so that an optional enumeration is read and written by its raw value.
+    @_disfavoredOverload
     public subscript(object: NSManagedObject) -> Value {
         get {
             let value = object.value(forKey: name.string)

@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         queue.async { [weak self] in
             guard let self else { return }
             queue.hasScheduledEndOfEvent.store(false, ordering: .relaxed)
-            if !changedInEvent.isEmpty, !isProcessing, !isSaving { processPendingChanges() }
+            if !changedInEvent.isEmpty, !isProcessing, !isSaving { endEvent() }
         }
     }
 
@@ -82,40 +82,8 @@ extension NSManagedObjectContext {
         object.awakeFromInsert()
     }
 
-    // MARK: - Public
-
-    /// Inserts an object that has no context yet.
-    public func insert(_ object: NSManagedObject) {
-        checkQueue()
-        if object.state.contains(.deleted), object.context === self {
-            undelete(object)
-        } else {
-            insertNew(object)
-        }
-    }
-
-    /// Objects inserted since the last save.
-    public var insertedObjects: Set<NSManagedObject> {
-        checkQueue()
-        return Set(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
-    }
-
-    /// Objects changed since they were fetched or saved.
-    public var updatedObjects: Set<NSManagedObject> {
-        checkQueue()
-        noticeInPlaceChanges()
-        return Set(changed.lazy.filter(\.isUpdated))
-    }
-
-    /// Objects that the next save will delete.
-    public var deletedObjects: Set<NSManagedObject> {
-        checkQueue()
-        return Set(changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) })
-    }
-
-    /// True when there is something to save. Cost: one comparison for each transformable value that was handed out and
-    /// can be changed in place.
-    public var hasChanges: Bool {
+    /// True when there is something to save.
+    final var hasUnsavedChanges: Bool {
         checkQueue()
         noticeInPlaceChanges()
         return insertedCount + updatedCount + deletedCount > 0
@@ -124,7 +92,7 @@ extension NSManagedObjectContext {
     // MARK: - The end of an event
 
     /// Applies delete rules, posts the change notification, and ends the event for undo.
-    public func processPendingChanges() {
+    final func endEvent() {
         checkQueue()
         guard !isProcessing else { return }
         isProcessing = true
@@ -144,12 +112,6 @@ extension NSManagedObjectContext {
         let userInfo = event.userInfo()
         if isSaving { eventInSave = (event, userInfo) }
         post(.NSManagedObjectContextObjectsDidChange, userInfo)
-    }
-
-    /// Discards every unsaved change and every object.
-    public func reset() {
-        checkQueue()
-        removeAllObjects()
     }
 
     /// Discards all unsaved changes and unregisters all objects. Does not check the queue, because a context whose
@@ -191,9 +153,9 @@ extension NSManagedObjectContext {
         object.state = [.gone]
     }
 
-    /// Discards all unsaved changes: inserted objects are removed, the others get their committed values. The
-    /// notification of changed objects contains the former as deleted, the latter as refreshed.
-    public func rollback() {
+    /// Removes inserted objects, and gives the others their committed values. The notification of changed objects contains
+    /// the former as deleted, the latter as refreshed.
+    final func discardChanges() {
         checkQueue()
         noticeInPlaceChanges()
         let objects = changed

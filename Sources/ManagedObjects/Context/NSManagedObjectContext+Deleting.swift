@@ -4,9 +4,8 @@ import Foundation
 // deleted by the next save.
 
 extension NSManagedObjectContext {
-    /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed, or
-    /// when the context is saved if ``propagatesDeletesAtEndOfEvent`` is false.
-    public func delete(_ object: NSManagedObject) {
+    /// Marks an object of this context for deletion, unless it is marked.
+    final func deleteObject(_ object: NSManagedObject) {
         checkQueue()
         guard object.context === self, !object.state.contains(.deleted) else { return }
         markDeleted(object)

@@ -20,14 +20,8 @@ extension NSPersistentStoreResult {
 }
 
 extension NSManagedObjectContext {
-    /// Executes a request other than a plain fetch: an asynchronous fetch, a history request, or a batch request, which
-    /// changes the store without creating objects. Registered objects are not updated: merge or refresh them. Each
-    /// store that has the entity executes a batch update or deletion in a transaction of its own; a batch insertion is
-    /// executed by the first.
-    ///
-    /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) if no store supports the request.
-    @discardableResult
-    public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    /// Executes a request other than a plain fetch; see ``execute(_:)``.
+    final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()
         if let request = request as? any AsynchronousFetching {
             let result = request.begin(in: self)
@@ -37,7 +31,7 @@ extension NSManagedObjectContext {
             return result
         }
         if let parentContext {
-            return try parentContext.queue.sync { () throws in try parentContext.execute(request) }
+            return try parentContext.queue.sync { () throws in try parentContext.executeRequest(request) }
         }
         guard let coordinator else {
             throw CocoaError(

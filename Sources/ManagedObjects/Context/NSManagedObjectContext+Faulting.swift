@@ -23,13 +23,6 @@ extension NSManagedObjectContext {
         FileHandle.standardError.write(Data("CoreData: error: \(sentence)\n".utf8))
     }
 
-    /// Whether an object without a row may be treated as a deleted one.
-    public func shouldHandleInaccessibleFault(
-        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
-    ) -> Bool {
-        shouldDeleteInaccessibleFaults
-    }
-
     private func makeInaccessible(_ object: NSManagedObject) {
         object.values = ContiguousArray(repeating: .null, count: object.layout.slots.count)
         object.toMany = ToManyStates(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
@@ -269,7 +262,7 @@ extension NSManagedObjectContext {
     // MARK: - Refreshing
 
     /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps unsaved changes.
-    public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
         guard object.context === self else { return }
         guard !object.state.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
@@ -307,7 +300,7 @@ extension NSManagedObjectContext {
     }
 
     /// Turns every object into a fault that keeps its unsaved changes.
-    public func refreshAllObjects() {
+    final func refreshRegisteredObjects() {
         checkQueue()
         forgetRowsAhead()
         noticeInPlaceChanges()

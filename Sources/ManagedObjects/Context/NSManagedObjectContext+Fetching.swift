@@ -9,12 +9,22 @@ extension NSManagedObjectContext {
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         checkQueue()
         let specification = request.specification
+        if isOfSubclass {
+            return try Self.results(try fetch(NSFetchRequest<any NSFetchRequestResult>(specification: specification)))
+        }
         if specification.resultType == .managedObjectResultType, T.self is NSManagedObject.Type,
             let objects = Self.cast(try fetchObjects(specification), to: T.self)
         {
             return objects
         }
-        let results = try fetchResults(specification)
+        return try Self.results(try fetchResults(specification))
+    }
+
+    /// Whether the context is of a subclass, whose methods may be overridden.
+    final var isOfSubclass: Bool { type(of: self) != NSManagedObjectContext.self }
+
+    /// The results of a fetch in the type that the request has.
+    private static func results<T>(_ results: [Any]) throws -> [T] {
         if let typed = results as? [T] { return typed }
         throw CocoaError(
             .coreData,
@@ -26,17 +36,22 @@ extension NSManagedObjectContext {
 
     /// The number of objects that a fetch of the request would return: one statement for each store.
     public func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+        if isOfSubclass {
+            return try count(for: NSFetchRequest<any NSFetchRequestResult>(specification: request.specification))
+        }
+        return try countOfResults(request.specification)
+    }
+
+    final func countOfResults(_ specification: FetchSpecification) throws -> Int {
         checkQueue()
-        var (specification, entity) = try converted(request.specification)
+        var (specification, entity) = try converted(specification)
         if specification.resultType == .dictionaryResultType { return try fetchResults(specification).count }
         if needsPendingChanges(specification) {
             specification.resultType = .managedObjectIDResultType
             return try fetchResults(specification).count
         }
         if let parentContext {
-            return try parentContext.queue.sync { () throws in
-                try parentContext.count(for: NSFetchRequest<NSNumber>(specification: specification))
-            }
+            return try parentContext.queue.sync { () throws in try parentContext.countOfResults(specification) }
         }
         let stores = try fetchedStores(specification, entity: entity)
         if stores.count == 1, let store = stores.first, !asksObjects(specification, stores) {
@@ -55,13 +70,13 @@ extension NSManagedObjectContext {
     }
 
     private func fetchObjects(_ specification: FetchSpecification) throws -> [NSManagedObject] {
-        processPendingChangesBeforeFetch()
+        endEventBeforeFetch()
         let (specification, entity) = try converted(specification)
         return try objects(specification, entity: entity)
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
-        processPendingChangesBeforeFetch()
+        endEventBeforeFetch()
         let (specification, entity) = try converted(specification)
         switch specification.resultType {
         case .managedObjectIDResultType:
@@ -69,7 +84,7 @@ extension NSManagedObjectContext {
         case .countResultType:
             var counted = specification
             counted.resultType = .managedObjectIDResultType
-            return [NSNumber(value: try count(for: NSFetchRequest<NSNumber>(specification: counted)))]
+            return [NSNumber(value: try countOfResults(counted))]
         case .dictionaryResultType:
             return try dictionaries(specification, entity: entity)
         default:
@@ -77,8 +92,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func processPendingChangesBeforeFetch() {
-        if !changedInEvent.isEmpty, !isProcessing, !isSaving { processPendingChanges() }
+    private func endEventBeforeFetch() {
+        if !changedInEvent.isEmpty, !isProcessing, !isSaving { endEvent() }
     }
 
     /// The request with its constants converted to the kinds of the properties they are compared with, and its entity.
@@ -233,7 +248,7 @@ extension NSManagedObjectContext {
 
     /// Whether unsaved changes may affect the result.
     private func needsPendingChanges(_ specification: FetchSpecification) -> Bool {
-        specification.includesPendingChanges && hasChanges && specification.resultType != .dictionaryResultType
+        specification.includesPendingChanges && hasUnsavedChanges && specification.resultType != .dictionaryResultType
     }
 
     private func applyPendingChanges(

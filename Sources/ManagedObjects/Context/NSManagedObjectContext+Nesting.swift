@@ -66,8 +66,8 @@ extension NSManagedObjectContext {
         for (object, own) in pairs { takeMembers(of: object, into: own) }
         // Objects that left a deleted object in the child before its deletion have left it here too, so delete rules do
         // not apply to them.
-        for (object, own) in pairs where object.state.contains(.deleted) { delete(own) }
-        processPendingChanges()
+        for (object, own) in pairs where object.state.contains(.deleted) { deleteObject(own) }
+        endEvent()
     }
 
     /// This context's object for a child's key; nil if it no longer exists.

@@ -2,28 +2,35 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, after all blocks submitted before. Returns immediately.
-    public func perform(_ block: @escaping () -> Void) {
+    final func enqueue(_ block: @escaping () -> Void) {
         queue.async { [self] in
             Self.$current.withValue(self) {
                 block()
-                processPendingChanges()
+                endEvent()
             }
         }
     }
 
-    /// Runs a block on the context's queue and waits for it. If the caller is on the queue, the block runs immediately.
-    public func performAndWait(_ block: () -> Void) {
+    /// Runs a block on the context's queue and waits for it.
+    final func runAndWait(_ block: () -> Void) {
         queue.sync {
             Self.$current.withValue(self) { block() }
-            processPendingChangesUnlessNested()
+            endEventUnlessNested()
         }
     }
 
-    /// Runs a block on the context's queue, waits for it, and returns its result.
+    /// Runs a block on the context's queue, waits for it, and returns its result. Calls ``performAndWait(_:)-(()->Void)`` of a
+    /// subclass.
     public func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-        try queue.sync { () throws(E) -> T in
+        if isOfSubclass {
+            var result: Result<T, E>?
+            performAndWait { () -> Void in result = Result(catching: block) }
+            guard let result else { preconditionFailure("performAndWait(_:) did not run the block.") }
+            return try result.get()
+        }
+        return try queue.sync { () throws(E) -> T in
             let result = try asCurrent(block)
-            processPendingChangesUnlessNested()
+            endEventUnlessNested()
             return result
         }
     }
@@ -42,7 +49,7 @@ extension NSManagedObjectContext {
             queue.async { [self] in
                 do throws(E) {
                     result = .success(try asCurrent(block))
-                    processPendingChanges()
+                    endEvent()
                 } catch {
                     result = .failure(error)
                 }
@@ -60,7 +67,7 @@ extension NSManagedObjectContext {
         queue.async(holding: ancestors) { [self] in
             Self.$current.withValue(self) {
                 block()
-                processPendingChanges()
+                endEvent()
             }
         }
     }
@@ -73,8 +80,8 @@ extension NSManagedObjectContext {
         try Self.$current.withValue(self) { () -> Result<T, E> in Result(catching: block) }.get()
     }
 
-    private func processPendingChangesUnlessNested() {
+    private func endEventUnlessNested() {
         guard !isProcessing, !isSaving else { return }
-        processPendingChanges()
+        endEvent()
     }
 }

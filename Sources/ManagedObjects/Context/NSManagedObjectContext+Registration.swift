@@ -168,33 +168,10 @@ extension NSManagedObjectContext {
         tellStores(ofReleased: released)
     }
 
-    // MARK: - Public
+    // MARK: - By ID
 
-    /// All registered objects.
-    public var registeredObjects: Set<NSManagedObject> {
-        checkQueue()
-        return Set(registry.objects)
-    }
-
-    /// The registered object with an ID, or nil; no statement.
-    public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        checkQueue()
-        return key(for: objectID).flatMap { registeredObject(for: $0) }
-    }
-
-    /// The object with an ID: the registered one, else a fault that may have no row. No statement.
-    public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        checkQueue()
-        guard let key = key(for: objectID) else {
-            preconditionFailure("The store of \(objectID) is not among those of the context's coordinator.")
-        }
-        return object(for: key)
-    }
-
-    /// The object with an ID, with its row: at most one statement.
-    ///
-    /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when the row or the store does not exist.
-    public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    /// The object with an ID, with its row; see ``existingObject(with:)``.
+    final func objectWithRow(_ objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue()
         guard let key = key(for: objectID) else { throw CocoaError.missingRow(objectID) }
         let object = object(for: key)

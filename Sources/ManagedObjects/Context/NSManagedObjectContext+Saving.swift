@@ -3,28 +3,23 @@ import Foundation
 // Saving: collect, validate, plan, write, commit. To a coordinator's stores, or to the parent context.
 
 extension NSManagedObjectContext {
-    /// Writes all unsaved changes: to the coordinator's stores, each in one transaction, or to the parent context.
-    ///
-    /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not resolve (133020,
-    ///   133021); nothing is written then. Errors of the store (134000 and above, including SQLite's).
-    ///
-    /// Without changes it posts its notifications, and writes nothing.
-    public func save() throws {
+    /// Writes all unsaved changes; see ``save()``.
+    final func saveChanges() throws {
         checkQueue()
         guard !isSaving else { return }
-        guard hasChanges || hasChangedMetadata else {
-            processPendingChanges()
+        guard hasUnsavedChanges || hasChangedMetadata else {
+            endEvent()
             isSaving = true
             defer { isSaving = false }
             post(.NSManagedObjectContextWillSave, [:])
             // An observer may have changed objects.
-            guard hasChanges else {
+            guard hasUnsavedChanges else {
                 try saveNothing()
                 postDidSave(ObjectChanges(), sharing: nil)
                 return
             }
             isSaving = false
-            return try save()
+            return try saveChanges()
         }
         guard parentContext != nil || coordinator != nil else {
             throw CocoaError(
@@ -38,7 +33,7 @@ extension NSManagedObjectContext {
             tellOfRefreshedBySave()
         }
         post(.NSManagedObjectContextWillSave, [:])
-        processPendingChanges()
+        endEvent()
         callWillSave()
         if validatesChanges { try validateChanges() }
         if parentContext != nil { try saveToParent() } else { try saveToStores() }
@@ -51,7 +46,7 @@ extension NSManagedObjectContext {
         for object in first {
             if object.hasChanges { object.willSave() } else { unchanged.insert(ObjectIdentifier(object)) }
         }
-        processPendingChanges()
+        endEvent()
         // The common case: no further object has changed.
         if unchanged.isEmpty, changed.count == first.count, changed.last === first.last { return }
         var called = Set(first.lazy.map { ObjectIdentifier($0) }).subtracting(unchanged)
@@ -60,7 +55,7 @@ extension NSManagedObjectContext {
             let objects = changed.filter { $0.hasChanges && called.insert(ObjectIdentifier($0)).inserted }
             if objects.isEmpty { return }
             for object in objects { object.willSave() }
-            processPendingChanges()
+            endEvent()
         }
     }
 
@@ -220,7 +215,7 @@ extension NSManagedObjectContext {
     }
 
     /// Assigns permanent IDs to objects before they are saved: one reservation for each entity hierarchy.
-    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    final func assignPermanentIDs(to objects: [NSManagedObject]) throws {
         checkQueue()
         let own = ContiguousArray(objects.filter { $0.context === self && $0.key.isTemporary })
         guard let parentContext else { return try assignPermanentKeys(to: own) }
@@ -229,7 +224,7 @@ extension NSManagedObjectContext {
         let temporary = own.map(\.key)
         let known = try parentContext.queue.sync { () throws -> [(temporary: Int64, permanent: ObjectKey)] in
             let objects = temporary.map { parentContext.registeredObject(for: $0) }
-            try parentContext.obtainPermanentIDs(for: objects.compactMap(\.self))
+            try parentContext.assignPermanentIDs(to: objects.compactMap(\.self))
             return zip(temporary, objects).compactMap { key, object in object.map { (key.number, $0.key) } }
         }
         rename(own, known)

@@ -95,7 +95,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     open private(set) var userInfo = NSMutableDictionary()
     /// Nil by default: changes are then not recorded.
     open var undoManager: UndoManager? {
-        willSet { processPendingChanges() }
+        willSet { endEvent() }
         didSet { undoRecorder.managerChanged(from: oldValue, to: undoManager, context: self) }
     }
     /// Whether saves of the parent, or of other contexts of the coordinator, are merged automatically.
@@ -163,6 +163,198 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         }
     }
 
+    // MARK: - Methods
+
+    // Subclasses can override these, as Core Data's: they are in the body of the class, because Swift cannot override methods
+    // of extensions. The longer implementations are in extensions, and the engine calls them directly.
+
+    /// Runs a block on the context's queue, after all blocks submitted before. Returns immediately.
+    open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+
+    /// Runs a block on the context's queue and waits for it. If the caller is on the queue, the block runs immediately.
+    open func performAndWait(_ block: () -> Void) { runAndWait(block) }
+
+    /// The objects, IDs, dictionaries or counts that a request describes. Subclasses override this method to change what
+    /// ``fetch(_:)-(NSFetchRequest<T>)`` returns for requests of all types; they get a copy of the request then.
+    open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+        checkQueue()
+        return try fetchResults(request.specification)
+    }
+
+    /// The number of objects that a fetch of the request would return. Subclasses override this method for requests of all
+    /// types.
+    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+        try countOfResults(request.specification)
+    }
+
+    /// Executes a request other than a plain fetch: an asynchronous fetch, a history request, or a batch request, which
+    /// changes the store without creating objects. Registered objects are not updated: merge or refresh them. Each
+    /// store that has the entity executes a batch update or deletion in a transaction of its own; a batch insertion is
+    /// executed by the first.
+    ///
+    /// - Throws: `NSPersistentStoreUnsupportedRequestTypeError` (134091) if no store supports the request.
+    @discardableResult
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        try executeRequest(request)
+    }
+
+    /// All registered objects.
+    open var registeredObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(registry.objects)
+    }
+
+    /// The registered object with an ID, or nil; no statement.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        checkQueue()
+        return key(for: objectID).flatMap { registeredObject(for: $0) }
+    }
+
+    /// The object with an ID: the registered one, else a fault that may have no row. No statement.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        checkQueue()
+        guard let key = key(for: objectID) else {
+            preconditionFailure("The store of \(objectID) is not among those of the context's coordinator.")
+        }
+        return object(for: key)
+    }
+
+    /// The object with an ID, with its row: at most one statement.
+    ///
+    /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when the row or the store does not exist.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try objectWithRow(objectID)
+    }
+
+    /// Whether an object without a row may be treated as a deleted one.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
+
+    /// Inserts an object that has no context yet. Creating an object in a context calls this method.
+    open func insert(_ object: NSManagedObject) {
+        checkQueue()
+        if object.state.contains(.deleted), object.context === self {
+            undelete(object)
+        } else {
+            insertNew(object)
+        }
+    }
+
+    /// Marks an object for deletion. Its relationships' delete rules are applied when pending changes are processed, or
+    /// when the context is saved if ``propagatesDeletesAtEndOfEvent`` is false.
+    open func delete(_ object: NSManagedObject) { deleteObject(object) }
+
+    /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps unsaved changes.
+    open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) { refreshObject(object, mergeChanges: flag) }
+
+    /// Turns every object into a fault that keeps its unsaved changes.
+    open func refreshAllObjects() { refreshRegisteredObjects() }
+
+    /// Checks with the next save whether an object's row has changed since it was read.
+    open func detectConflicts(for object: NSManagedObject) { checkForConflict(object) }
+
+    /// Assigns an unsaved object to a store, if several stores have its entity.
+    open func assign(_ object: Any, to store: NSPersistentStore) {
+        checkQueue()
+        (object as? NSManagedObject)?.assignedStore = store
+    }
+
+    /// Assigns permanent IDs to objects before they are saved: one reservation for each entity hierarchy.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try assignPermanentIDs(to: objects) }
+
+    /// Objects inserted since the last save.
+    open var insertedObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
+    }
+
+    /// Objects changed since they were fetched or saved.
+    open var updatedObjects: Set<NSManagedObject> {
+        checkQueue()
+        noticeInPlaceChanges()
+        return Set(changed.lazy.filter(\.isUpdated))
+    }
+
+    /// Objects that the next save will delete.
+    open var deletedObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) })
+    }
+
+    /// True when there is something to save. Cost: one comparison for each transformable value that was handed out and
+    /// can be changed in place.
+    open var hasChanges: Bool { hasUnsavedChanges }
+
+    /// Applies delete rules, posts the change notification, and ends the event for undo.
+    open func processPendingChanges() { endEvent() }
+
+    /// Writes all unsaved changes: to the coordinator's stores, each in one transaction, or to the parent context.
+    /// Without changes it posts its notifications, and writes nothing.
+    ///
+    /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not resolve (133020,
+    ///   133021); nothing is written then. Errors of the store (134000 and above, including SQLite's).
+    open func save() throws { try saveChanges() }
+
+    /// Discards every unsaved change and every object.
+    open func reset() {
+        checkQueue()
+        removeAllObjects()
+    }
+
+    /// Discards all unsaved changes: inserted objects are removed, the others get their committed values.
+    open func rollback() { discardChanges() }
+
+    /// Undoes the last step that the undo manager has recorded.
+    open func undo() {
+        endEvent()
+        undoManager?.undo()
+    }
+
+    /// Redoes the step that ``undo()`` has undone last.
+    open func redo() {
+        endEvent()
+        undoManager?.redo()
+    }
+
+    /// Merges the save of another context: changed rows are read again, unsaved changes of this context are kept.
+    open func mergeChanges(fromContextDidSave notification: Notification) { merge(notification) }
+
+    /// Merges changes that were saved elsewhere into contexts. The changes are object IDs or URIs under the keys of the
+    /// save notification.
+    open class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        merge(changeNotificationData, into: contexts)
+    }
+
+    /// The state that the context is pinned to; nil while it reads the newest.
+    open var queryGenerationToken: NSQueryGenerationToken? {
+        pinnedGenerations.map { NSQueryGenerationToken(generations: $0) }
+    }
+
+    /// Pins the context to a state of its stores, or lets it read the newest again. Objects that are already read do
+    /// not change until they are refreshed. A save, a merge and a reset advance a pinned context to the newest state.
+    ///
+    /// - Throws: An error if a store cannot pin a state.
+    open func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws { try pin(to: generation) }
+
+    /// Locks the context. Kept for old code; use `perform(_:)`.
+    @available(*, deprecated, message: "Use performAndWait(_:).")
+    open func lock() { legacyLock.lock() }
+
+    /// Unlocks the context.
+    @available(*, deprecated, message: "Use performAndWait(_:).")
+    open func unlock() { legacyLock.unlock() }
+
+    /// Locks the context unless another thread has locked it, and returns whether it did.
+    @available(*, deprecated, message: "Use performAndWait(_:).")
+    open func tryLock() -> Bool { legacyLock.try() }
+
+    // MARK: - Coordinator
+
     final var rootCoordinator: NSPersistentStoreCoordinator? {
         var context: NSManagedObjectContext = self
         while let parent = context.parentContext { context = parent }
@@ -172,42 +364,5 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     private func prepareRegistry() {
         lastClass = nil
         registry = ObjectRegistry(entities: rootCoordinator?.managedObjectModel.orderedEntities ?? [])
-    }
-}
-
-/// The kinds of queues of contexts.
-public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// No queue of its own; the context belongs to the thread that created it. Kept for old code.
-    case confinementConcurrencyType = 0
-    /// A queue of its own.
-    case privateQueueConcurrencyType = 1
-    /// The main queue.
-    case mainQueueConcurrencyType = 2
-}
-
-extension NSManagedObjectContextConcurrencyType {
-    init(_ type: NSManagedObjectContext.ConcurrencyType) {
-        self = type == .mainQueue ? .mainQueueConcurrencyType : .privateQueueConcurrencyType
-    }
-}
-
-extension NSManagedObjectContext {
-    /// The kinds of queues, as Swift names them.
-    public struct ConcurrencyType: Hashable, Equatable, RawRepresentable, Sendable {
-        public typealias RawValue = UInt
-        public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// The main queue: for the user interface.
-        public static let mainQueue = ConcurrencyType(rawValue: 2)
-        /// A queue of the context's own.
-        public static let privateQueue = ConcurrencyType(rawValue: 1)
-    }
-
-    /// When a block given to `perform` runs.
-    public enum ScheduledTaskType: Sendable {
-        /// Immediately, if the caller is on the context's queue.
-        case immediate
-        /// After all blocks submitted before.
-        case enqueued
     }
 }

@@ -32,16 +32,8 @@ final class PinnedGenerations {
 }
 
 extension NSManagedObjectContext {
-    /// The state that the context is pinned to; nil while it reads the newest.
-    public var queryGenerationToken: NSQueryGenerationToken? {
-        pinnedGenerations.map { NSQueryGenerationToken(generations: $0) }
-    }
-
-    /// Pins the context to a state of its stores, or lets it read the newest again. Objects that are already read do
-    /// not change until they are refreshed. A save, a merge and a reset advance a pinned context to the newest state.
-    ///
-    /// - Throws: An error if a store cannot pin a state.
-    public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+    /// Pins the context to a state of its stores, or lets it read the newest again with nil.
+    final func pin(to generation: NSQueryGenerationToken?) throws {
         checkQueue()
         rowsAhead.removeAll()
         epoch += 1

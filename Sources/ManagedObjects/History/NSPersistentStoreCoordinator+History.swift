@@ -2,11 +2,7 @@ import Foundation
 
 extension NSPersistentStoreCoordinator {
     /// The token of the last transaction of each store; nil if no store has a history.
-    ///
-    /// Cost: four statements for each store. A store that cannot be read is omitted.
-    ///
-    /// - Parameter stores: Stores of the coordinator; nil or an empty array is all of them.
-    public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+    final func historyToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = (stores ?? []).compactMap { $0 as? NSPersistentStore }
         if stores?.isEmpty == false, wanted.isEmpty { return nil }
         var numbers: [String: Int64] = [:]

@@ -5,7 +5,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// Lets the merge policy resolve a save's conflicts; the save is then tried again.
     final func settle(_ conflicts: SaveConflicts, store: any RowStore) throws {
-        processPendingChanges()
+        endEvent()
         // Everything read from here on is from the state that the save conflicts with.
         advanceGeneration()
         forgetRowsAhead()
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
         }
         list += constraintConflicts(conflicts.taken, store: store)
         try policy.resolve(mergeConflicts: list)
-        processPendingChanges()
+        endEvent()
         // Another context may have added an object to a relationship with a deny rule of an object that the policy
         // deletes.
         guard validatesChanges else { return }
@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
     /// changes are discarded.
     final func discard(_ object: NSManagedObject) {
         guard object.state.contains(.inserted) else { return dropChanges(of: object) }
-        delete(object)
+        deleteObject(object)
         propagateDeletions()
     }
 
@@ -181,6 +181,6 @@ extension NSManagedObjectContext {
                 winner.addMember(member, at: index)
             }
         }
-        delete(object)
+        deleteObject(object)
     }
 }

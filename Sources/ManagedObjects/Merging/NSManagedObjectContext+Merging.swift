@@ -4,7 +4,7 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Merges the save of another context: changed rows are read again, unsaved changes of this context are kept.
-    public func mergeChanges(fromContextDidSave notification: Notification) {
+    final func merge(_ notification: Notification) {
         checkQueue()
         guard let userInfo = notification.userInfo else { return }
         merge(
@@ -14,11 +14,8 @@ extension NSManagedObjectContext {
             deleted: Self.objectIDs(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey))
     }
 
-    /// Merges changes that were saved elsewhere into contexts. The changes are object IDs or URIs under the keys of the
-    /// save notification.
-    public class func mergeChanges(
-        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
-    ) {
+    /// Merges changes that were saved elsewhere into contexts.
+    static func merge(_ changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
         for context in contexts {
             // Unsafe because the caller waits until the block on the context's queue has read it.
             nonisolated(unsafe) let data = changeNotificationData
@@ -61,7 +58,7 @@ extension NSManagedObjectContext {
     }
 
     private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
-        processPendingChanges()
+        endEvent()
         advanceGeneration()
         forgetRowsAhead()
         var event = ObjectChanges()
@@ -119,7 +116,7 @@ extension NSManagedObjectContext {
     private func cascadeToUnsavedMembers(of object: NSManagedObject) {
         for (state, place) in zip(object.toMany, object.layout.toMany)
         where place.relationship.deleteRule == .cascadeDeleteRule {
-            for key in state?.differences().added ?? [] { registeredObject(for: key).map(delete) }
+            for key in state?.differences().added ?? [] { registeredObject(for: key).map(deleteObject) }
         }
     }
 
@@ -148,29 +145,13 @@ extension NSManagedObjectContext {
         }
     }
 
-    // MARK: - Other methods
+    // MARK: - Conflicts
 
-    /// Assigns an unsaved object to a store, if several stores have its entity.
-    public func assign(_ object: Any, to store: NSPersistentStore) {
-        checkQueue()
-        (object as? NSManagedObject)?.assignedStore = store
-    }
-
-    /// Checks with the next save whether an object's row has changed since it was read.
-    public func detectConflicts(for object: NSManagedObject) {
+    /// Lets the next save check whether an object's row has changed since it was read.
+    final func checkForConflict(_ object: NSManagedObject) {
         checkQueue()
         guard object.context === self, !object.isFaultInternally, !object.hasChanges else { return }
         recordChange(of: object)
         object.state.insert(.relationshipChanged)
     }
-
-    /// Locks the context. Kept for old code; use `perform(_:)`.
-    @available(*, deprecated, message: "Use performAndWait(_:).")
-    public func lock() { legacyLock.lock() }
-    /// Unlocks the context.
-    @available(*, deprecated, message: "Use performAndWait(_:).")
-    public func unlock() { legacyLock.unlock() }
-    /// Locks the context unless another thread has locked it, and returns whether it did.
-    @available(*, deprecated, message: "Use performAndWait(_:).")
-    public func tryLock() -> Bool { legacyLock.try() }
 }

@@ -298,6 +298,6 @@ struct Rebasing {
         // An object that an unsaved change has given another owner no longer belongs to this one.
         guard let other = existing(key), other.refers(to: object.key, at: end) else { return }
         leave(other, object, at: end)
-        if rule == .cascadeDeleteRule { context.delete(other) }
+        if rule == .cascadeDeleteRule { context.deleteObject(other) }
     }
 }

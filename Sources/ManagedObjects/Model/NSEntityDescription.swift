@@ -207,6 +207,32 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         managedObjectModelIfAny?.frozenVersionHashes?[name ?? ""] ?? ModelValueWriter().versionHash(of: self)
     }
 
+    // MARK: - By name
+
+    /// The entity of a name in the model of the context's coordinator, or nil if it does not exist.
+    ///
+    /// A context without a coordinator is a programmer error.
+    open class func entity(
+        forEntityName entityName: String, in context: NSManagedObjectContext
+    ) -> NSEntityDescription? {
+        guard let model = context.modelIfAny else {
+            preconditionFailure("The entity “\(entityName)” cannot be looked up: the context has no coordinator.")
+        }
+        return model.entitiesByName[entityName]
+    }
+
+    /// Creates an object of an entity, with the entity's class, and inserts it into the context.
+    ///
+    /// A name that the context's model does not have is a programmer error.
+    open class func insertNewObject(
+        forEntityName entityName: String, into context: NSManagedObjectContext
+    ) -> NSManagedObject {
+        guard let entity = entity(forEntityName: entityName, in: context) else {
+            preconditionFailure("The model of the context has no entity named “\(entityName)”.")
+        }
+        return entity.managedObjectClass.init(entity: entity, insertInto: context)
+    }
+
     // MARK: - Copying and freezing
 
     /// Creates an entity without a name and properties.

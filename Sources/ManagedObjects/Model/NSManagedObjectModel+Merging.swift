@@ -35,24 +35,6 @@ extension NSManagedObjectModel {
         try? self.init(value: merged)
     }
 
-    /// The merged model of all models in bundles; nil means the main bundle.
-    ///
-    /// Searched are `.momd` and `.mom` at a bundle's top level, and in the resource bundles that the package manager
-    /// creates beside a program. Files that cannot be read are skipped. Nil if two models have different entities
-    /// with the same name.
-    public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
-        NSManagedObjectModel(byMerging: ModelBundles.models(in: bundles, everyVersion: false))
-    }
-
-    /// The model of the entities with which a store was written, from all versions of all models in bundles; nil if
-    /// they do not have all of them.
-    public class func mergedModel(
-        from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
-    ) -> NSManagedObjectModel? {
-        let models = ModelBundles.models(in: bundles, everyVersion: true)
-        return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
-    }
-
     /// The union of several values; nil if two of them have different parts with the same name.
     private static func merge(_ values: [Model]) -> Model? {
         var merged = Model()

@@ -138,6 +138,45 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
         frozenVersionHashes ?? ModelValueWriter().versionHashes(of: self)
     }
 
+    /// The checksum of all entities, base64: `NSStoreModelVersionChecksumKey` of a store's metadata.
+    open var versionChecksum: String { VersionHash(modelValue()).checksum }
+
+    /// Whether a store was written with the entities of a configuration, or of the whole model if the name is nil.
+    ///
+    /// True when the store's metadata has as many version hashes as there are entities, and all of them are equal.
+    open func isConfiguration(
+        withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
+    ) -> Bool {
+        isCompatible(configuration, with: metadata)
+    }
+
+    /// The checksum of each version in a `.momd`, by the version's name.
+    ///
+    /// - Throws: `CocoaError` if the folder does not exist or contains no readable model.
+    open class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
+        try ModelBundles.checksums(ofVersionedModelAt: modelURL)
+    }
+
+    // MARK: - Merged models
+
+    /// The merged model of all models in bundles; nil means the main bundle.
+    ///
+    /// Searched are `.momd` and `.mom` at a bundle's top level, and in the resource bundles that the package manager
+    /// creates beside a program. Files that cannot be read are skipped. Nil if two models have different entities
+    /// with the same name.
+    open class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+        NSManagedObjectModel(byMerging: ModelBundles.models(in: bundles, everyVersion: false))
+    }
+
+    /// The model of the entities with which a store was written, from all versions of all models in bundles; nil if
+    /// they do not have all of them.
+    open class func mergedModel(
+        from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+    ) -> NSManagedObjectModel? {
+        let models = ModelBundles.models(in: bundles, everyVersion: true)
+        return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
+    }
+
     // MARK: - Freezing
 
     /// Makes the model immutable: called by a coordinator before it uses the model. Safe on any thread, any number of

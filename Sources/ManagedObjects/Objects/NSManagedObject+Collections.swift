@@ -3,16 +3,7 @@ import Foundation
 // Key paths, and to-many relationships as mutable collections, which Foundation declares on Apple's platforms only.
 
 extension NSManagedObject {
-    /// The value at a path of keys: through relationships, with collection operators such as `items.@count`.
-    ///
-    /// Through a to-many relationship the values of all members are collected into a set or an array.
-    public func value(forKeyPath keyPath: String) -> Any? {
-        context?.checkQueue()
-        return NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
-    }
-
-    /// Sets the value at the end of a path of to-one relationships, or one element of a composite attribute.
-    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    final func setValueAtEnd(_ value: Any?, ofKeyPath keyPath: String) {
         if place(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
         let steps = keyPath.split(separator: ".").map(String.init)
         guard let last = steps.last else { return }
@@ -21,28 +12,14 @@ extension NSManagedObject {
         owner?.setValue(value, forKey: last)
     }
 
-    /// The values of several properties; `NSNull` for nil.
-    public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
-        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
-    }
-
-    /// Sets several properties; `NSNull` clears one.
-    public func setValuesForKeys(_ keyedValues: [String: Any]) {
-        for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) {
-            setValue(value is NSNull ? nil : value, forKey: key)
-        }
-    }
-
-    /// A to-many relationship as a set. Adding to the set and removing from it changes the relationship.
-    public func mutableSetValue(forKey key: String) -> NSMutableSet {
+    final func relationshipSet(forKey key: String) -> RelationshipSet {
         guard case .toMany(let index)? = place(of: key) else {
             preconditionFailure("\(entity.name ?? "") has no to-many relationship \"\(key)\".")
         }
         return RelationshipSet(owner: self, index: index)
     }
 
-    /// An ordered to-many relationship as an ordered set. Changing the set changes the relationship.
-    public func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+    final func relationshipOrderedSet(forKey key: String) -> RelationshipOrderedSet {
         guard case .toMany(let index)? = place(of: key), layout.toMany[index].isOrdered else {
             preconditionFailure("\(entity.name ?? "") has no ordered to-many relationship \"\(key)\".")
         }

@@ -51,7 +51,7 @@ open class NSManagedObject: NSObject {
         layout = entity.layout
         key = ObjectKey(store: 0, entity: UInt16(truncatingIfNeeded: entity.index), number: 0)
         super.init()
-        context?.insertNew(self)
+        context?.insert(self)
     }
 
     /// Creates an object of the class's entity in a context. Required, so that `type.init(context:)` creates objects of a
@@ -238,6 +238,35 @@ open class NSManagedObject: NSObject {
         }
     }
 
+    /// The value at a path of keys: through relationships, with collection operators such as `items.@count`.
+    ///
+    /// Through a to-many relationship the values of all members are collected into a set or an array.
+    open func value(forKeyPath keyPath: String) -> Any? {
+        context?.checkQueue()
+        return NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
+    }
+
+    /// Sets the value at the end of a path of to-one relationships, or one element of a composite attribute.
+    open func setValue(_ value: Any?, forKeyPath keyPath: String) { setValueAtEnd(value, ofKeyPath: keyPath) }
+
+    /// The values of several properties; `NSNull` for nil.
+    open func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Sets several properties; `NSNull` clears one.
+    open func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) {
+            setValue(value is NSNull ? nil : value, forKey: key)
+        }
+    }
+
+    /// A to-many relationship as a set. Adding to the set and removing from it changes the relationship.
+    open func mutableSetValue(forKey key: String) -> NSMutableSet { relationshipSet(forKey: key) }
+
+    /// An ordered to-many relationship as an ordered set. Changing the set changes the relationship.
+    open func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet { relationshipOrderedSet(forKey: key) }
+
     /// Called for a key that is not a property of the entity. Stops the program unless a subclass overrides it.
     open func value(forUndefinedKey key: String) -> Any? {
         preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")
@@ -365,6 +394,12 @@ open class NSManagedObject: NSObject {
     }
 
     // MARK: - Validation
+
+    /// Validates one value for a property, and may replace it.
+    ///
+    /// - Throws: A validation error with Core Data's codes (1550 to 1680), or `NSManagedObjectValidationError` for a
+    ///   value of a type that the property does not accept.
+    open func validateValue(_ value: inout Any?, forKey key: String) throws { try validate(value, forKey: key) }
 
     /// Checks every property before the object is inserted into a store. Override to check more; call super.
     ///

@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
         // Unsafe because the copy is only read.
         nonisolated(unsafe) let specification = request.specification
         return followed(specification) { context in
-            try context.count(for: NSFetchRequest<NSManagedObject>(specification: specification))
+            try context.countOfResults(specification)
         }
     }
 

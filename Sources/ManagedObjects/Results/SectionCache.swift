@@ -53,7 +53,7 @@ enum SectionCache {
 
     /// The rows of objects; nil if objects have unsaved changes or have not been read yet.
     private static func rows(of objects: [NSManagedObject], in context: NSManagedObjectContext) -> [Row]? {
-        guard !context.hasChanges, let coordinator = context.rootCoordinator else { return nil }
+        guard !context.hasUnsavedChanges, let coordinator = context.rootCoordinator else { return nil }
         var identifiers: [UInt16: String] = [:]
         var rows: [Row] = []
         rows.reserveCapacity(objects.count)

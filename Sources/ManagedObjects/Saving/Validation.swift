@@ -177,11 +177,8 @@ extension EntityLayout.Slot.Kind {
 }
 
 extension NSManagedObject {
-    /// Validates one value for a property, and may replace it.
-    ///
-    /// - Throws: A validation error with Core Data's codes (1550 to 1680), or `NSManagedObjectValidationError` for a
-    ///   value of a type that the property does not accept.
-    public func validateValue(_ value: inout Any?, forKey key: String) throws {
+    /// Validates one value for a property.
+    final func validate(_ value: Any?, forKey key: String) throws {
         context?.checkQueue()
         guard case .slot(let index)? = place(of: key), layout.slots[index].kind != .toOne else { return }
         let slot = layout.slots[index]

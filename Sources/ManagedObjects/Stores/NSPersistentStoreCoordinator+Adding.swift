@@ -3,21 +3,10 @@ import Foundation
 // Adding and removing stores.
 
 extension NSPersistentStoreCoordinator {
-    /// Adds a store, and creates it if it does not exist.
-    ///
-    /// - Parameters:
-    ///   - storeType: The type, such as `NSSQLiteStoreType`.
-    ///   - configuration: The configuration whose entities the store contains; nil is all entities.
-    ///   - storeURL: The location of the store; may be nil for a store in memory.
-    ///   - options: See `NSReadOnlyPersistentStoreOption` and the other option keys.
-    /// - Throws: Code 134000 for a type without a class, 134010 if the store's metadata have another type, 134100 if
-    ///   the store was written with another version of the model and is not to be migrated, 134130 and 134140 if the
-    ///   model of the store or a mapping model is missing, the error of the migration, and the store's error if it cannot
-    ///   be opened.
-    @discardableResult
-    public func addPersistentStore(
+    /// Adds a store; see ``addPersistentStore(ofType:configurationName:at:options:)``.
+    final func addStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
-        options: [AnyHashable: Any]? = nil
+        options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
         let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: storeURL)
         let url = try location(of: storeURL, type: storeType)
@@ -70,9 +59,8 @@ extension NSPersistentStoreCoordinator {
             ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    /// Adds a store according to a description. The block is called with the error or nil: before this method returns,
-    /// or, if the store is added asynchronously, later on another thread.
-    public func addPersistentStore(
+    /// Adds a store according to a description; see ``addPersistentStore(with:completionHandler:)``.
+    final func addStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
@@ -92,10 +80,8 @@ extension NSPersistentStoreCoordinator {
         if storeDescription.shouldAddStoreAsynchronously { DispatchQueue.global().async(execute: add) } else { add() }
     }
 
-    /// Removes a store and closes its files. Faults of its objects can no longer be fulfilled.
-    ///
-    /// - Throws: Code 134070 if the coordinator does not have the store.
-    public func remove(_ store: NSPersistentStore) throws {
+    /// Removes a store and closes its files.
+    final func removeStore(_ store: NSPersistentStore) throws {
         guard entries.contains(where: { $0.store === store }) else {
             throw CocoaError(.persistentStoreOperation, "The coordinator does not have the store.", url: store.url)
         }

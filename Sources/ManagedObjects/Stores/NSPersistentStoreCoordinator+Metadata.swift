@@ -3,21 +3,6 @@ import Foundation
 // Metadata of open and closed stores, and the registered classes of stores.
 
 extension NSPersistentStoreCoordinator {
-    /// The metadata of a store of this coordinator.
-    public func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
-
-    /// Sets the metadata of a store of this coordinator; they are written by the next save.
-    public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
-
-    /// The metadata of a store at a location, without adding it.
-    ///
-    /// - Throws: Code 134000 for a type without a class, and the store's error if it cannot be read.
-    public class func metadataForPersistentStore(
-        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
-    ) throws -> [String: Any] {
-        try StoreClasses.shared.storeClass(ofType: storeType, url: url).metadataForPersistentStore(with: url)
-    }
-
     /// The metadata of a store at a location; if the type is nil, of an SQLite store.
     @available(*, deprecated, message: "Use metadataForPersistentStore(ofType:at:options:).")
     public class func metadataForPersistentStore(ofType storeType: String?, at url: URL) throws -> [String: Any] {
@@ -29,17 +14,6 @@ extension NSPersistentStoreCoordinator {
         type storeType: NSPersistentStore.StoreType, at storeURL: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
         try metadataForPersistentStore(ofType: storeType.rawValue, at: storeURL, options: options)
-    }
-
-    /// Writes the metadata of a store at a location, without adding it.
-    ///
-    /// - Throws: Code 134000 for a type without a class, and the store's error if it cannot be written.
-    public class func setMetadata(
-        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
-        options: [AnyHashable: Any]? = nil
-    ) throws {
-        try StoreClasses.shared.storeClass(ofType: storeType, url: url)
-            .setMetadata(metadata, forPersistentStoreAt: url)
     }
 
     /// Writes the metadata of a store at a location; if the type is nil, of an SQLite store.
@@ -61,7 +35,7 @@ extension NSPersistentStoreCoordinator {
     // MARK: - Classes of stores
 
     /// The types of stores that can be added; each value contains a pointer to a class.
-    public class var registeredStoreTypes: [String: NSValue] {
+    static var classesByType: [String: NSValue] {
         StoreClasses.shared.all.compactMapValues { storeClass in
             withUnsafeBytes(of: Unmanaged.passUnretained(storeClass as AnyObject).toOpaque()) { pointer in
                 // "#" is the Objective-C type encoding of a class.
@@ -70,9 +44,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Registers a class for a type of stores; nil removes the registration. A class that does not inherit from
-    /// `NSPersistentStore` is ignored.
-    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+    static func register(_ storeClass: AnyClass?, forStoreType storeType: String) {
         let found = storeClass as? NSPersistentStore.Type
         guard found != nil || storeClass == nil else { return }
         StoreClasses.shared.register(found, type: storeType)

@@ -4,20 +4,9 @@ import Foundation
 // Operations on whole stores: moving to another location or type, replacing, destroying.
 
 extension NSPersistentStoreCoordinator {
-    /// Copies a store to another location, or to another type, and uses the copy in its place.
-    ///
-    /// The copy replaces the old store in the coordinator: contexts and their objects remain valid. Primary keys and
-    /// the store's UUID are kept, and therefore all object IDs and URIs. The old store's files are not deleted. An
-    /// SQLite store is copied to an SQLite store by copying pages; between types, rows are copied and their versions
-    /// start again. A store that identifies its objects by reference objects, such as one in an XML file, assigns new
-    /// ones: existing IDs remain valid, but their URIs change.
-    ///
-    /// - Returns: The new store; the old one can no longer be used.
-    /// - Throws: The errors of adding the new store, and code 134070 if the coordinator does not have the old one. The
-    ///   old store then stays in the coordinator.
-    @discardableResult
-    public func migratePersistentStore(
-        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    /// See the public method of the class.
+    final func migrateStore(
+        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]?, withType storeType: String
     ) throws -> NSPersistentStore {
         guard let source = entries.first(where: { $0.store === store }) else {
             throw CocoaError(.persistentStoreOperation, "The coordinator does not have the store.", url: store.url)
@@ -63,17 +52,8 @@ extension NSPersistentStoreCoordinator {
         try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
     }
 
-    /// Replaces a store by a copy of another one, or creates the copy if there is no store. UUID and primary keys are
-    /// those of the copied store. The copy is made beside the destination and moved there when it is complete; the
-    /// replaced store is locked during the move. Cost for SQLite: every page of the file is copied.
-    ///
-    /// - Throws: Code 134000 for a type without a class, 134070 for a type whose stores cannot be replaced and if the
-    ///   store to be replaced is open, and errors of reading and writing the files; the replaced store is then
-    ///   unchanged.
-    public func replacePersistentStore(
-        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
-        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
-    ) throws {
+    /// See the public method of the class.
+    final func replaceStore(at destinationURL: URL, withStoreFrom sourceURL: URL, ofType storeType: String) throws {
         try requireFiles(type: storeType, url: destinationURL)
         if let fileClass = try StoreClasses.shared.storeClass(ofType: storeType, url: sourceURL) as? FileStore.Type {
             return try fileClass.replaceStore(at: destinationURL, withStoreAt: sourceURL)
@@ -93,15 +73,8 @@ extension NSPersistentStoreCoordinator {
             sourceOptions: sourceOptions, ofType: sourceType.rawValue)
     }
 
-    /// Destroys a store: deletes its rows and tables and the files of its large values. Of an SQLite store an empty
-    /// file stays, as with Apple's framework; the files of other stores are removed. Does nothing if there is no store.
-    /// Remove the store from coordinators first.
-    ///
-    /// - Throws: Code 134000 for a type without a class; code 134070 when the file is no SQLite database or is in use,
-    ///   unless `NSPersistentStoreForceDestroyOption` is set.
-    public func destroyPersistentStore(
-        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
-    ) throws {
+    /// See the public method of the class.
+    final func destroyStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]?) throws {
         // Stores in memory have no files; their content is released when they are removed.
         if storeType == NSInMemoryStoreType { return }
         try requireFiles(type: storeType, url: url)

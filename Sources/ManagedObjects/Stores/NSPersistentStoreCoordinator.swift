@@ -24,7 +24,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     }
 
     final let state = Mutex(State())
-    private let model: NSManagedObjectModel
+    final let model: NSManagedObjectModel
     /// All entities of the model; `ObjectKey.entity` is an index of this array.
     final let entities: [NSEntityDescription]
 
@@ -115,44 +115,150 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         return one.absoluteString == other.absoluteString
     }
 
-    // MARK: - Store assignment
+    // MARK: - Adding, removing, copying
 
-    /// The store in which a new object of the entity is saved: the store that it was assigned to, otherwise the first
-    /// writable one that contains the entity.
+    // Subclasses can override these methods, as Core Data's: they are in the body of the class, because Swift cannot override
+    // methods of extensions. The implementations are in extensions.
+
+    /// Adds a store, and creates it if it does not exist.
     ///
-    /// - Throws: Code 134020 if no store contains the entity.
-    final func rowStore(for entity: NSEntityDescription, assigned: NSPersistentStore?) throws -> any RowStore {
-        let entries = entries
-        if let assigned {
-            guard let entry = entries.first(where: { $0.store === assigned }) else {
-                throw CocoaError(
-                    .persistentStoreIncompatibleSchema,
-                    "An object of “\(entity.name ?? "")” is assigned to a store that the coordinator does not have.",
-                    url: assigned.url)
-            }
-            guard holds(entry.store, entity) else {
-                throw CocoaError(
-                    .persistentStoreIncompatibleSchema,
-                    "The store's configuration “\(assigned.configurationName)” lacks “\(entity.name ??  "")”.",
-                    url: assigned.url)
-            }
-            return entry.rows
-        }
-        let holding = entries.filter { holds($0.store, entity) }
-        if let entry = holding.first(where: { !$0.store.isReadOnly }) ?? holding.first { return entry.rows }
-        throw CocoaError(
-            .persistentStoreIncompatibleSchema,
-            entries.isEmpty
-                ? "The coordinator has no persistent stores: an object of “\(entity.name ?? "")” cannot be saved."
-                : "No store of the coordinator contains the entity “\(entity.name ?? "")”.")
+    /// - Parameters:
+    ///   - storeType: The type, such as `NSSQLiteStoreType`.
+    ///   - configuration: The configuration whose entities the store contains; nil is all entities.
+    ///   - storeURL: The location of the store; may be nil for a store in memory.
+    ///   - options: See `NSReadOnlyPersistentStoreOption` and the other option keys.
+    /// - Throws: Code 134000 for a type without a class, 134010 if the store's metadata have another type, 134100 if
+    ///   the store was written with another version of the model and is not to be migrated, 134130 and 134140 if the
+    ///   model of the store or a mapping model is missing, the error of the migration, and the store's error if it cannot
+    ///   be opened.
+    @discardableResult
+    open func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try addStore(ofType: storeType, configurationName: configuration, at: storeURL, options: options)
     }
 
-    /// Whether a store's configuration contains the entity or one of its superentities.
-    final func holds(_ store: NSPersistentStore, _ entity: NSEntityDescription) -> Bool {
-        guard let configuration = store.configurationIfAny else { return true }
-        let names = Set((model.entities(forConfigurationName: configuration) ?? []).compactMap(\.name))
-        return entity.lineage.contains { names.contains($0.name ?? "") }
+    /// Adds a store according to a description, by ``addPersistentStore(ofType:configurationName:at:options:)``. The block is
+    /// called with the error or nil: before this method returns, or, if the store is added asynchronously, later on another
+    /// thread.
+    open func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        addStore(with: storeDescription, completionHandler: block)
     }
+
+    /// Removes a store and closes its files. Faults of its objects can no longer be fulfilled.
+    ///
+    /// - Throws: Code 134070 if the coordinator does not have the store.
+    open func remove(_ store: NSPersistentStore) throws { try removeStore(store) }
+
+    /// Copies a store to another location, or to another type, and uses the copy in its place.
+    ///
+    /// The copy replaces the old store in the coordinator: contexts and their objects remain valid. Primary keys and
+    /// the store's UUID are kept, and therefore all object IDs and URIs. The old store's files are not deleted. An
+    /// SQLite store is copied to an SQLite store by copying pages; between types, rows are copied and their versions
+    /// start again. A store that identifies its objects by reference objects, such as one in an XML file, assigns new
+    /// ones: existing IDs remain valid, but their URIs change.
+    ///
+    /// - Returns: The new store; the old one can no longer be used.
+    /// - Throws: The errors of adding the new store, and code 134070 if the coordinator does not have the old one. The
+    ///   old store then stays in the coordinator.
+    @discardableResult
+    open func migratePersistentStore(
+        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        try migrateStore(store, to: URL, options: options, withType: storeType)
+    }
+
+    /// Replaces a store by a copy of another one, or creates the copy if there is no store. UUID and primary keys are
+    /// those of the copied store. The copy is made beside the destination and moved there when it is complete; the
+    /// replaced store is locked during the move. Cost for SQLite: every page of the file is copied.
+    ///
+    /// - Throws: Code 134000 for a type without a class, 134070 for a type whose stores cannot be replaced and if the
+    ///   store to be replaced is open, and errors of reading and writing the files; the replaced store is then
+    ///   unchanged.
+    open func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        try replaceStore(at: destinationURL, withStoreFrom: sourceURL, ofType: storeType)
+    }
+
+    /// Destroys a store: deletes its rows and tables and the files of its large values. Of an SQLite store an empty
+    /// file stays, as with Apple's framework; the files of other stores are removed. Does nothing if there is no store.
+    /// Remove the store from coordinators first.
+    ///
+    /// - Throws: Code 134000 for a type without a class; code 134070 when the file is no SQLite database or is in use,
+    ///   unless `NSPersistentStoreForceDestroyOption` is set.
+    open func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyStore(at: url, ofType: storeType, options: options)
+    }
+
+    // MARK: - Metadata
+
+    /// The metadata of a store of this coordinator.
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+    /// Sets the metadata of a store of this coordinator; they are written by the next save.
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
+
+    /// The metadata of a store at a location, without adding it.
+    ///
+    /// - Throws: Code 134000 for a type without a class, and the store's error if it cannot be read.
+    open class func metadataForPersistentStore(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try StoreClasses.shared.storeClass(ofType: storeType, url: url).metadataForPersistentStore(with: url)
+    }
+
+    /// Writes the metadata of a store at a location, without adding it.
+    ///
+    /// - Throws: Code 134000 for a type without a class, and the store's error if it cannot be written.
+    open class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try StoreClasses.shared.storeClass(ofType: storeType, url: url)
+            .setMetadata(metadata, forPersistentStoreAt: url)
+    }
+
+    /// The types of stores that can be added; each value contains a pointer to a class.
+    open class var registeredStoreTypes: [String: NSValue] { classesByType }
+
+    /// Registers a class for a type of stores; nil removes the registration. A class that does not inherit from
+    /// `NSPersistentStore` is ignored.
+    open class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        register(storeClass, forStoreType: storeType)
+    }
+
+    // MARK: - History and deferred migration
+
+    /// The token of the last transaction of each store; nil if no store has a history.
+    ///
+    /// Cost: four statements for each store. A store that cannot be read is omitted.
+    ///
+    /// - Parameter stores: Stores of the coordinator; nil or an empty array is all of them.
+    open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        historyToken(fromStores: stores)
+    }
+
+    /// Removes what deferred migrations of the coordinator's SQLite stores have left. Does nothing if nothing is left.
+    ///
+    /// Cost: a transaction for each removed table and column; one for a column rewrites its table.
+    ///
+    /// - Throws: The store's error if it cannot be written. What has been removed until then stays removed.
+    open func finishDeferredLightweightMigration() throws { try finishDeferredTasks() }
+
+    /// Removes one table or column that deferred migrations of the coordinator's SQLite stores have left. Does nothing if
+    /// nothing is left. Call it repeatedly in the time that a program has in the background: the work is complete when
+    /// ``NSPersistentStoreDeferredLightweightMigrationOptionKey`` is no longer in the metadata of the stores.
+    ///
+    /// - Throws: The store's error if it cannot be written. Nothing has then been removed.
+    open func finishDeferredLightweightMigrationTask() throws { try finishNextDeferredTask() }
 
     // MARK: - Object IDs
 

@@ -49,7 +49,7 @@ struct UndoRecorder {
         if let checkpoint { NotificationCenter.default.removeObserver(checkpoint) }
         checkpoint = new.map { manager in
             NotificationCenter.default.addObserver(forName: .NSUndoManagerCheckpoint, object: manager, queue: nil) {
-                [weak context] _ in context?.processPendingChanges()
+                [weak context] _ in context?.endEvent()
             }
         }
     }
@@ -165,7 +165,7 @@ extension NSManagedObjectContext {
                 fromSnapshotEvents: change.wasThere == change.isThere
                     ? .undoUpdate : change.wasThere ? .undoDeletion : .undoInsertion)
         }
-        processPendingChanges()
+        endEvent()
     }
 
     /// Reverts a deletion. If the deletion was saved, the object is inserted again, with its key.
@@ -285,19 +285,5 @@ extension NSManagedObjectContext {
     /// The current key of an object: a step may contain the temporary key from before a save.
     private func current(_ key: ObjectKey) -> ObjectKey {
         key.isTemporary ? aliases[key.number] ?? key : key
-    }
-
-    // MARK: - Public
-
-    /// Undoes the last step that the undo manager has recorded.
-    public func undo() {
-        processPendingChanges()
-        undoManager?.undo()
-    }
-
-    /// Redoes the step that ``undo()`` has undone last.
-    public func redo() {
-        processPendingChanges()
-        undoManager?.redo()
     }
 }

@@ -31,6 +31,51 @@ import Testing
         #expect(context.insertedObjects.count == 4)
     }
 
+    /// `toDictionary` of ExtendedManagedObject: dates as they are, to-many relationships as sets of dictionaries.
+    private var extendedDictionary: NSDictionary {
+        let items: [NSDictionary] = [
+            ["class": "Item", "name": "Milk", "quantity": 2], ["class": "Item", "name": "Bread", "quantity": 1],
+        ]
+        return [
+            "class": "Note", "title": "Shopping", "createdAt": Date(timeIntervalSinceReferenceDate: 12.5),
+            "author": ["class": "Person", "name": "Ada"] as NSDictionary, "items": NSSet(array: items),
+            "tags": NSSet(array: [["class": "Tag", "name": "home"] as NSDictionary]),
+        ]
+    }
+
+    private func checkExtended(_ source: ImportSource) throws {
+        let context = try makeNotesContext()
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context).plan(source)
+        let note = try #require(try plan.apply().first)
+        #expect(note.value(forKey: "title") as? String == "Shopping")
+        #expect(note.value(forKey: "createdAt") as? Date == Date(timeIntervalSinceReferenceDate: 12.5))
+        let items = (note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject]
+        #expect(Set(items?.compactMap { $0.value(forKey: "name") as? String } ?? []) == ["Milk", "Bread"])
+        #expect((note.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Ada")
+        #expect((note.value(forKey: "tags") as? NSSet)?.count == 1)
+        #expect(context.insertedObjects.count == 5)
+    }
+
+    @Test func `the dictionaries of ExtendedManagedObject, with sets`() throws {
+        try checkExtended(.foreign(dictionary: extendedDictionary, model: .notes()))
+        let context = try makeNotesContext()
+        let several = try ImportSource.foreign(
+            dictionary: NSSet(array: [extendedDictionary, ["class": "Tag", "name": "work"] as NSDictionary]),
+            model: .notes())
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context).plan(several)
+        #expect(Set(try plan.apply().compactMap(\.entity.name)) == ["Note", "Tag"])
+    }
+
+    @Test func `keyed archives of these dictionaries`() throws {
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: extendedDictionary, requiringSecureCoding: false)
+        try checkExtended(.foreign(archive, model: .notes()))
+        let list = try NSKeyedArchiver.archivedData(
+            withRootObject: [extendedDictionary] as NSArray, requiringSecureCoding: false)
+        try checkExtended(.foreign(list, model: .notes()))
+        let text = try NSKeyedArchiver.archivedData(withRootObject: "text" as NSString, requiringSecureCoding: false)
+        #expect(throws: DocumentError.self) { try ImportSource.foreign(text, model: .notes()) }
+    }
+
     @Test func `CDSerialization with cycles and epochs`() throws {
         let (context, objects) = try importNotes(
             """

@@ -49,6 +49,28 @@ import Testing
         try check("blob", Data())
     }
 
+    private enum Mood: String { case calm, busy }
+    private enum Size: Int16 { case none, large = 7 }
+
+    @Test("Enumerations are read and written by their raw values")
+    func rawValues() throws {
+        let note = context.insert("Note")
+        let (mood, size) = (ManagedProperty<Mood?>("title"), ManagedProperty<Size>("small"))
+        #expect(mood[note] == nil && size[note] == .none)
+        mood[note] = .busy
+        size[note] = .large
+        #expect(note.value(forKey: "title") as? String == "busy" && note.value(forKey: "small") as? Int == 7)
+        try context.save()
+        let elsewhere = stack.context()
+        let found = elsewhere.object(with: note.objectID)
+        #expect(mood[found] == .busy && size[found] == .large)
+        #expect(ManagedProperty<Mood>("title")[found] == .busy)
+        found.setValue("other", forKey: "title")
+        #expect(mood[found] == nil, "A raw value that the enumeration does not have.")
+        mood[found] = nil
+        #expect(found.value(forKey: "title") == nil)
+    }
+
     @Test("A type without nil reads zero or an empty value")
     func missing() {
         let note = context.insert("Note")

@@ -35,23 +35,15 @@ enum DeferredCleanUp {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Removes what deferred migrations of the coordinator's SQLite stores have left. Does nothing if nothing is left.
-    ///
-    /// Cost: a transaction for each removed table and column; one for a column rewrites its table.
-    ///
-    /// - Throws: The store's error if it cannot be written. What has been removed until then stays removed.
-    public func finishDeferredLightweightMigration() throws {
+    /// Removes what deferred migrations of the coordinator's SQLite stores have left.
+    final func finishDeferredTasks() throws {
         for case let store as SQLiteStore in persistentStores {
             while try store.finishDeferredTask() {}
         }
     }
 
-    /// Removes one table or column that deferred migrations of the coordinator's SQLite stores have left. Does nothing if
-    /// nothing is left. Call it repeatedly in the time that a program has in the background: the work is complete when
-    /// ``NSPersistentStoreDeferredLightweightMigrationOptionKey`` is no longer in the metadata of the stores.
-    ///
-    /// - Throws: The store's error if it cannot be written. Nothing has then been removed.
-    public func finishDeferredLightweightMigrationTask() throws {
+    /// Removes one table or column that deferred migrations of the coordinator's SQLite stores have left.
+    final func finishNextDeferredTask() throws {
         let pending = persistentStores.first { store in
             store.metadata?[NSPersistentStoreDeferredLightweightMigrationOptionKey] != nil
         }
