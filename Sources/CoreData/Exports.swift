@@ -14,6 +14,7 @@
 @_exported import enum ManagedObjects.HistoryPropertyChange
 @_exported import enum ManagedObjects.HistoryPurge
 @_exported import protocol ManagedObjects.IncrementalStoreBatching
+@_exported import let ManagedObjects.JoinTableNamesOption
 @_exported import enum ManagedObjects.KeyPathRegistry
 @_exported import protocol ManagedObjects.KeyValueObservable
 @_exported import struct ManagedObjects.ManagedProperty

@@ -3,6 +3,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import CoralCommand
+
 /// `coral set` and `coral delete`: plan, validation, backup, one save.
 @Suite struct ChangeCommandTests {
     private let store: NotesStore
@@ -108,6 +110,35 @@ import Testing
         #expect(run.status == 1, "\(assignments): \(run.output)")
         #expect(run.errors.contains(sentence), "\(assignments): \(run.errors)")
         #expect(try store.contents() == before)
+    }
+
+    @Test func `a value that the plan does not show is part of the state that is changed`() throws {
+        let open = { (path: String) throws -> ChangedValues in
+            let open = try OpenStore(path: path, model: ModelSource.parse([]))
+            return try open.context.performAndWait {
+                let notes = try open.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
+                for note in notes { note.setValue(9.0, forKey: "rank") }
+                open.context.processPendingChanges()
+                return ChangedValues(of: open.context)
+            }
+        }
+        let planned = try open(store.path)
+        #expect(try open(store.path) == planned)
+        for change in [
+            "UPDATE ZNOTE SET ZBODY = 'changed' WHERE Z_PK = 1", "UPDATE ZITEM SET ZNOTE = 1 WHERE Z_PK = 2",
+            "UPDATE ZNOTE SET ZBODY = NULL; UPDATE ZNOTE SET ZAUTHOR = NULL",
+        ] {
+            let queue = try DatabaseQueue(path: store.path)
+            try queue.write { try $0.execute(sql: change) }
+            try queue.close()
+            #expect(try open(store.path) != planned, "\(change)")
+        }
+    }
+
+    @Test func `no log is left beside a store that is changed`() throws {
+        #expect(try set("rank == 0", "rank=3", "--yes", "--no-backup").status == 0)
+        #expect(try delete("Note", "rank == 3", "--yes", "--no-backup").status == 0)
+        #expect(try store.contents().keys.filter { $0 != "Notes.sqlite" } == [])
     }
 
     @Test func `arguments are checked`() throws {

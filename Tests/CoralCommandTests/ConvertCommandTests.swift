@@ -3,6 +3,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import CoralCommand
+
 /// `coral convert`: a plain database with the objects of a store.
 @Suite struct ConvertCommandTests {
     private let store: NotesStore
@@ -86,6 +88,43 @@ import Testing
             text.contains(
                 "    static let author = belongsTo(Person.self, key: \"author\", using: ForeignKey([\"authorId\"]))\n"))
         #expect(text.contains("struct NoteTags: Codable"))
+    }
+
+    @Test func `the constraints that the store does not satisfy are reported`() throws {
+        let accounts = try AccountsStore()
+        let queue = try DatabaseQueue(path: accounts.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZACCOUNT SET ZNAME = NULL WHERE Z_PK = 1") }
+        try queue.close()
+        let run = try CommandRun("convert", accounts.path, "-o", accounts.file("plain.sqlite"), "--json")
+        #expect(run.status == 2, "\(run.errors)")
+        #expect(
+            run.output.contains("account.name has nulls in the store, so that the constraint NOT NULL was omitted."))
+    }
+
+    @Test func `an error leaves neither the database nor the code`() throws {
+        let code = store.file("Records.swift")
+        try "earlier".write(toFile: code, atomically: true, encoding: .utf8)
+        let missing = store.file("none/Records.swift")
+        #expect(try convert("--code", missing).status == 1)
+        #expect(!FileManager.default.fileExists(atPath: place))
+        #expect(try convert("--code", code, "--force").status == 0)
+        #expect(try String(contentsOfFile: code, encoding: .utf8) != "earlier")
+    }
+
+    @Test func `the code has its previous content if the database cannot be moved`() throws {
+        let code = store.file("Records.swift")
+        try "earlier".write(toFile: code, atomically: true, encoding: .utf8)
+        let file = try CodeFile(path: code, isReplaced: true)
+        try file.write("later")
+        #expect(try String(contentsOfFile: code, encoding: .utf8) == "later")
+        file.restore()
+        #expect(try String(contentsOfFile: code, encoding: .utf8) == "earlier")
+        let new = store.file("New.swift")
+        let other = try CodeFile(path: new, isReplaced: false)
+        other.restore()
+        try other.write("later")
+        other.restore()
+        #expect(!FileManager.default.fileExists(atPath: new))
     }
 
     @Test func `dates and numbers keep all their digits`() throws {

@@ -16,7 +16,9 @@ final class RunningServer {
         let text: String
     }
 
-    init(_ arguments: String...) throws {
+    convenience init(_ arguments: String...) throws { try self.init(arguments: arguments) }
+
+    init(arguments: [String]) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
@@ -86,18 +88,67 @@ final class RunningServer {
             let parts = line.split(separator: ":", maxSplits: 1)
             if parts.count == 2 { found[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
         }
+        let body = data[end.upperBound...]
         return Answer(
             status: Int(head[0].split(separator: " ").dropFirst().first ?? "") ?? 0, headers: found,
-            body: String(decoding: data[end.upperBound...], as: UTF8.self))
+            body: String(decoding: found["transfer-encoding"] == "chunked" ? Self.unchunked(body) : body, as: UTF8.self)
+        )
+    }
+
+    /// The bytes of a body that is sent in chunks, each after its size in hexadecimal digits.
+    private static func unchunked(_ body: Data) -> Data {
+        var (rest, bytes) = (body, Data())
+        while let line = rest.range(of: Data("\r\n".utf8)),
+            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), size > 0
+        {
+            let end = min(line.upperBound + size, rest.endIndex)
+            bytes += rest[line.upperBound..<end]
+            rest = rest[min(end + 2, rest.endIndex)...]
+        }
+        return bytes
+    }
+
+    /// A connection whose response is read bit by bit.
+    final class Connection {
+        private let file: FileHandle
+        private var text = ""
+
+        fileprivate init(_ file: FileHandle) { self.file = file }
+
+        /// Reads until the response contains a text, or ends; returns what has been read.
+        func read(until end: String) throws -> String {
+            while !text.contains(end) {
+                guard let data = try file.read(upToCount: 1), !data.isEmpty else { break }
+                text += String(decoding: data, as: UTF8.self)
+            }
+            return text
+        }
+
+        func close() throws { try file.close() }
+    }
+
+    /// Begins to get a page.
+    func begin(_ page: String) throws -> Connection {
+        let file = FileHandle(fileDescriptor: try connection(), closeOnDealloc: true)
+        let lines = "GET \(root)\(page) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n"
+        try file.write(contentsOf: Data(lines.utf8))
+        return Connection(file)
     }
 
     private func exchange(_ request: Data) throws -> Data {
+        let handle = try connection()
+        defer { close(handle) }
+        let file = FileHandle(fileDescriptor: handle, closeOnDealloc: false)
+        try file.write(contentsOf: request)
+        return try file.readToEnd() ?? Data()
+    }
+
+    private func connection() throws -> Int32 {
         #if canImport(Darwin)
             let handle = socket(AF_INET, SOCK_STREAM, 0)
         #else
             let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #endif
-        defer { close(handle) }
         var place = sockaddr_in()
         place.sin_family = sa_family_t(AF_INET)
         place.sin_port = port.bigEndian
@@ -108,9 +159,10 @@ final class RunningServer {
                 connect(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else { throw Failure(text: "connect: \(String(cString: strerror(errno)))") }
-        let file = FileHandle(fileDescriptor: handle, closeOnDealloc: false)
-        try file.write(contentsOf: request)
-        return try file.readToEnd() ?? Data()
+        guard connected == 0 else {
+            close(handle)
+            throw Failure(text: "connect: \(String(cString: strerror(errno)))")
+        }
+        return handle
     }
 }

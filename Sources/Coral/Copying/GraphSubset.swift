@@ -26,6 +26,9 @@ public struct GraphSubset: Sendable {
     public var neighbours: Neighbours
     /// The replacement of values; nil keeps all.
     public var redaction: Redaction?
+    /// A store of the model from which the new store takes the names of its join tables; see
+    /// `StoreCreation.createStore(at:model:header:joinTablesLike:)`.
+    public var joinTablesLike: URL?
     /// The number of objects that are in memory together.
     public var batchSize = 500
 
@@ -65,6 +68,7 @@ public struct GraphSubset: Sendable {
         guard let source = objects.first?.managedObjectContext, let model = source.rootCoordinator?.managedObjectModel
         else { throw CopyError(.noContext, "Objects to copy must all belong to the same context.") }
         return try StoreCreation.makeStore(at: url, model: model, replacing: occupant) { draft in
+            try StoreCreation.fillStore(at: draft, model: model, joinTablesLike: joinTablesLike)
             let target = try SubsetContext(model: model, at: draft)
             let copier = GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
             let plan = try copier.withSession(objects, into: target.context, store: nil, progress: progress) {

@@ -61,17 +61,27 @@ public enum StoreCreation {
     ///   - url: Where the store is made.
     ///   - model: The model of the store.
     ///   - header: The document whose UUID and metadata the store gets; nil for a UUID of its own.
+    ///   - joinTablesLike: A store of the model from which the names of join tables are taken; nil for those of Core
+    ///     Data's known rules. No effect on Apple's platforms, where the framework chooses the names.
     public static func createStore(
-        at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil
+        at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil, joinTablesLike: URL? = nil
     ) throws {
-        try makeStore(at: url, model: model) { try fillStore(at: $0, model: model, header: header) }
+        try makeStore(at: url, model: model) {
+            try fillStore(at: $0, model: model, header: header, joinTablesLike: joinTablesLike)
+        }
     }
 
     /// Creates an empty store directly at its location.
-    static func fillStore(at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil) throws {
+    static func fillStore(
+        at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil, joinTablesLike: URL? = nil
+    ) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        var options: [AnyHashable: Any] = [:]
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            if let joinTablesLike { options[JoinTableNamesOption] = joinTablesLike }
+        #endif
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         try coordinator.remove(store)
         guard let header else { return }
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(

@@ -18,6 +18,10 @@ public struct StoreRestorer {
     /// the missing files again.
     public var missingFiles = MissingFilePolicy.keep
 
+    /// A store of the model from which a new store takes the names of its join tables; see
+    /// `StoreCreation.createStore(at:model:header:joinTablesLike:)`.
+    public var joinTablesLike: URL?
+
     /// A restorer of stores of a model.
     public init(model: NSManagedObjectModel) { self.model = model }
 
@@ -44,7 +48,7 @@ public struct StoreRestorer {
                 return try fill(url, uuid: uuid, from: source, isDraft: false, progress)
             }
             return try StoreCreation.makeStore(at: url, model: model) { draft in
-                try StoreCreation.fillStore(at: draft, model: model, header: header)
+                try StoreCreation.fillStore(at: draft, model: model, header: header, joinTablesLike: joinTablesLike)
                 return try fill(draft, uuid: uuid, from: source, isDraft: true, progress)
             }
         #else

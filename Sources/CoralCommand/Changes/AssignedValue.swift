@@ -66,8 +66,24 @@ struct AssignedValue {
             }
             return data
         }
-        guard let data = Data(base64Encoded: text) else { throw mistake("is not Base64, nor @ and the path of a file") }
+        if text.hasPrefix("hex:") {
+            guard let data = Self.bytes(hexadecimal: text.dropFirst(4)) else {
+                throw mistake("has not two digits for each byte")
+            }
+            return data
+        }
+        guard let data = Data(base64Encoded: text.filter { !$0.isWhitespace }) else {
+            throw mistake("is not Base64, nor hex: and digits, nor @ and the path of a file")
+        }
         return data
+    }
+
+    /// The bytes of pairs of hexadecimal digits, which may be separated by white space.
+    private static func bytes(hexadecimal text: Substring) -> Data? {
+        let digits = text.filter { !$0.isWhitespace }.map(\.hexDigitValue)
+        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+        let values = digits.compactMap { $0 }
+        return Data(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] * 16 + values[$0 + 1]) })
     }
 
     private func mistake(_ problem: String) -> CommandError {

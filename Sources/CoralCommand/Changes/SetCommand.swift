@@ -11,8 +11,8 @@ struct SetCommand: ParsableCommand {
             write --where TRUEPREDICATE.
 
             An assignment is key=value. Values are written as in predicates, without quotes; null removes a value; a \
-            text in double quotes is a string of JSON ("null" is text then). Binary values are Base64, or @ and the \
-            path of a file. Objects are written as Note/p3 or as URIs; the members of a to-many relationship are \
+            text in double quotes is a string of JSON ("null" is text then). Binary values are Base64, hex: and hexadecimal \
+            digits, or @ and the path of a file. Objects are written as Note/p3 or as URIs; the members of a to-many relationship are \
             separated by commas, and += and -= add and remove members.
 
             EXAMPLES:

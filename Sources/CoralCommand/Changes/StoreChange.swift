@@ -31,14 +31,13 @@ struct StoreChange: ParsableArguments {
     ///     each time that the store is opened.
     ///   - show: Shows a plan; the flag is whether it has been saved.
     ///
-    /// Throws `CommandError` if the change is not confirmed, or if another process has changed the store since the plan
-    /// was shown, in which case nothing is changed; errors of validation and of saving.
+    /// Throws `CommandError` if the change is not confirmed, or if another process has changed the objects concerned since
+    /// the plan was shown, in which case nothing is changed; errors of validation and of saving, also for an object that
+    /// another process changes meanwhile.
     func run(
         _ store: String, _ source: ModelSource, change: (OpenStore) throws -> Plan, show: (Plan, Bool) throws -> Void
     ) throws {
-        let preview = try OpenStore(path: store, model: source)
-        let planned = try preview.context.performAndWait { try self.planned(change, preview) }
-        try preview.close()
+        let (planned, values) = try preview(store, source, change)
         guard !dryRun, !planned.summary.isEmpty else { return try show(planned, false) }
         if !yes {
             try show(planned, false)
@@ -49,7 +48,7 @@ struct StoreChange: ParsableArguments {
         }
         let open = try OpenStore(path: store, model: source, isReadOnly: false)
         try open.context.performAndWait {
-            guard try self.planned(change, open) == planned else {
+            guard try self.planned(change, open) == planned, ChangedValues(of: open.context) == values else {
                 throw CommandError(
                     "Another process has changed the store since the plan was made. Nothing was changed.")
             }
@@ -57,6 +56,19 @@ struct StoreChange: ParsableArguments {
             // The plan has been shown before the question.
             if yes { try show(planned, true) } else { StandardError.report("Done: \(planned.summary).") }
         }
+        // The last connection removes the log.
+        try open.close()
+    }
+
+    /// Makes the plan in the store opened read-only. Its connections end with this function, so that the one for writing is
+    /// the last one, which removes the log.
+    private func preview(
+        _ store: String, _ source: ModelSource, _ change: (OpenStore) throws -> Plan
+    ) throws -> (Plan, ChangedValues) {
+        let open = try OpenStore(path: store, model: source)
+        let plan = try open.context.performAndWait { (try planned(change, open), ChangedValues(of: open.context)) }
+        try open.close()
+        return plan
     }
 
     private func planned(_ change: (OpenStore) throws -> Plan, _ open: OpenStore) throws -> Plan {

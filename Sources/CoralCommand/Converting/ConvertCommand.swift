@@ -18,8 +18,9 @@ struct ConvertCommand: ParsableCommand {
             UUIDs are text.
 
             --code writes what belongs to the database: the records as Swift source for --style grdb, the CREATE \
-            statements for --style sql. After writing, each object is compared with its row; exit code 2 means that \
-            values differ, or that files of values are missing.
+            statements for --style sql. After writing, each object is compared with its row. The report lists the \
+            constraints of the model that the store does not satisfy: they are omitted. Exit code 2 means that \
+            there are such constraints, that values differ, or that files of values are missing.
 
             EXAMPLES:
               coral convert Notes.sqlite -o plain.sqlite --code Records.swift
@@ -63,12 +64,11 @@ struct ConvertCommand: ParsableCommand {
         try StandardOutput.requireOpen()
         let schema = PlainSchema(open.model, style: style, keys: keys)
         let result = try write(open, schema)
-        if let code { try write(schema, result.exceptions, to: code) }
         try show(result)
         if result.lost.count > 0 || result.different.count > 0 { throw CommandStatus.findings.exitCode }
     }
 
-    /// Writes the database beside its location, and moves it there when it is complete.
+    /// Writes the database and the code beside their locations, and moves both there when they are complete.
     private func write(_ open: OpenStore, _ schema: PlainSchema) throws -> PlainDatabase.Result {
         let partial = try PartialFolder(for: URL(fileURLWithPath: output))
         defer { partial.remove() }
@@ -96,10 +96,14 @@ struct ConvertCommand: ParsableCommand {
         result.lost.add(dangling?.danglingReferences.map { "\($0)" } ?? [], of: dangling?.danglingCount ?? 0)
         // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
         let isReplaced = force || FileStatus(partial.place.path) != nil
+        let text = code == nil ? nil : codeText(schema, result.exceptions)
+        let source = try code.map { try CodeFile(path: $0, isReplaced: force || FileStatus($0) != nil) }
         try folder?.addFiles()
         do {
+            try text.map { try source?.write($0) }
             try partial.commit(replacing: isReplaced)
         } catch {
+            source?.restore()
             folder?.removeAddedFiles()
             throw error
         }
@@ -108,15 +112,11 @@ struct ConvertCommand: ParsableCommand {
         return result
     }
 
-    private func write(_ schema: PlainSchema, _ exceptions: PlainExceptions, to path: String) throws {
-        let text =
-            switch style {
-            case .grdb: RecordSource(schema: schema, exceptions: exceptions, hasFiles: files == .folder).text
-            case .sql: schema.statements(exceptions).map { "\($0);\n" }.joined(separator: "\n")
-            }
-        let sink = try AtomicFile(path: path, replacing: force || FileStatus(path) != nil)
-        try Data(text.utf8).withUnsafeBytes { try sink.write($0) }
-        try sink.finish()
+    private func codeText(_ schema: PlainSchema, _ exceptions: PlainExceptions) -> String {
+        switch style {
+        case .grdb: RecordSource(schema: schema, exceptions: exceptions, hasFiles: files == .folder).text
+        case .sql: schema.statements(exceptions).map { "\($0);\n" }.joined(separator: "\n")
+        }
     }
 
     private func show(_ result: PlainDatabase.Result) throws {

@@ -17,7 +17,7 @@ struct PlainDatabase {
         /// The numbers of rows, by table.
         var counts: [String: Int] = [:]
         /// What has no counterpart, as sentences: values whose files are missing, references to objects that do not
-        /// exist, and unique indexes.
+        /// exist, and the constraints that the store does not satisfy.
         var lost = Findings()
         /// The properties whose values differ from the store's.
         var different = Findings()
@@ -42,6 +42,12 @@ struct PlainDatabase {
         try pass { batch in
             count += Int64(batch.count)
             for record in batch { survey(record, &result.exceptions) }
+        }
+        for (table, columns) in result.exceptions.nulls.sorted(by: { $0.key < $1.key }) {
+            for column in columns.sorted() {
+                result.lost.add(
+                    "\(table).\(column) has nulls in the store, so that the constraint NOT NULL was omitted.")
+            }
         }
         progress.totalUnitCount = count * 2
         var configuration = Configuration()

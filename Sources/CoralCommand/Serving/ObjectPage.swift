@@ -40,16 +40,32 @@ struct ObjectPage {
         let value = GraphValue(object.value(forKey: name), declaredAs: schema)
         let isStored = !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
         var cell = value.isNull ? "<span class=\"more\">no value</span>" : html(of: value, name)
-        if isWritable, isStored, ![.transformable, .composite, .binaryData, .undefined].contains(schema.type) {
-            let text: String =
-                switch value {
-                case .null: ""
-                case .date(let seconds): DateCell.text(of: seconds, in: pages.store.zone)
-                default: TextValue.text(of: value) ?? ""
-                }
-            cell = editor(name, text, label: "Value of \(name)", isNull: value.isNull, isText: schema.type == .string)
+        if isWritable, isStored {
+            switch schema.type {
+            case .transformable, .undefined: break
+            case .binaryData: cell += editor(name).html(of: value, schema.type, in: pages.store.zone)
+            case .composite: cell = elements(of: schema, value) ?? cell
+            default: cell = editor(name).html(of: value, schema.type, in: pages.store.zone)
+            }
         }
         return "<tr\(value.isNull ? " class=\"nil\"" : "")>\(header(name))<td>\(cell)\(error(of: name))</td></tr>\n"
+    }
+
+    private func editor(_ key: String) -> ValueEditor { ValueEditor(frame: pages.frame, object: name, key: key) }
+
+    /// A field for each element of a composite value; nil if an element is composite itself.
+    private func elements(of schema: GraphSchema.Attribute, _ value: GraphValue) -> String? {
+        guard !schema.elements.contains(where: { [.composite, .transformable, .undefined].contains($0.type) }) else {
+            return nil
+        }
+        let members: [GraphAttribute] = if case .composite(let members) = value { members } else { [] }
+        let rows = schema.elements.map { element in
+            let key = "\(schema.name).\(element.name)"
+            let member = members.first { $0.name == element.name }?.value ?? .null
+            return "<dt>\(HTMLText.breakable(element.name))</dt><dd>"
+                + "\(editor(key).html(of: member, element.type, in: pages.store.zone))\(error(of: key))</dd>"
+        }
+        return "<dl class=\"elements\">\(rows.joined())</dl>"
     }
 
     private func html(of value: GraphValue, _ name: String) -> String {
@@ -63,31 +79,6 @@ struct ObjectPage {
                 ? html : "<time>\(HTMLText.escaped(DateCell.text(of: seconds, in: pages.store.zone)))</time>"
         default: return html
         }
-    }
-
-    /// A field for a value, and a button that removes it. Text is sent as a string of JSON, in which `null` is text.
-    private func editor(
-        _ name: String, _ text: String, label: String, isNull: Bool, isText: Bool = false
-    ) -> String {
-        let fields =
-            pages.frame.hidden("id", self.name) + pages.frame.hidden("key", name)
-            + pages.frame.hidden("place", pages.frame.place)
-        let value = HTMLText.escaped(text)
-        let label = "aria-label=\"\(HTMLText.escaped(label))\""
-        let isLong = text.count > 60 || text.contains(where: \.isNewline)
-        // A browser omits the first line break in a text area.
-        let input =
-            isLong
-            ? "<textarea name=\"value\" rows=\"4\" \(label)>\n\(value)</textarea>"
-            : "<input name=\"value\" type=\"text\" value=\"\(value)\" autocomplete=\"off\" \(label)>"
-        let kind = isText ? pages.frame.hidden("kind", "text") : ""
-        let remove =
-            isNull
-            ? ""
-            : "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)\(pages.frame.hidden("value", "null"))"
-                + "<button title=\"Remove the value\">None</button></form>"
-        return "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)\(kind)"
-            + "\(input)<button>Set</button></form>\(remove)"
     }
 
     private func error(of property: String) -> String {
@@ -117,7 +108,7 @@ struct ObjectPage {
             let names = members.map { StoredName($0.objectID).text }.joined(separator: ", ")
             let label = relationship.isToMany ? "Members of \(name), separated by commas" : "Object of \(name)"
             if members.count <= Self.memberLimit {
-                links += editor(name, names, label: label, isNull: members.isEmpty)
+                links += editor(name).html(names, label: label, isNull: members.isEmpty)
             }
         }
         return "<tr class=\"to\">\(header(name))<td>\(links)\(error(of: name))</td></tr>\n"

@@ -58,8 +58,23 @@ struct ObjectTable {
         return Page(objects: objects, next: objects.last.map(self.position))
     }
 
-    /// All objects, in the order of the pages.
-    func objects(in context: NSManagedObjectContext) throws -> [NSManagedObject] { try context.fetch(request(nil)) }
+    /// The IDs of all objects, in the order of the pages.
+    func objectIDs(in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+        request.predicate = predicate
+        request.sortDescriptors = sortDescriptors
+        request.resultType = .managedObjectIDResultType
+        return try context.fetch(request)
+    }
+
+    /// The objects with some IDs, in their order.
+    func objects(_ ids: ArraySlice<NSManagedObjectID>, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
+        let request = self.request(NSPredicate(format: "self IN %@", Array(ids)))
+        request.sortDescriptors = nil
+        let found = Dictionary(
+            try context.fetch(request).map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
+        return ids.compactMap { found[$0] }
+    }
 
     /// The number of objects, counted up to a limit.
     func count(in context: NSManagedObjectContext, limit: Int) throws -> Int {
@@ -74,10 +89,13 @@ struct ObjectTable {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
         let parts = [predicate, restriction].compactMap { $0 }
         request.predicate = parts.isEmpty ? nil : NSCompoundPredicate(andPredicateWithSubpredicates: parts)
-        request.sortDescriptors =
-            [sort, "objectID"].compactMap { $0 }.map { NSSortDescriptor(key: $0, ascending: isAscending) }
+        request.sortDescriptors = sortDescriptors
         request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
         return request
+    }
+
+    private var sortDescriptors: [NSSortDescriptor] {
+        [sort, "objectID"].compactMap { $0 }.map { NSSortDescriptor(key: $0, ascending: isAscending) }
     }
 
     // MARK: - Positions

@@ -4,6 +4,7 @@ import Coral
 struct PageFrame {
     /// The name of the store's file.
     let name: String
+    /// The entities that can be counted; empty if the store cannot be read.
     let counts: [EntityCounts.Entity]
     let isWritable: Bool
     /// The number of objects that are changed and not saved.
@@ -12,6 +13,8 @@ struct PageFrame {
     let canRedo: Bool
     /// The relative address of the page, to which a change returns.
     let place: String
+    /// The entities whose objects cannot be read.
+    var damaged: [String] = []
 
     /// A page.
     ///
@@ -20,6 +23,14 @@ struct PageFrame {
     ///   - main: Its content, as HTML.
     ///   - entity: The entity that is marked in the list.
     func page(title: String, main: String, entity: String? = nil) -> String {
+        beginning(title: title, entity: entity) + main + Self.end
+    }
+
+    /// The end of a page.
+    static let end = "\n</main>\n</body>\n</html>\n"
+
+    /// A page up to its content.
+    func beginning(title: String, entity: String? = nil) -> String {
         let file = HTMLText.escaped(name)
         let heading = HTMLText.escaped(title)
         return """
@@ -37,21 +48,26 @@ struct PageFrame {
             <a class="skip" href="#main">To the content</a>
             <nav aria-label="Entities">
             <h1><a href="./">\(file)</a></h1>
-            <p class="sum">\(Quantity.count(counts.reduce(0) { $0 + $1.count }, "object"))</p>
-            <p><a href="model">Model</a> · <a href="history">History</a></p>
-            <ul>
-            \(entities(marking: entity))
-            </ul>
+            \(counts.isEmpty ? "" : contents(marking: entity))
             </nav>
             <main id="main" tabindex="-1">
             \(bar)<h2>\(heading)</h2>
-            \(main)
-            </main>
-            </body>
-            </html>
 
             """
     }
+
+    /// The sum, the other pages, and the entities.
+    private func contents(marking entity: String?) -> String {
+        """
+        <p class="sum">\(Quantity.count(counts.reduce(0) { $0 + $1.count }, "object"))</p>
+        <p><a href="model">Model</a> · <a href="history">History</a>\(damage)</p>
+        <ul>
+        \(entities(marking: entity))
+        </ul>
+        """
+    }
+
+    private var damage: String { damaged.isEmpty ? "" : " · <a href=\"damage\">Damage</a>" }
 
     private func entities(marking entity: String?) -> String {
         counts.filter { $0.count > 0 || $0.name == entity }.map {
@@ -60,6 +76,7 @@ struct PageFrame {
             return "<li><a href=\"\(address)\"\(mark)>\(HTMLText.breakable($0.name))</a> "
                 + "<span>\(Quantity.grouped($0.count))</span></li>"
         }.joined(separator: "\n")
+            + damaged.map { "<li>\(Self.link(to: $0)) <span>damaged</span></li>" }.joined(separator: "\n")
     }
 
     /// The state of the changes, and the buttons for all of them.

@@ -14,6 +14,9 @@ struct ServeCommand: ParsableCommand {
             links in both directions, the diagram of the model, and the history of changes. A table can be written as \
             CSV or JSON, or as the line of coral query that has the same result.
 
+            Work that takes long is shown, and can be cancelled. For a damaged store a page shows what the check finds, \
+            what can be read, and the command that rescues it.
+
             The store is read-only. With --writable, attributes and relationships can be changed. Each change is \
             validated by the model's rules and can be undone; all are saved together, after a backup. Changes that are \
             not saved are lost when the command ends.
@@ -46,15 +49,13 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         try StandardOutput.requireOpen()
-        let served = try ServedStore(
-            path: store, model: source, isWritable: writable, backup: backup, zone: zone.zone)
-        let site = StoreSite(served)
+        let (served, site) = try openedSite()
         let finished = DispatchSemaphore(value: 0)
         let outcome = ServerOutcome()
         // An interrupt ends the server.
         let progress = Progress.discreteProgress(totalUnitCount: 0)
         progress.cancellationHandler = { finished.signal() }
-        served.interrupting(progress)
+        if let served { served.interrupting(progress) } else { Interruption.shared.cancels(progress) }
         let port = port
         let task = Task {
             do {
@@ -70,10 +71,23 @@ struct ServeCommand: ParsableCommand {
         finished.wait()
         task.cancel()
         if !progress.isCancelled, let error = outcome.error { throw error }
-        let count = served.unsavedCount
+        let count = served?.unsavedCount ?? 0
         if count > 0 {
             throw CommandError(
                 "\(Quantity.count(count, "changed object")) had not been saved. Nothing of it was written.")
+        }
+    }
+
+    /// The open store, nil for one that is so damaged that it cannot be opened, and its pages.
+    private func openedSite() throws -> (ServedStore?, StoreSite) {
+        do {
+            let served = try ServedStore(
+                path: store, model: source, isWritable: writable, backup: backup, zone: zone.zone)
+            return (served, StoreSite(served, damaged: DamagedStore(path: store, model: source)))
+        } catch {
+            guard StoreProblem(damage: error) != nil else { throw error }
+            StandardError.warn("The store is damaged. Its page shows what can be read of it.")
+            return (nil, StoreSite(nil, damaged: DamagedStore(path: store, model: source, error: error)))
         }
     }
 }

@@ -49,6 +49,10 @@ final class ServedStore: @unchecked Sendable {
         let context: NSManagedObjectContext
         fileprivate let store: ServedStore
 
+        /// A context of its own with the same state, for work that continues after the request; nil for a writable
+        /// store, whose changes that are not saved are in one context only.
+        func separateContext() throws -> NSManagedObjectContext? { try store.state?.snapshot.makeContext() }
+
         /// The numbers of objects; kept while the store does not change.
         func counts() throws -> EntityCounts { try store.counts(context) }
     }
@@ -70,7 +74,7 @@ final class ServedStore: @unchecked Sendable {
 
     private func context() throws -> NSManagedObjectContext {
         if isWritable { return open.context }
-        let files = ["", "-wal", "-journal"].map { Self.stamp(of: open.url.path + $0) }
+        let files = Self.stamps(of: open.url)
         if let state, state.files == files { return try state.snapshot.makeContext() }
         // The earlier state is released first.
         state = nil
@@ -78,6 +82,9 @@ final class ServedStore: @unchecked Sendable {
         state = State(files: files, snapshot: snapshot)
         return try snapshot.makeContext()
     }
+
+    /// The stamps of the files of a store.
+    static func stamps(of url: URL) -> [String] { ["", "-wal", "-journal"].map { stamp(of: url.path + $0) } }
 
     /// The size, the time of the last change and the number of a file. They differ after each write of another process.
     private static func stamp(of path: String) -> String {
@@ -88,7 +95,7 @@ final class ServedStore: @unchecked Sendable {
 
     private func counts(_ context: NSManagedObjectContext) throws -> EntityCounts {
         if let counts = state?.counts { return counts }
-        let counts = try EntityCounts(context, open.model)
+        let counts = try EntityCounts(context, open.model, allowsDamage: true)
         state?.counts = counts
         return counts
     }

@@ -11,6 +11,14 @@ struct SiteRequest: Sendable {
 
     /// The value of a field; nil if it is empty.
     subscript(_ name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The address of the field `place`: only a place of this site, and nothing that would end a header.
+    var returnAddress: String {
+        let place = self["place"].flatMap { place in
+            place.hasPrefix("/") || !place.utf8.allSatisfy { (33...126).contains($0) } ? nil : place
+        }
+        return root + (place ?? "")
+    }
 }
 
 /// The response to a request.
@@ -18,6 +26,10 @@ struct SiteAnswer: Sendable {
     var status = 200
     var contentType = "text/html"
     var body = Data()
+    /// The part of a page after its beginning, for a page whose beginning has been sent already.
+    var rest = ""
+    /// The body of a response that is sent while it is made, in place of `body`.
+    var stream: ResponseStream?
     var location: String?
     var headers: [String: String] = [:]
     /// Whether the page contains a style sheet, such as that of a picture.

@@ -9,6 +9,7 @@ enum SiteStyle {
             main:focus { outline: none; }
             h2 { margin-top: 0; overflow-wrap: anywhere; }
             nav h1 a { color: inherit; }
+            nav li span { white-space: nowrap; flex: none; }
             nav a[aria-current] { font-weight: bold; }
             .skip { position: absolute; left: -99rem; }
             .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem; z-index: 2; }
@@ -48,13 +49,23 @@ enum SiteStyle {
             form.edit { display: inline-flex; gap: .4rem; margin: .1rem .4rem .1rem 0; }
             form.edit input[type=text] { width: 22rem; max-width: 60vw; }
             form.edit textarea { width: 30rem; max-width: 60vw; }
+            select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
+              border-radius: 8px; padding: .35rem .6rem; }
+            dl.elements { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: 0; }
+            dl.elements dt { color: var(--faint); }
+            dl.elements dd { margin: 0; }
+            .mistake { color: #c4302b; align-self: center; }
+            .working { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .8rem 1rem; }
+            .working:has(+ .done) { display: none; }
+            .seconds i { font-style: normal; color: var(--faint); }
+            .seconds i:not(:last-child) { display: none; }
             .diagram { overflow: auto; border: 1px solid var(--line); border-radius: 10px; background: #fff; }
             ol.timeline { list-style: none; padding: 0; }
             .timeline ul { list-style: none; margin: 0; padding: 0; }
             .timeline li li { overflow-wrap: anywhere; }
             """
 
-    /// Completes the word before the cursor, and follows the links to pages by keys: n, f, and / for the predicate.
+    /// Completes the word before the cursor, writes files as Base64 into the fields of binary values, and follows the links to pages by keys: n, f, and / for the predicate.
     static let script = """
         'use strict';
         for (const field of document.querySelectorAll('[data-words]')) {
@@ -97,8 +108,22 @@ enum SiteStyle {
             event.preventDefault(); show();
           });
         }
+        for (const input of document.querySelectorAll('input[data-limit]')) {
+          const form = input.form, field = form.querySelector('textarea'), mistake = form.querySelector('.mistake');
+          input.addEventListener('change', () => {
+            const file = input.files[0], reader = new FileReader();
+            mistake.textContent = '';
+            if (!file) return;
+            if (file.size > Number(input.dataset.limit)) {
+              mistake.textContent = 'The file is larger than ' + input.dataset.limit / 1000000 + ' MB.';
+              input.value = ''; return; }
+            reader.onload = () => { field.value = reader.result.slice(reader.result.indexOf(',') + 1); };
+            reader.onerror = () => { mistake.textContent = 'The file cannot be read.'; };
+            reader.readAsDataURL(file);
+          });
+        }
         addEventListener('keydown', event => {
-          if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea')) return;
+          if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea, select')) return;
           const field = document.getElementById('where');
           if (event.key === '/' && field) { event.preventDefault(); return field.select(); }
           document.querySelector('[data-key="' + CSS.escape(event.key) + '"]')?.click();

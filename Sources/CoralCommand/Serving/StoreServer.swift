@@ -81,6 +81,11 @@ struct Gate: HTTPHandler {
                 .replacingOccurrences(of: "style-src 'self'", with: "style-src 'self' 'unsafe-inline'")
         }
         for (name, value) in answer.headers { headers[HTTPHeader(name)] = value }
+        if let stream = answer.stream {
+            return HTTPResponse(
+                statusCode: HTTPStatusCode(answer.status, phrase: answer.phrase), headers: headers,
+                body: HTTPBodySequence(from: stream, suggestedBufferSize: 65536))
+        }
         return HTTPResponse(
             statusCode: HTTPStatusCode(answer.status, phrase: answer.phrase), headers: headers, body: answer.body)
     }
@@ -129,13 +134,16 @@ struct Gate: HTTPHandler {
         return zip(text, token).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The body of a request; nil if it is longer than 4 MB.
+    /// The body of a request; nil if it is longer than this: a binary value as Base64, with the escapes of a form.
+    private static let bodyLimit = BinaryEditor.fileLimit * 2
+
+    /// The body of a request; nil if it is too long.
     private static func body(of request: HTTPRequest) async -> Data? {
         var body = Data()
         do {
             for try await piece in request.bodySequence {
                 body += piece
-                if body.count > 4_000_000 { return nil }
+                if body.count > Self.bodyLimit { return nil }
             }
         } catch {
             return nil

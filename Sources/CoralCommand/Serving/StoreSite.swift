@@ -2,29 +2,59 @@ import Coral
 
 /// The pages of a store.
 struct StoreSite: Sendable {
-    private let store: ServedStore
+    /// Nil for a store that cannot be opened.
+    private let store: ServedStore?
+    private let damaged: DamagedStore
+    private let running = RunningWork()
+    /// Seconds until a page is sent in parts, which cannot have a status of its own.
+    private static let patience = 0.4
 
-    init(_ store: ServedStore) { self.store = store }
+    init(_ store: ServedStore?, damaged: DamagedStore) {
+        self.store = store
+        self.damaged = damaged
+    }
 
     /// The response to a request that has passed the gate. Errors become pages.
     func answer(_ request: SiteRequest) async -> SiteAnswer {
         switch request.page {
         case "style.css": return .text(SiteStyle.sheet, as: "text/css")
         case "script.js": return .text(SiteStyle.script, as: "text/javascript")
+        // Not among the store's work, which is done one after the other.
+        case "cancel":
+            request["work"].map(running.cancel)
+            return .redirection(to: request.returnAddress)
+        case "damage": return await damaged.page()
         default: break
         }
+        guard let store else { return await damaged.page() }
+        let work = RequestWork()
+        guard request.page == "table", !request.isChange else { return await answer(request, store, work) }
+        running.add(work)
+        Task {
+            work.finish(await answer(request, store, work))
+            running.remove(work)
+        }
+        if let answer = await work.answer(within: Self.patience) { return answer }
+        let page = WaitingPage(work)
+        return SiteAnswer(stream: ResponseStream(of: work) { await page.next() })
+    }
+
+    private func answer(_ request: SiteRequest, _ store: ServedStore, _ work: RequestWork) async -> SiteAnswer {
         do {
             return try await store.access { access in
-                let pages = try SitePages(store, access, request)
-                do {
-                    return try request.isChange ? pages.change() : pages.page()
-                } catch {
-                    return pages.failure(ErrorText.text(of: error))
+                try work.run {
+                    let pages = try SitePages(store, access, request, work)
+                    do {
+                        return try request.isChange ? pages.change() : pages.page()
+                    } catch {
+                        return pages.failure(error)
+                    }
                 }
             }
         } catch {
             // The store itself cannot be read.
-            return .refusal(ErrorText.text(of: error), status: 500)
+            return StoreProblem(damage: error) == nil
+                ? .refusal(ErrorText.text(of: error), status: 500) : await damaged.page()
         }
     }
 }
@@ -35,21 +65,25 @@ struct SitePages {
     let access: ServedStore.Access
     let request: SiteRequest
     let frame: PageFrame
+    let work: RequestWork
     var model: NSManagedObjectModel { access.open.model }
 
-    init(_ store: ServedStore, _ access: ServedStore.Access, _ request: SiteRequest) throws {
+    init(_ store: ServedStore, _ access: ServedStore.Access, _ request: SiteRequest, _ work: RequestWork) throws {
         self.store = store
         self.access = access
         self.request = request
+        self.work = work
+        let counts = try access.counts()
         frame = PageFrame(
-            name: access.open.url.lastPathComponent, counts: try access.counts().counts, isWritable: store.isWritable,
+            name: access.open.url.lastPathComponent, counts: counts.counts, isWritable: store.isWritable,
             unsavedCount: store.isWritable ? ServedStore.unsavedCount(access.context) : 0,
             canUndo: access.context.undoManager?.canUndo == true, canRedo: access.context.undoManager?.canRedo == true,
             // The page of a change that was not possible has the place that the change came from.
             place: request.isChange
                 ? request["place"] ?? ""
                 : FormFields.address(
-                    request.page, request.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
+                    request.page, request.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
+            damaged: counts.damaged)
     }
 
     func page() throws -> SiteAnswer {
@@ -67,8 +101,14 @@ struct SitePages {
     }
 
     /// A page with the sentence of an error.
-    func failure(_ sentence: String) -> SiteAnswer {
-        .page(frame.page(title: "Error", main: PageFrame.error(sentence)), status: 400)
+    func failure(_ error: any Error) -> SiteAnswer {
+        .page(frame.page(title: "Error", main: Self.sentence(of: error)), status: 400)
+    }
+
+    /// The sentence of an error, with a link to what can be done about damage.
+    static func sentence(of error: any Error) -> String {
+        PageFrame.error(ErrorText.text(of: error))
+            + (StoreProblem(damage: error) == nil ? "" : "<p><a href=\"damage\">What can be read of this store</a></p>")
     }
 
     func entity() throws -> NSEntityDescription { try access.open.entity(named: request["entity"] ?? "") }
@@ -84,13 +124,17 @@ struct SitePages {
 
     private func overview() -> String {
         let full = frame.counts.filter { $0.count > 0 }
-        guard !full.isEmpty else { return "<p>The store has no objects.</p>" }
+        guard !full.isEmpty || !frame.damaged.isEmpty else { return "<p>The store has no objects.</p>" }
         let rows = full.map {
             "<tr><td>\(PageFrame.link(to: $0.name))</td><td class=\"number\">\(Quantity.grouped($0.count))</td></tr>"
         }
         let empty = frame.counts.filter { $0.count == 0 }.map { PageFrame.link(to: $0.name) }
         return "<table class=\"objects\"><thead><tr><th scope=\"col\">Entity</th><th scope=\"col\">Objects</th></tr>"
             + "</thead><tbody>\(rows.joined(separator: "\n"))</tbody></table>"
+            + (frame.damaged.isEmpty
+                ? ""
+                : "<p>The file is damaged: the objects of \(frame.damaged.map { PageFrame.link(to: $0) }.joined(separator: ", ")) "
+                    + "cannot be counted. <a href=\"damage\">What can be read of this store</a></p>")
             + (empty.isEmpty ? "" : "<p class=\"sum\">Without objects: \(empty.joined(separator: ", "))</p>")
     }
 
@@ -125,6 +169,7 @@ struct SitePages {
     /// another kind as `null`.
     private func assignedText() throws -> String {
         let value = request.fields["value"] ?? ""
+        try BinaryEditor.check(value)
         guard request["kind"] == "text" else {
             // It would be the path of a file, which a page must not read.
             guard !value.hasPrefix("@") else { throw CommandError("Files cannot be assigned in a browser.") }
@@ -158,10 +203,6 @@ struct SitePages {
         default: throw CommandError("There is no such change.")
         }
         access.context.processPendingChanges()
-        // Only places of this site, and nothing that would end the header.
-        let place = request["place"].flatMap { place in
-            place.hasPrefix("/") || !place.utf8.allSatisfy { (33...126).contains($0) } ? nil : place
-        }
-        return .redirection(to: request.root + (place ?? ""))
+        return .redirection(to: request.returnAddress)
     }
 }

@@ -15,32 +15,46 @@ struct TablePage {
     }
 
     func answer() throws -> SiteAnswer {
-        let table: ObjectTable
-        let page: ObjectTable.Page
-        let count: Int
         do {
-            table = try self.table()
+            let table = try self.table()
+            let head =
+                pages.frame.beginning(title: entity.name ?? "", entity: entity.name)
+                + form(columns: table.columns.map(\.title), mistake: nil)
+            if request["cancelled"] != nil {
+                return .page("\(head)<p role=\"status\">The work was cancelled.</p>\(PageFrame.end)")
+            }
+            pages.work.begin(
+                head,
+                cancelledPlace: FormFields.address(
+                    "table", [("entity", entity.name), ("where", table.condition), ("cancelled", "1")]))
             let context = pages.access.context
-            page = try table.page(after: position, in: context, pages.access.open)
-            count = try table.count(in: context, limit: Self.countLimit + 1)
+            let page = try table.page(after: position, in: context, pages.access.open)
+            let count = try table.count(in: context, limit: Self.countLimit + 1)
+            let results = summary(table, count, page) + rows(page.objects, table) + next(page, table)
+            var answer = SiteAnswer.page(head + results + PageFrame.end)
+            answer.rest = "\(results)</div>\(PageFrame.end)"
+            return answer
         } catch {
             // The form keeps the predicate, with the error below it.
-            let html = form(columns: columnPaths ?? standardPaths, mistake: ErrorText.text(of: error))
-            return .page(frame(html), status: 400)
+            let text = ErrorText.text(of: error)
+            let html = form(columns: columnPaths ?? standardPaths, mistake: text)
+            var answer = SiteAnswer.page(frame(html + damage(error)), status: 400)
+            answer.rest = "\(SitePages.sentence(of: error))</div>\(PageFrame.end)"
+            return answer
         }
-        return .page(
-            frame(
-                form(columns: table.columns.map(\.title), mistake: nil) + summary(table, count, page)
-                    + rows(page.objects, table) + next(page, table)))
     }
 
-    /// All objects as a document.
+    private func damage(_ error: any Error) -> String {
+        StoreProblem(damage: error) == nil ? "" : "<p><a href=\"damage\">What can be read of this store</a></p>"
+    }
+
+    /// All objects as a document, which is sent while it is made.
     func document(_ format: QueryCommand.Format) throws -> SiteAnswer {
         let table = try table()
         var answer = QueryAnswer(entity: entity, columns: table.columns)
         answer.zone = pages.store.zone
-        let text = try answer.text(table.objects(in: pages.access.context), as: format)
-        var document = SiteAnswer.text(text, as: format == .csv ? "text/csv" : "application/json")
+        var document = SiteAnswer(contentType: format == .csv ? "text/csv" : "application/json")
+        document.stream = try TableDownload(table, answer, format).stream(pages.work, pages.store, pages.access)
         let name = (entity.name ?? "").filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         document.headers["Content-Disposition"] = "attachment; filename=\"\(name).\(format.rawValue)\""
         return document
@@ -141,7 +155,8 @@ struct TablePage {
         func link(_ title: String, _ name: String) -> String {
             "<a href=\"\(address(name, sort: table.sort, isAscending: table.isAscending))\">\(title)</a>"
         }
-        return "<p class=\"sum\">\(number) · \(link("CSV", "table.csv")) · \(link("JSON", "table.json"))</p>\n"
+        return
+            "<p class=\"sum\" role=\"status\">\(number) · \(link("CSV", "table.csv")) · \(link("JSON", "table.json"))</p>\n"
             + "<details><summary>As a command</summary><pre class=\"command\">\(HTMLText.escaped(line))</pre></details>\n"
     }
 

@@ -58,19 +58,25 @@ struct CheckCommand: ParsableCommand {
             try show(CheckReport(store: store, problems: [damage]))
             throw CommandStatus.findings.exitCode
         }
-        let check = StoreCheck(url: open.url, model: open.model)
-        let problems = try Work.run("Checking") { try check.problems(of: open.snapshot(), progress: $0) }
         guard let `repair` else {
+            let check = StoreCheck(url: open.url, model: open.model)
+            let problems = try Work.run("Checking") { try check.problems(of: open.snapshot(), progress: $0) }
             try show(CheckReport(store: store, problems: problems))
             if !problems.isEmpty { throw CommandStatus.findings.exitCode }
             return
         }
-        let left = try repaired(open, to: `repair`)
+        let (problems, left) = try repaired(open, to: `repair`)
         try show(CheckReport(store: store, problems: problems, copy: `repair`, left: left))
         if !left.isEmpty { throw CommandStatus.findings.exitCode }
     }
 
-    private func repaired(_ open: OpenStore, to path: String) throws -> [StoreProblem] {
+    /// Copies the store, checks the copy and repairs it: what is reported and what is repaired is one state, also if
+    /// other processes write to the store meanwhile.
+    ///
+    /// - Returns: The problems of the copy, and those that remain after the repair.
+    private func repaired(
+        _ open: OpenStore, to path: String
+    ) throws -> (problems: [StoreProblem], left: [StoreProblem]) {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError(
                 "On this system the rows of a store cannot be accessed: it can be checked, but not repaired.")
@@ -89,7 +95,8 @@ struct CheckCommand: ParsableCommand {
                     try open.coordinator.replacePersistentStore(
                         at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
                         ofType: NSSQLiteStoreType)
-                    return try StoreCheck(url: copy, model: open.model).repair(progress: progress)
+                    let check = StoreCheck(url: copy, model: open.model)
+                    return (try check.problems(progress: progress), try check.repair(progress: progress))
                 }
             }
         #endif

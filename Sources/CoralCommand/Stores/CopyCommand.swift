@@ -88,6 +88,7 @@ struct CopyCommand: ParsableCommand {
             try backup.save(open)
             try show(copies)
         }
+        try open.close()
     }
 
     private var chosenRules: CopyRules {

@@ -14,20 +14,32 @@ struct EntityCounts {
 
     /// The entities that are not abstract, in the order of their names.
     let counts: [Entity]
+    /// The entities whose objects cannot be counted, because the file is damaged.
+    let damaged: [String]
 
     /// Counts the objects of an open store. Cost: a statement for each entity.
     init(_ open: OpenStore) throws { try self.init(open.context, open.model) }
 
     /// Counts the objects that a context reads. Cost: a statement for each entity.
-    init(_ context: NSManagedObjectContext, _ model: NSManagedObjectModel) throws {
+    ///
+    /// - Parameter allowsDamage: Whether the count of a part of the file that is damaged is omitted, and no error.
+    init(_ context: NSManagedObjectContext, _ model: NSManagedObjectModel, allowsDamage: Bool = false) throws {
         let names = model.entities.filter { !$0.isAbstract }.compactMap(\.name).sorted()
+        var damaged: [String] = []
         counts = try context.performAndWait {
-            try names.map { name in
+            try names.compactMap { name in
                 let request = NSFetchRequest<any NSFetchRequestResult>(entityName: name)
                 request.includesSubentities = false
-                return Entity(name: name, count: try context.count(for: request))
+                do {
+                    return Entity(name: name, count: try context.count(for: request))
+                } catch {
+                    guard allowsDamage, StoreProblem(damage: error) != nil else { throw error }
+                    damaged.append(name)
+                    return nil
+                }
             }
         }
+        self.damaged = damaged
     }
 
     func count(of name: String) -> Int? { counts.first { $0.name == name }?.count }

@@ -196,6 +196,7 @@ struct ExportCommand: ParsableCommand {
 
     private func report(_ result: ExportResult) {
         StandardError.warn(result.danglingReferences.map(\.description), of: result.danglingCount)
+        StandardError.warn(result.keylessReferences.map(\.description), of: result.keylessCount)
         file.report(Quantity.count(result.recordCount, "object"))
     }
 }

@@ -20,6 +20,7 @@ struct ImportCommand: ParsableCommand {
             EXAMPLES:
               coral import notes.json --into Notes.sqlite --dry-run
               coral import notes.json --into New.sqlite --model Notes.sqlite
+              coral import notes.json --into New.sqlite --model Notes.sqlite --like Notes.sqlite
               fetch-notes | coral import - --into Notes.sqlite --key Note=id
             """)
 
@@ -30,6 +31,8 @@ struct ImportCommand: ParsableCommand {
         name: .long, help: ArgumentHelp("The store to import into.", valueName: "store"),
         completion: Completion.stores)
     var into: String
+
+    @OptionGroup var likeness: LikeOption
 
     @Flag(name: .long, help: "Keep the UUID and the primary keys of the store from which the document was exported.")
     var restore = false
@@ -108,6 +111,7 @@ struct ImportCommand: ParsableCommand {
             try backup.save(open)
             try report(plan)
         }
+        try open.close()
     }
 
     /// Imports into a new store, which is moved to its destination after the import has succeeded.
@@ -124,7 +128,7 @@ struct ImportCommand: ParsableCommand {
         }
         try report(
             try StoreCreation.makeStore(at: store, model: model) { draft in
-                try StoreCreation.createStore(at: draft, model: model)
+                try StoreCreation.createStore(at: draft, model: model, joinTablesLike: likeness.url())
                 let open = try OpenStore(url: draft, model: model, isReadOnly: false)
                 let imported = try open.context.performAndWait {
                     let plan = try plan(document, into: open.context, options)
@@ -140,7 +144,7 @@ struct ImportCommand: ParsableCommand {
     private func importInBatches(
         _ document: ImportSource, into draft: URL, _ model: NSManagedObjectModel, _ options: ImportOptions
     ) throws -> BatchImporter.Result {
-        try StoreCreation.createStore(at: draft, model: model)
+        try StoreCreation.createStore(at: draft, model: model, joinTablesLike: likeness.url())
         let open = try OpenStore(url: draft, model: model, isReadOnly: false)
         let result = try Work.run("Importing", noun: "byte") { progress in
             var batches = BatchImporter(into: open.coordinator, options: options)
@@ -182,6 +186,9 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func storeModel(_ store: URL, isNew: Bool) throws -> NSManagedObjectModel {
+        if !isNew, likeness.like != nil {
+            throw CommandError("--like requires a new store: \(into) exists, and has the names of its own.")
+        }
         if isNew, source.model == nil {
             throw CommandError("There is no store at \(into). Give the model of the new store with --model.")
         }
@@ -196,6 +203,7 @@ struct ImportCommand: ParsableCommand {
         var restorer = StoreRestorer(model: model)
         restorer.folder = file.folder
         restorer.missingFiles = missing.missingFiles
+        restorer.joinTablesLike = try likeness.url()
         let restore = {
             try Work.run("Restoring", noun: nil) { try restorer.restore(document, to: store, progress: $0) }
         }

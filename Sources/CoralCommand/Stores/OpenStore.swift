@@ -107,8 +107,8 @@ struct OpenStore {
         }
     #endif
 
-    /// The entities in which a model and a store differ, and the command that migrates the store, if the model is another
-    /// version of the store's: if they have an entity in common.
+    /// The entities in which a model and a store differ, and the command that migrates the store if the model may be
+    /// another version of the store's: certainly if an entity is the same in both, or most names are.
     private static func mismatch(
         of model: NSManagedObjectModel, with metadata: [String: Any], at url: URL, modelPath: String?
     ) -> String {
@@ -116,13 +116,23 @@ struct OpenStore {
         let given = model.entityVersionHashesByName
         let different = Set(stored.keys).union(given.keys).filter { stored[$0] != given[$0] }.sorted()
         let names = different.prefix(5).joined(separator: ", ") + (different.count > 5 ? ", …" : "")
-        guard !Set(stored.keys).isDisjoint(with: given.keys) else {
+        let shared = Set(stored.keys).intersection(given.keys)
+        guard !shared.isEmpty else {
             return "\(url.path) was written with another model, which differs in \(names)."
         }
         let path = modelPath.map { ShellWord.quoted($0) } ?? "MODEL"
+        let command = "coral migrate \(ShellWord.quoted(url.path)) --to \(path)"
+        let isVersion =
+            shared.contains { stored[$0] == given[$0] }
+            || shared.count * 2 >= Set(stored.keys).union(given.keys).count
+        guard isVersion else {
+            let common = shared.sorted().prefix(5).joined(separator: ", ")
+            return "\(url.path) was written with another model, which differs in \(names). Both have entities with the "
+                + "names \(common). If they are versions of one model, migrate the store first: \(command)"
+        }
         return
             "\(url.path) was written with another version of the model, which differs in \(names). Migrate it first: "
-            + "coral migrate \(ShellWord.quoted(url.path)) --to \(path)"
+            + command
     }
 
     /// The entity with a name.

@@ -41,6 +41,8 @@ struct SalvageCommand: ParsableCommand {
         completion: Completion.entities)
     var entity: [String] = []
 
+    @OptionGroup var likeness: LikeOption
+
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
@@ -57,7 +59,8 @@ struct SalvageCommand: ParsableCommand {
                 throw CommandError("The model in \(store) cannot be read, or there is none: give it with --model.")
             }
             for name in entity { _ = try OpenStore.entity(named: name, in: model) }
-            try Confirmation.requireFree(output, for: .store, reading: [url, source.url], isForced: force)
+            try Confirmation.requireFree(
+                output, for: .store, reading: [url, source.url, likeness.url()], isForced: force)
             try StandardOutput.requireOpen()
             var salvage = try Work.run("Reading", noun: "table") { progress in
                 try RowSalvage(of: url, model: model) { done, total in
@@ -83,7 +86,7 @@ struct SalvageCommand: ParsableCommand {
             return try StoreCreation.makeStore(
                 at: URL(fileURLWithPath: output), model: model, replacing: occupant
             ) { draft in
-                try StoreCreation.createStore(at: draft, model: model)
+                try StoreCreation.createStore(at: draft, model: model, joinTablesLike: likeness.url())
                 let names = Set(entity)
                 try salvage.write(to: draft) { description in
                     names.isEmpty

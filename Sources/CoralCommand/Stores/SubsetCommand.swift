@@ -60,6 +60,8 @@ struct SubsetCommand: ParsableCommand {
         completion: Completion.properties)
     var redact: [String] = []
 
+    @OptionGroup var likeness: LikeOption
+
     @Flag(name: .long, help: "Show what would be written, and write nothing.")
     var dryRun = false
 
@@ -90,7 +92,8 @@ struct SubsetCommand: ParsableCommand {
                 return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) })
             }
             let url = URL(fileURLWithPath: output)
-            try Confirmation.requireFree(output, for: .store, reading: [open.url, source.url], isForced: force)
+            try Confirmation.requireFree(
+                output, for: .store, reading: [open.url, source.url, likeness.url()], isForced: force)
             try StandardOutput.requireOpen()
             // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
             let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
@@ -108,6 +111,7 @@ struct SubsetCommand: ParsableCommand {
         for name in copy { chosen.set(name, .copy) }
         for name in exclude { chosen.exclude(name) }
         var subset = GraphSubset(rules: chosen, neighbours: neighbours ? .include : .leaveOut)
+        subset.joinTablesLike = try likeness.url()
         if !redact.isEmpty {
             let secret = ProcessInfo.processInfo.environment["CORAL_SECRET"]
             var redaction = secret.map(Redaction.init(secret:)) ?? Redaction()

@@ -82,7 +82,10 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
         defer { request.completionBlock?(self) }
         do {
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
-            let found = try managedObjectContext.fetch(request.fetchRequest)
+            let progress = progress
+            let found = try FetchInterruption.$isRequested.withValue({ progress?.isCancelled == true }) {
+                try managedObjectContext.fetch(request.fetchRequest)
+            }
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             results = found
             // Never zero: outside Apple's platforms Foundation stops the program when a total becomes zero.

@@ -74,7 +74,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
             throw CocoaError(
                 .managedObjectConstraintMerge,
                 userInfo: [
-                    NSLocalizedDescriptionKey: "\(list.count) uniqueness constraints are violated.",
+                    NSLocalizedDescriptionKey: list.count == 1
+                        ? "A uniqueness constraint is violated."
+                        : "\(list.count) uniqueness constraints are violated.",
                     "conflictList": list,
                 ])
         }

@@ -56,6 +56,15 @@ public let NSSQLiteManualVacuumOption: String = "NSSQLiteManualVacuumOption"
 /// The maximum number of concurrent readers: a number.
 public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStoreConnectionPoolMaxSize"
 
+/// The URL of a store of the same version of the model, from which a new store takes the names of its join tables and of
+/// their columns, and the numbers of its entities. An addition to Core Data's API; no effect on a store that exists.
+///
+/// Programs with SQL of their own, and Apple's framework, expect the names that Apple's framework has chosen. For a
+/// relationship whose inverse is in the same entity its choice follows no known rule. The other store is only read. Adding
+/// the new store throws code 134100 if the other one has another model, code 134020 if it lacks a join table, and the error
+/// of opening it.
+public let JoinTableNamesOption: String = "CoralJoinTableNamesOption"
+
 // MARK: - Options of binary stores
 
 /// Whether a binary store may decode any class: a Boolean.

@@ -58,6 +58,25 @@ struct SchemaTests {
         return Set((list ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
     }
 
+    @Test("A new store takes the join tables of a store of Apple's", arguments: CorpusStores.withModel)
+    func takesJoinTables(path: String) throws {
+        let folder = try CorpusStores.copy(path)
+        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let url = folder.url.deletingLastPathComponent().appendingPathComponent("New.sqlite")
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [JoinTableNamesOption: folder.url])
+        try coordinator.remove(store)
+        let actual = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
+        let made = try SQLiteStore.withDatabase(at: url) { try SQLCatalog(in: $0) }
+        let schema = SQLSchemaBuilder.schema(of: model, catalog: actual)
+        for table in schema.joinTables {
+            #expect(Set(made.columns[table.name] ?? []) == Set(table.columns), "\(table.name)")
+        }
+        // An entity may have another name since the store was made.
+        #expect(Set(made.numbers.values) == Set(actual.numbers.values))
+    }
+
     @Test("An existing schema is found column by column", arguments: CorpusStores.withModel)
     func isFound(path: String) throws {
         let folder = try CorpusStores.copy(path)

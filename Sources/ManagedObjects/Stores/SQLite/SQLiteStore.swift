@@ -82,7 +82,8 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             try schema.requireUsableNames()
             try catalog.requireTables(of: schema, url: url)
         } else {
-            schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny)
+            schema = SQLSchemaBuilder.schema(
+                of: model, configuration: configurationIfAny, template: try joinTableTemplate(model))
             metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
             try schema.requireUsableNames()
             try connection.write { database in
@@ -113,6 +114,31 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             history: history, bitmaps: ChangeBitmaps(schema, areReliable: areMasksReliable(catalog)),
             commits: commits, remoteChanges: observeRemoteChanges(commits))
         return (content, metadata)
+    }
+
+    /// The schema of the store of ``JoinTableNamesOption``; nil without the option.
+    private func joinTableTemplate(_ model: NSManagedObjectModel) throws -> SQLCatalog? {
+        guard let option = options?[JoinTableNamesOption] else { return nil }
+        guard let place = option as? URL else {
+            throw CocoaError(
+                .persistentStoreOpen, "The value of \(JoinTableNamesOption) must be the URL of a store.", url: url)
+        }
+        let (catalog, metadata) = try Self.withDatabase(at: place) { database in
+            (try SQLCatalog(in: database), try StoreMetadata(in: database, url: place).published)
+        }
+        guard model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata) else {
+            throw CocoaError(
+                .persistentStoreIncompatibleVersionHash,
+                "The join tables cannot be named as in \(place.path), because that store has another model.", url: place
+            )
+        }
+        let schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
+        if let table = schema.joinTables.map(\.name).first(where: schema.missing.contains) {
+            throw CocoaError(
+                .persistentStoreIncompatibleSchema,
+                "The join tables cannot be named as in \(place.path), because that store lacks \(table).", url: place)
+        }
+        return catalog
     }
 
     /// Stores of macOS 10.13 have random bits in the masks of their histories. They are recognised by the table of
@@ -202,7 +228,24 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     /// Reads from the present state or from a pinned one.
     ///
     /// - Parameter consistently: Whether several statements must read the same state.
+    /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
     func reading<Result>(
+        _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        guard let isRequested = FetchInterruption.isRequested else {
+            return try readingToTheEnd(generation, consistently: consistently, body)
+        }
+        let interruption = Interruption(isRequested)
+        do {
+            return try readingToTheEnd(generation, consistently: consistently) { database in
+                try interruption.run(on: database) { try body(database) }
+            }
+        } catch {
+            throw interruption.isRequested ? CocoaError(.userCancelled) : error
+        }
+    }
+
+    private func readingToTheEnd<Result>(
         _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
     ) throws -> Result {
         do {

@@ -285,6 +285,18 @@ package struct RowSalvage {
         return low < keys.count && keys[low] <= range.upperBound
     }
 
+    /// The numbers of objects that can be read, by the names of their entities.
+    package var readableCounts: [String: Int] {
+        var counts: [String: Int] = [:]
+        for entity in schema.schema.entities {
+            guard let position = schema.columns[entity.table]?.firstIndex(of: "Z_ENT") else { continue }
+            counts[entity.entity.name ?? ""] = (tables[entity.table]?.rows ?? [:]).values.count { row in
+                row.values.indices.contains(position) && row.values[position].storage == .int64(entity.number)
+            }
+        }
+        return counts
+    }
+
     // MARK: - Writing
 
     /// Writes the rows into a new, empty store of the model, with the UUID and the metadata of the old one, and copies

@@ -3,7 +3,7 @@
 /// The columns are described from one of the two sides, the owner. Use ``SQLSchema/pairs(of:)`` to read it from either
 /// side.
 struct SQLJoinTable {
-    /// The relationship that the table is named after.
+    /// The relationship that the table is named after, if it has a name of Core Data's rules.
     unowned let owner: NSRelationshipDescription
     let name: String
     /// The columns with the primary keys of the owner's objects and of their members.

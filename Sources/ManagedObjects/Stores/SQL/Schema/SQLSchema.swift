@@ -106,7 +106,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     }
 
     /// Letters, digits, underscores, dollar signs and all characters outside ASCII.
-    private static func isUsable(_ name: String) -> Bool {
+    static func isUsable(_ name: String) -> Bool {
         !name.isEmpty
             && name.unicodeScalars.allSatisfy { scalar in
                 !scalar.isASCII || scalar == "_" || scalar == "$" || scalar.properties.isAlphabetic

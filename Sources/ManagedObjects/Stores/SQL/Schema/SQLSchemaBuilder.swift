@@ -6,6 +6,8 @@ struct SQLSchemaBuilder {
     private let stored: [NSEntityDescription]
     private let storedIndices: Set<Int>
     private let catalog: SQLCatalog?
+    /// The schema whose numbers and join tables are used: that of the store, or of another one that a new store follows.
+    private let followed: SQLCatalog?
     private var numbers: [Int: Int64] = [:]
     private var columnsByIndex: [Int: [SQLColumn?]] = [:]
     private var tableByIndex: [Int: String] = [:]
@@ -14,19 +16,25 @@ struct SQLSchemaBuilder {
     private var missing: [String] = []
 
     /// The schema of a new store, or of an existing one that the catalog describes.
+    ///
+    /// - Parameter template: The schema of another store of the model, whose numbers of entities and names of join tables
+    ///   a new store gets; nil for those of the rules.
     static func schema(
-        of model: NSManagedObjectModel, configuration: String? = nil, catalog: SQLCatalog? = nil
+        of model: NSManagedObjectModel, configuration: String? = nil, catalog: SQLCatalog? = nil,
+        template: SQLCatalog? = nil
     ) -> SQLSchema {
-        var builder = SQLSchemaBuilder(model: model, configuration: configuration, catalog: catalog)
+        var builder = SQLSchemaBuilder(
+            model: model, configuration: configuration, catalog: catalog, followed: catalog ?? template)
         builder.assignNumbers()
         for root in builder.stored where root.superentity == nil { builder.addTable(of: root) }
         builder.addJoinTables()
         return builder.schema()
     }
 
-    private init(model: NSManagedObjectModel, configuration: String?, catalog: SQLCatalog?) {
+    private init(model: NSManagedObjectModel, configuration: String?, catalog: SQLCatalog?, followed: SQLCatalog?) {
         self.model = model
         self.catalog = catalog
+        self.followed = followed
         let chosen = configuration.flatMap { model.entities(forConfigurationName: $0) } ?? model.entities
         // A hierarchy shares one table, so the superentities of an entity are included.
         let indices = Set(chosen.flatMap { $0.lineage.map(\.index) })
@@ -59,7 +67,7 @@ struct SQLSchemaBuilder {
     /// Matches entities by name, then by renaming identifier, then by order: a store that was migrated in place may
     /// still have an entity's old name.
     private mutating func assignNumbers() {
-        guard let known = catalog?.numbers, !known.isEmpty else {
+        guard let known = followed?.numbers, !known.isEmpty else {
             for (position, entity) in stored.enumerated() { numbers[entity.index] = Int64(position + 1) }
             return
         }
@@ -226,50 +234,78 @@ struct SQLSchemaBuilder {
         guard let entity = relationship.entityIfAny, let number = numbers[entity.index],
             let other = inverse.entityIfAny, let otherNumber = numbers[other.index]
         else { return }
-        // For two relationships of one entity the owner of the table cannot be determined by a rule, so the existing
-        // table is looked up.
-        if entity === other, relationship !== inverse, let catalog,
-            !catalog.hasTable("Z_\(number)\(relationship.name.uppercased())"),
-            catalog.hasTable("Z_\(number)\(inverse.name.uppercased())")
-        {
-            appendJoinTable(of: inverse, number, inverse: relationship, otherNumber, claimed: &claimed)
+        // The columns do not depend on the side that the table is named after.
+        let names = ["Z_\(number)\(relationship.name.uppercased())", "Z_\(otherNumber)\(inverse.name.uppercased())"]
+        let isReflexive = relationship === inverse
+        let columns = [
+            isReflexive ? "REFLEXIVE" : "Z_\(number)\(inverse.name.uppercased())",
+            "Z_\(otherNumber)\(relationship.name.uppercased())",
+        ]
+        let table = existingJoinTable(named: names, columns: columns) ?? names[0]
+        if table == names[1], !isReflexive {
+            appendJoinTable(table, of: inverse, source: columns[1], destination: columns[0], claimed: &claimed)
         } else {
-            appendJoinTable(of: relationship, number, inverse: inverse, otherNumber, claimed: &claimed)
+            appendJoinTable(table, of: relationship, source: columns[0], destination: columns[1], claimed: &claimed)
         }
     }
 
+    /// The join table of an existing store: the one that the rules name, or the one with both columns. For two
+    /// relationships of one entity no rule is known for the side that the table is named after, and other versions of the
+    /// framework may have other rules.
+    private func existingJoinTable(named names: [String], columns: [String]) -> String? {
+        guard let followed else { return nil }
+        if followed.hasTable(names[0]) { return names[0] }
+        func tables(_ hasColumn: (_ column: String, _ name: String) -> Bool) -> [String] {
+            followed.columns.filter { table, existing in
+                // The name becomes a part of statements, and names of a file are not trusted.
+                table.hasPrefix("Z_") && SQLSchema.isUsable(table) && !existing.contains("Z_PK")
+                    && columns.allSatisfy { column in existing.contains { hasColumn(column, $0) } }
+            }.map(\.key)
+        }
+        let exact = tables(==)
+        let found = exact.isEmpty ? tables(Self.isNumbered) : exact
+        return found.contains(names[1]) ? names[1] : found.count == 1 ? found[0] : nil
+    }
+
+    /// Whether the name of a column is the base with a number that distinguishes it from columns of other join tables.
+    private static func isNumbered(_ base: String, _ name: String) -> Bool {
+        name.hasPrefix(base) && name.dropFirst(base.count).allSatisfy(\.isNumber)
+    }
+
+    /// - Parameter source: The name of the column with the keys of the owner's objects, without a number; `destination`
+    ///   is that with the keys of their members.
     private mutating func appendJoinTable(
-        of relationship: NSRelationshipDescription, _ number: Int64, inverse: NSRelationshipDescription,
-        _ otherNumber: Int64, claimed: inout Set<String>
+        _ table: String, of owner: NSRelationshipDescription, source: String, destination: String,
+        claimed: inout Set<String>
     ) {
-        let table = "Z_\(number)\(relationship.name.uppercased())"
-        let isReflexive = relationship === inverse
-        let existing = catalog.map { $0.columns[table] ?? [] }
-        if existing?.isEmpty == true { missing.append(table) }
+        let existing = followed.map { $0.columns[table] ?? [] }
+        if let catalog, !catalog.hasTable(table) { missing.append(table) }
 
         func column(_ base: String) -> String {
             let name = base + Self.freeSuffix(for: base, in: &claimed)
             guard let existing, !existing.contains(name) else { return name }
             // The only other spelling is the same name with a numeric suffix.
-            return existing.first { $0.hasPrefix(base) && $0.dropFirst(base.count).allSatisfy(\.isNumber) } ?? name
+            return existing.first { Self.isNumbered(base, $0) } ?? name
         }
         func positionColumn(of column: String, _ isOrdered: Bool) -> String? {
             guard isOrdered else { return nil }
             let name = "Z_FOK_" + column.dropFirst(2)
-            if let existing, !existing.isEmpty, !existing.contains(name) {
+            if let existing = catalog?.columns[table], !existing.isEmpty, !existing.contains(name) {
                 missing.append("\(table).\(name)")
                 return nil
             }
             return name
         }
-        let source = isReflexive ? "" : column("Z_\(number)\(inverse.name.uppercased())")
-        let destination = column("Z_\(otherNumber)\(relationship.name.uppercased())")
+        let isReflexive = owner.inverseRelationship === owner
+        let sourceColumn = isReflexive ? "" : column(source)
+        let destinationColumn = column(destination)
         joinTables.append(
             SQLJoinTable(
-                owner: relationship, name: table, sourceColumn: isReflexive ? destination : source,
-                destinationColumn: isReflexive ? "REFLEXIVE" : destination,
-                sourcePositionColumn: isReflexive ? nil : positionColumn(of: source, inverse.isOrdered),
-                destinationPositionColumn: positionColumn(of: destination, relationship.isOrdered),
+                owner: owner, name: table, sourceColumn: isReflexive ? destinationColumn : sourceColumn,
+                destinationColumn: isReflexive ? "REFLEXIVE" : destinationColumn,
+                sourcePositionColumn: isReflexive
+                    ? nil : positionColumn(of: sourceColumn, owner.inverseRelationship?.isOrdered ?? false),
+                destinationPositionColumn: positionColumn(of: destinationColumn, owner.isOrdered),
                 isReflexive: isReflexive))
     }
 }

@@ -16,13 +16,16 @@ struct Interruption {
     /// The number of steps of SQLite's virtual machine between two tests: about a millisecond.
     private static let stride: Int32 = 100_000
 
+    /// Whether the condition is true.
+    var isRequested: Bool { condition.isTrue() }
+
     /// - Throws: `SQLITE_INTERRUPT` if the condition is true.
     func check() throws {
-        if condition.isTrue() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+        if isRequested { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
     }
 
     /// - Throws: The closure's error; `SQLITE_INTERRUPT` if the condition is true.
-    func run(on database: Database, _ body: () throws -> Void) throws {
+    func run<Result>(on database: Database, _ body: () throws -> Result) throws -> Result {
         // SQLite uses the pointer only until the handler is removed, which happens before this returns.
         try withExtendedLifetime(condition) {
             sqlite3_progress_handler(
@@ -32,7 +35,7 @@ struct Interruption {
                     return Unmanaged<Condition>.fromOpaque(context).takeUnretainedValue().isTrue() ? 1 : 0
                 }, Unmanaged.passUnretained(condition).toOpaque())
             defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
-            try body()
+            return try body()
         }
     }
 }

@@ -1,0 +1,72 @@
+import Coral
+
+/// Writes objects one by one as CSV or JSON: memory does not grow with their number.
+struct QueryDocument {
+    private let answer: QueryAnswer
+    private let output: ByteOutput
+    /// The writer of a JSON document; nil for CSV.
+    private var json: JSONWriter?
+    private let keys: [JSONWriter.Key]
+
+    /// Writes the beginning of a document. A table cannot be written one by one, and is written as CSV.
+    init(_ answer: QueryAnswer, as format: QueryCommand.Format, to output: ByteOutput) throws {
+        self.answer = answer
+        self.output = output
+        keys = try answer.columns.map { try JSONWriter.Key($0.title) }
+        guard format == .json else {
+            try output.write(answer.columns.map { Self.field($0.title) }.joined(separator: ",") + "\r\n")
+            return
+        }
+        var writer = JSONWriter(to: output)
+        try writer.beginArray()
+        json = writer
+    }
+
+    /// Writes an object: a line of CSV, or an object of JSON, whose keys are the titles of the columns.
+    mutating func write(_ object: NSManagedObject) throws {
+        guard json == nil else { return try writeJSON(object) }
+        let fields = answer.columns.map { column in
+            let cell = column.cell(of: object)
+            let text = cell.exactText(in: answer.zone)
+            // A negative number is not a formula.
+            return Self.field(answer.escapesFormulas && !cell.isNumber ? Self.unevaluated(text) : text)
+        }
+        try output.write(fields.joined(separator: ",") + "\r\n")
+    }
+
+    private mutating func writeJSON(_ object: NSManagedObject) throws {
+        guard var writer = json else { return }
+        try writer.lineBreak()
+        try writer.beginObject()
+        for (key, column) in zip(keys, answer.columns) {
+            try writer.key(key)
+            try column.cell(of: object).write(to: &writer, in: answer.zone)
+        }
+        try writer.endObject()
+        json = writer
+    }
+
+    /// Writes the end of the document.
+    mutating func finish() throws {
+        guard var writer = json else { return }
+        try writer.endLine()
+        try writer.endArray()
+        try writer.endLine()
+        json = writer
+    }
+
+    // MARK: - CSV
+
+    /// Text, preceded by an apostrophe if a spreadsheet would evaluate it as a formula.
+    private static func unevaluated(_ text: String) -> String {
+        // Includes the fullwidth forms; some programs skip leading tabs and line breaks.
+        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n＝＋－＠".unicodeScalars.contains($0) } ?? false
+        return isFormula ? "'" + text : text
+    }
+
+    private static func field(_ text: String) -> String {
+        let isPlain = !text.unicodeScalars.contains { "\",\r\n".unicodeScalars.contains($0) }
+        // A literal search: a quote and a combining mark are one `Character`.
+        return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""
+    }
+}

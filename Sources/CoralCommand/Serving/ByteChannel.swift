@@ -1,0 +1,69 @@
+import Coral
+
+/// Passes bytes from a thread that writes them to the task that sends them. The writer waits while one part is waiting to
+/// be sent, so that memory does not grow.
+///
+/// Unchecked, because its state is protected by a condition.
+final class ByteChannel: ByteSink, @unchecked Sendable {
+    private let work: RequestWork
+    private let condition = NSCondition()
+    private var part: Data?
+    private var outcome: Result<Void, any Error>?
+    private var reader: CheckedContinuation<Data?, any Error>?
+
+    init(_ work: RequestWork) { self.work = work }
+
+    // MARK: - Writing
+
+    /// Waits until the part before has been taken. Throws `CocoaError.userCancelled` if nothing more is sent.
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !bytes.isEmpty else { return }
+        condition.lock()
+        defer { condition.unlock() }
+        while part != nil {
+            // The work is cancelled without a signal.
+            _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
+            if work.isCancelled { throw CocoaError(.userCancelled) }
+        }
+        if work.isCancelled { throw CocoaError(.userCancelled) }
+        if let reader {
+            self.reader = nil
+            reader.resume(returning: Data(bytes))
+        } else {
+            part = Data(bytes)
+        }
+    }
+
+    func finish() throws {}
+
+    /// Ends the bytes. With an error the response has no end.
+    func end(_ error: (any Error)?) {
+        condition.lock()
+        defer { condition.unlock() }
+        let result: Result<Void, any Error> = error.map { .failure($0) } ?? .success(())
+        outcome = result
+        if let reader {
+            self.reader = nil
+            reader.resume(with: result.map { nil })
+        }
+    }
+
+    // MARK: - Reading
+
+    /// The next part; nil at the end. Throws the writer's error. At most one caller may wait.
+    func next() async throws -> Data? {
+        try await withCheckedThrowingContinuation { continuation in
+            condition.lock()
+            defer { condition.unlock() }
+            if let part {
+                self.part = nil
+                condition.signal()
+                continuation.resume(returning: part)
+            } else if let outcome {
+                continuation.resume(with: outcome.map { nil })
+            } else {
+                reader = continuation
+            }
+        }
+    }
+}

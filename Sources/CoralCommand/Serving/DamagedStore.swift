@@ -1,0 +1,115 @@
+import Coral
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import struct ManagedObjects.RowSalvage
+#endif
+
+/// The page of a damaged store: what the check finds, what can be read, and the command that rescues it.
+///
+/// Unchecked, because its state is used on its queue only.
+final class DamagedStore: @unchecked Sendable {
+    private let path: String
+    private let source: ModelSource
+    /// The error with which the store could not be opened.
+    private let error: (any Error)?
+    private let queue = DispatchQueue(label: "coral.serve.damage")
+    /// The page, and the sizes and times of the files that it describes.
+    private var known: (files: [String], html: String)?
+
+    init(path: String, model source: ModelSource, error: (any Error)? = nil) {
+        self.path = path
+        self.source = source
+        self.error = error
+    }
+
+    /// The page. Cost: the store is checked, and all its pages are read, once for each state of its files.
+    func page() async -> SiteAnswer {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: .page(self.html())) }
+        }
+    }
+
+    private func html() -> String {
+        let url = URL(fileURLWithPath: path).withoutLinks
+        let files = ServedStore.stamps(of: url)
+        if let known, known.files == files { return known.html }
+        let frame = PageFrame(
+            name: url.lastPathComponent, counts: [], isWritable: false, unsavedCount: 0, canUndo: false, canRedo: false,
+            place: "damage", damaged: [])
+        let html = frame.page(title: "Damage", main: findings(url) + readable(url) + rescue)
+        known = (files, html)
+        return html
+    }
+
+    // MARK: - Parts
+
+    private func findings(_ url: URL) -> String {
+        var problems: [StoreProblem] = []
+        var sentence = error.map { ErrorText.text(of: $0) }
+        do {
+            problems = try StoreCheck(url: url, model: source.model(for: url)).problems()
+        } catch {
+            sentence = sentence ?? ErrorText.text(of: error)
+        }
+        if problems.isEmpty, let error, let damage = StoreProblem(damage: error) { problems = [damage] }
+        guard !problems.isEmpty else {
+            return sentence.map(PageFrame.error) ?? "<p>No problems were found.</p>"
+        }
+        let items = problems.map { problem in
+            let subject = [problem.entity, problem.property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
+            let examples = problem.examples.isEmpty ? "" : " (\(problem.examples.joined(separator: ", ")))"
+            return "<li>"
+                + HTMLText.escaped(
+                    "\(Quantity.grouped(problem.count))× \(subject.isEmpty ? "" : "\(subject): ")\(problem.message)\(examples)"
+                )
+                + "</li>"
+        }
+        return "<h3>What the check finds</h3><ul>\(items.joined(separator: "\n"))</ul>\n"
+    }
+
+    private func readable(_ url: URL) -> String {
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            return ""
+        #else
+            do {
+                guard let model = try source.givenModel() ?? RowSalvage.cachedModel(of: url) else {
+                    return "<p>The model in the store cannot be read. With --model, coral salvage reads the store.</p>"
+                }
+                let salvage = try RowSalvage(of: url, model: model) { _, _ in }
+                let rows = salvage.readableCounts.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map {
+                    "<tr><td>\(HTMLText.escaped($0.key))</td><td class=\"number\">\(Quantity.grouped($0.value))</td></tr>"
+                }
+                let pages = salvage.report.damagedPages.map { page in
+                    "<li>"
+                        + HTMLText.escaped(
+                            "Page \(page.page)\(page.table.map { " of \($0)" } ?? "") is damaged."
+                                + (page.keys.map {
+                                    " The lost rows have keys from \($0.lowerBound) to \($0.upperBound)."
+                                } ?? ""))
+                        + "</li>"
+                }
+                return (pages.isEmpty ? "" : "<h3>What is lost</h3><ul>\(pages.joined())</ul>\n")
+                    + "<h3>What can be read</h3>"
+                    + (rows.isEmpty
+                        ? "<p>No object.</p>"
+                        : "<table class=\"objects\"><thead><tr><th scope=\"col\">Entity</th><th scope=\"col\">Objects</th></tr>"
+                            + "</thead><tbody>\(rows.joined(separator: "\n"))</tbody></table>\n")
+            } catch {
+                return PageFrame.error(ErrorText.text(of: error))
+            }
+        #endif
+    }
+
+    private var rescue: String {
+        let url = URL(fileURLWithPath: path)
+        let name = url.deletingPathExtension().lastPathComponent + "-rescued"
+        let copy = url.deletingLastPathComponent().appendingPathComponent(
+            url.pathExtension.isEmpty ? name : "\(name).\(url.pathExtension)")
+        var words = ["coral", "salvage", path, "-o", copy.relativePath]
+        if let model = source.model { words += ["--model", model] }
+        let line = words.map(ShellWord.quoted).joined(separator: " ")
+        return
+            "<h3>Rescue</h3><p>This command writes all that can be read to a new store. The store itself is only read.</p>"
+            + "<pre class=\"command\">\(HTMLText.escaped(line))</pre>\n"
+    }
+}

@@ -1,0 +1,94 @@
+import Coral
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import enum ManagedObjects.FetchInterruption
+#endif
+
+/// The work for one request. It can be cancelled while a statement runs, and the beginning of its page can be sent before
+/// the work is complete.
+///
+/// Unchecked, because its state is protected by a lock.
+final class RequestWork: @unchecked Sendable {
+    /// Identifies the work in the address that cancels it.
+    let id = UUID().uuidString
+    private let lock = NSLock()
+    private var isEnded = false
+    private var beginning: String?
+    private var cancelledPlace = ""
+    private var answer: SiteAnswer?
+    private var waiting: AsyncStream<Void>.Continuation?
+
+    var isCancelled: Bool { lock.withLock { isEnded } }
+
+    /// Ends the work: statements that run are interrupted.
+    func cancel() { lock.withLock { isEnded = true } }
+
+    /// Runs work whose statements end when it is cancelled. Throws `CocoaError.userCancelled` then.
+    func run<Result>(_ body: () throws -> Result) throws -> Result {
+        if isCancelled { throw CocoaError(.userCancelled) }
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            // On this system a statement cannot be interrupted.
+            return try body()
+        #else
+            return try FetchInterruption.$isRequested.withValue({ [self] in isCancelled }, operation: body)
+        #endif
+    }
+
+    // MARK: - The page
+
+    /// The beginning of the page, which does not depend on the result of slow statements; nil if it is not known yet.
+    var head: String? { lock.withLock { beginning } }
+
+    /// The relative address that cancels the work, and leads to another page.
+    var cancellation: String {
+        FormFields.address("cancel", [("work", id), ("place", lock.withLock { cancelledPlace })])
+    }
+
+    /// Sets the beginning of the page, and the address of the page that is shown instead if the work is cancelled.
+    func begin(_ head: String, cancelledPlace: String) {
+        lock.withLock {
+            beginning = head
+            self.cancelledPlace = cancelledPlace
+        }
+    }
+
+    /// Completes the work.
+    func finish(_ answer: SiteAnswer) {
+        lock.withLock {
+            self.answer = answer
+            waiting?.finish()
+        }
+    }
+
+    /// The answer, if it is there after this time, in seconds. At most one caller may wait.
+    func answer(within seconds: Double) async -> SiteAnswer? {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        lock.withLock {
+            waiting = continuation
+            if answer != nil { continuation.finish() }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            // The iteration ends also when its task is cancelled.
+            group.addTask { for await _ in stream {} }
+            group.addTask { try? await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000)) }
+            await group.next()
+            group.cancelAll()
+        }
+        return lock.withLock { answer }
+    }
+}
+
+/// The work of the requests that run, by its names.
+///
+/// Unchecked, because its state is protected by a lock.
+final class RunningWork: @unchecked Sendable {
+    private let lock = NSLock()
+    private var works: [String: RequestWork] = [:]
+
+    func add(_ work: RequestWork) { lock.withLock { works[work.id] = work } }
+
+    func remove(_ work: RequestWork) { lock.withLock { _ = works.removeValue(forKey: work.id) } }
+
+    /// Cancels the work with a name, if it has not ended.
+    func cancel(_ id: String) { lock.withLock { works[id] }?.cancel() }
+}

@@ -1,0 +1,60 @@
+import Coral
+
+/// All objects of a table as CSV or JSON, which is sent while it is written. In memory are the IDs of the objects and a
+/// batch of them. All objects have the state at the beginning.
+struct TableDownload {
+    private let table: ObjectTable
+    private let answer: QueryAnswer
+    private let format: QueryCommand.Format
+    private static let batchSize = 500
+
+    init(_ table: ObjectTable, _ answer: QueryAnswer, _ format: QueryCommand.Format) {
+        self.table = table
+        self.answer = answer
+        self.format = format
+    }
+
+    /// Starts the work. A store that is opened read-only is read through a context of the download, so that other pages
+    /// are answered meanwhile; pages of a writable store wait until the download is complete or its connection is closed.
+    func stream(
+        _ work: RequestWork, _ store: ServedStore, _ access: ServedStore.Access
+    ) throws -> ResponseStream {
+        let channel = ByteChannel(work)
+        let context = try access.separateContext()
+        // Objects and models are used on the queue of their context only.
+        nonisolated(unsafe) let download = self
+        if let context {
+            DispatchQueue.global().async {
+                context.performAndWait { download.write(in: context, work, to: channel) }
+            }
+        } else {
+            Task {
+                do {
+                    try await store.access { download.write(in: $0.context, work, to: channel) }
+                } catch {
+                    channel.end(error)
+                }
+            }
+        }
+        return ResponseStream(of: work) { try await channel.next() }
+    }
+
+    private func write(in context: NSManagedObjectContext, _ work: RequestWork, to channel: ByteChannel) {
+        do {
+            let output = ByteOutput(to: channel)
+            let ids = try work.run { try table.objectIDs(in: context) }
+            var document = try QueryDocument(answer, as: format, to: output)
+            for start in stride(from: 0, to: ids.count, by: Self.batchSize) {
+                let batch = ids[start..<min(start + Self.batchSize, ids.count)]
+                try work.run {
+                    for object in try table.objects(batch, in: context) { try document.write(object) }
+                }
+            }
+            try document.finish()
+            try output.finish()
+            channel.end(nil)
+        } catch {
+            channel.end(error)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Coral
+
+/// A page that is sent in parts while its work runs: its beginning, a sign of life each half second, and the rest. A
+/// connection that the browser has closed is noticed when something is sent.
+actor WaitingPage {
+    private let work: RequestWork
+    private let start = Date()
+    private var isBegun = false
+    private var isComplete = false
+    /// Seconds between two signs of life.
+    private static let interval = 0.5
+
+    init(_ work: RequestWork) { self.work = work }
+
+    /// The next part of the page; nil at its end.
+    func next() async -> Data? {
+        guard !isComplete else { return nil }
+        let answer = await work.answer(within: Self.interval)
+        isComplete = answer != nil
+        guard isBegun else {
+            if let head = work.head {
+                isBegun = true
+                return Data((head + beginning + (answer.map(rest) ?? "")).utf8)
+            }
+            // White space may precede a page.
+            return answer?.body ?? Data("\n".utf8)
+        }
+        return Data((answer.map(rest) ?? "<i>\(Int(Date().timeIntervalSince(start))) s</i>\n").utf8)
+    }
+
+    /// Hidden by the style sheet when the rest of the page has arrived; of the seconds the last are shown.
+    private var beginning: String {
+        "<div class=\"working\"><p role=\"status\">The store is being read. This column or condition may have no index.</p>"
+            + "<progress aria-label=\"Reading\"></progress> "
+            + "<a href=\"\(HTMLText.escaped(work.cancellation))\">Cancel</a> "
+            + "<span class=\"seconds\" aria-hidden=\"true\">\n"
+    }
+
+    private nonisolated func rest(_ answer: SiteAnswer) -> String {
+        "</span></div>\n<div class=\"done\">\(answer.rest)"
+    }
+}

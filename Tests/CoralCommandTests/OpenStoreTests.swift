@@ -1,0 +1,46 @@
+import Coral
+import Foundation
+import Testing
+
+/// What commands report of a store that does not fit a model, and of references that leave a document.
+@Suite struct OpenStoreTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    private func model(_ entities: [String]) throws -> String {
+        let folder = store.file("Other\(entities.count).xcdatamodel")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let elements = entities.map {
+            "<entity name=\"\($0)\"><attribute name=\"label\" optional=\"YES\" attributeType=\"String\"/></entity>"
+        }
+        try """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">\(elements.joined())</model>
+        """.write(toFile: folder + "/contents", atomically: true, encoding: .utf8)
+        return folder
+    }
+
+    @Test func `a migration is suggested for another version of the model only`() throws {
+        let version = try CommandRun("query", store.path, "--model", model(["Note", "Item", "Tag"]))
+        #expect(version.status == 1)
+        #expect(version.errors.contains("another version of the model"), "\(version.errors)")
+        #expect(version.errors.contains("Migrate it first: coral migrate"), "\(version.errors)")
+        let unclear = try CommandRun("query", store.path, "--model", model(["Note", "A", "B", "C", "D"]))
+        #expect(unclear.errors.contains("another model, which differs in A, B, C, D, Item, …"), "\(unclear.errors)")
+        #expect(unclear.errors.contains("If they are versions of one model, migrate the store first"))
+        let other = try CommandRun("query", store.path, "--model", model(["A", "B"]))
+        #expect(other.errors.contains("another model") && !other.errors.contains("migrate"), "\(other.errors)")
+    }
+
+    @Test func `an export lists references to objects without a key`() throws {
+        let run = try CommandRun("export", store.path, "--entity", "Note", "-o", store.file("notes.json"))
+        #expect(run.status == 0)
+        #expect(
+            run.errors.contains("Note/p1.author refers to Person/p1, which is not in the document"), "\(run.errors)")
+        let keyed = try CommandRun(
+            "export", store.path, "--entity", "Note", "--key", "Person=name", "--key", "Item=name", "-o",
+            store.file("keyed.json"))
+        #expect(!keyed.errors.contains("has no natural key"), "\(keyed.errors)")
+    }
+}
