@@ -13,8 +13,8 @@
             abstract: "Lists the lines of a package that do not compile outside Apple's platforms, and rewrites them.",
             discussion: """
                 Without an option the lines are listed, each with its replacement. With --fix the files are changed, the
-                changes are printed as a unified diff, and the lines that remain are listed. What is rewritten compiles on
-                Apple's platforms as before. Every Swift file below the folder is read, except Package.swift, folders whose
+                changes are printed as a unified diff, and the lines that remain are listed. What is rewritten also compiles
+                on Apple's platforms. Every Swift file below the folder is read, except Package.swift, folders whose
                 names begin with a dot, and symbolic links.
 
                 --fix changes no file that has changes which are not committed to Git; --allow-dirty changes it.

@@ -78,6 +78,19 @@ import Testing
         withExtendedLifetime(diary) {}
     }
 
+    @Test func `a section key path that objects do not have is an error`() throws {
+        let (diary, context) = try diary([("a", 1)])
+        context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "initial", cacheName: nil)
+            let error = #expect(throws: CocoaError.self) { try controller.performFetch() }
+            #expect(error?.localizedDescription.contains("Note has no property \"initial\".") == true)
+        }
+        withExtendedLifetime(diary) {}
+    }
+
     /// https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller/1622310-sectionindextitles
     @Test func `an index has the initials of the sections' names`() throws {
         let (diary, context) = try diary([("apple", 1), ("avocado", 1), ("birch", 1)])

@@ -19,9 +19,10 @@ struct ResultsList {
 
     /// Divides objects into sections, reading each object's section name.
     ///
-    /// - Throws: Code 134060 if the objects of a section are not adjacent.
+    /// - Throws: Code 134060 if the objects of a section are not adjacent, or have no such key path.
     init(_ objects: [NSManagedObject], named naming: SectionNaming) throws {
         var runs = SectionRuns()
+        if let first = objects.first { try naming.check(first) }
         if naming.keyPath == nil {
             runs.append("", count: objects.count)
         } else {

@@ -21,6 +21,20 @@ struct SectionNaming {
         return Self.text(of: PredicateValue(value), value)
     }
 
+    /// Reads the section name of an object.
+    ///
+    /// - Throws: Code 134060 if the objects do not have the key path's keys: outside Apple's platforms key-value coding
+    ///   finds the properties of the model only, not those of a class.
+    func check(_ object: NSManagedObject) throws {
+        guard let reader, let keyPath else { return }
+        do {
+            _ = try reader.value(for: object)
+        } catch {
+            let reason = (error as? PredicateEvaluationError)?.message ?? (error as NSError).localizedDescription
+            throw CocoaError(.coreData, "Sections cannot be named by “\(keyPath)”. \(reason)")
+        }
+    }
+
     /// A value as Foundation describes it: Booleans are 1 and 0, and integers have no fraction.
     private static func text(of value: PredicateValue, _ original: Any) -> String {
         switch value {
