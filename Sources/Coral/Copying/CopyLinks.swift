@@ -45,7 +45,7 @@ final class CopyLinks {
             }
         }
         guard !outside.isEmpty else { return }
-        let missing = try loader.missing(among: outside)
+        let missing = try loader.missing(among: [outside])
         for id in outside where !missing.contains(id) { found[id] = try standIn(for: id) }
         for node in graph.nodes {
             for (relationship, targets) in zip(node.entity.relationships, node.targets) {

@@ -86,11 +86,13 @@ final class ObjectRecorder {
     private func sorted(
         _ ids: [NSManagedObjectID], in context: NSManagedObjectContext?
     ) throws -> [NSManagedObjectID] {
-        let saved = ids.lazy.filter { !$0.isTemporaryID }.map { (self.names.objects.name(of: $0), $0) }
-        let ordered = saved.sorted { $0.0 < $1.0 }.map(\.1)
-        guard ordered.count < ids.count, let context else { return ordered }
+        var saved: [(ObjectName, NSManagedObjectID)] = []
+        saved.reserveCapacity(ids.count)
+        for id in ids where !id.isTemporaryID { saved.append((names.objects.name(of: id), id)) }
+        saved.sort { $0.0 < $1.0 }
+        guard saved.count < ids.count, let context else { return saved.map(\.1) }
         let unsaved = try ids.filter(\.isTemporaryID).map { (try content(of: context.object(with: $0)), $0) }
-        return ordered
+        return saved.map(\.1)
             + unsaved.sorted { left, right in
                 left.0 != right.0
                     ? left.0.lexicographicallyPrecedes(right.0)

@@ -283,9 +283,14 @@ final class ExportSession {
 
     /// The records of loaded objects; dangling references are reported and omitted.
     func records(of objects: [NSManagedObject], with loader: ObjectLoader) throws -> [GraphRecord] {
-        var drafts = try objects.map(recorder.draft(of:))
+        try records(of: try objects.map(recorder.draft(of:)), with: loader)
+    }
+
+    /// The records of drafts; dangling references are reported and omitted.
+    func records(of drafts: [ObjectRecorder.Draft], with loader: ObjectLoader) throws -> [GraphRecord] {
+        var drafts = drafts
         for index in drafts.indices { try settleMissingFiles(of: &drafts[index]) }
-        let missing = try loader.missing(among: drafts.lazy.flatMap { $0.targets.joined() })
+        let missing = try loader.missing(among: drafts.count == 1 ? drafts[0].targets : drafts.flatMap(\.targets))
         if let keys = recorder.names.keys {
             let named = drafts.lazy.filter(\.entity.isReferred).map(\.id)
             let targets = drafts.lazy.flatMap { $0.targets.joined() }.filter { !missing.contains($0) }

@@ -46,21 +46,20 @@ struct NestedExport {
     private func record(_ name: RecordID) throws -> GraphRecord? {
         guard !state.written.contains(name), let id = state.ids[name] else { return nil }
         guard let object = try loader.objects(with: [id]).first ?? nil else { return nil }
-        let embedded = try embeddedTargets(of: object)
+        let draft = try session.recorder.draft(of: object)
+        var embedded: [NSManagedObjectID] = []
+        for (relationship, targets) in zip(draft.entity.relationships, draft.targets) where relationship.isEmbedded {
+            embedded += targets
+        }
         // Loads all embedded objects with one fetch; the walk requests them one by one.
         let held = try loader.objects(with: embedded)
         defer { withExtendedLifetime(held) {} }
-        guard let record = try session.records(of: [object], with: loader).first else { return nil }
+        guard let record = try session.records(of: [draft], with: loader).first else { return nil }
         for target in embedded { state.ids[session.recorder.names.name(of: target)] = target }
         state.ids[name] = nil
         state.written.insert(name)
         session.recorder.names.outside?.addMembers([id])
         session.didWrite(record)
         return record
-    }
-
-    private func embeddedTargets(of object: NSManagedObject) throws -> [NSManagedObjectID] {
-        try session.plan.plan(for: object.entity).relationships.filter(\.isEmbedded)
-            .flatMap { try session.recorder.targets(of: object, by: $0) }
     }
 }

@@ -39,6 +39,7 @@ final class OutsideReferences {
                 }
             }
         }
+        guard !outside.isEmpty else { return }
         try keys.prepare(outside.lazy.map(\.target), with: loader)
         for (draft, relationship, target) in outside where keys.name(of: target) == nil {
             candidates.append(Reference(owner: draft.id, relationship: relationship, target: target))

@@ -8,6 +8,10 @@ final class ObjectLoader {
     /// The primary keys of entities whose rows have all been read; for others the store is queried.
     private var known: [ObjectIdentifier: PrimaryKeyRanges] = [:]
     private let names: ObjectNames
+    /// Whether objects exist that were looked up, so that an object to which many refer is looked up once. A loader reads
+    /// one state of the store.
+    private var existence: [ObjectIDKey: Bool] = [:]
+    private static let existenceLimit = 50_000
     private let storeIdentifier: String?
     /// Whether all keys of an entity are read when the first of them is checked: suitable for a whole store.
     private let countsRows: Bool
@@ -72,20 +76,31 @@ final class ObjectLoader {
     ///
     /// Cost: for a whole store a statement for each entity; otherwise one for each entity and batch of objects that are
     /// not loaded.
-    func missing(among ids: some Sequence<NSManagedObjectID>) throws -> Set<NSManagedObjectID> {
+    func missing(among lists: [[NSManagedObjectID]]) throws -> Set<NSManagedObjectID> {
         var missing: Set<NSManagedObjectID> = []
         var doubtful: [NSEntityDescription: Set<NSManagedObjectID>] = [:]
-        for id in ids where !id.isTemporaryID {
-            if let rows = try rows(of: id.entity) {
-                let name = names.name(of: id)
-                if name.store == storeIdentifier, let key = name.primaryKey {
-                    if !rows.contains(key), !isLoaded(id) { missing.insert(id) }
-                    continue
+        for ids in lists {
+            for id in ids where !id.isTemporaryID {
+                if let rows = try rows(of: id.entity) {
+                    let name = names.name(of: id)
+                    if name.store == storeIdentifier, let key = name.primaryKey {
+                        if !rows.contains(key), !isLoaded(id) { missing.insert(id) }
+                        continue
+                    }
+                }
+                if let exists = existence[ObjectIDKey(id)] {
+                    if !exists { missing.insert(id) }
+                } else if !isLoaded(id) {
+                    doubtful[id.entity, default: []].insert(id)
                 }
             }
-            if !isLoaded(id) { doubtful[id.entity, default: []].insert(id) }
         }
-        for (entity, ids) in doubtful { missing.formUnion(try absent(ids, of: entity)) }
+        for (entity, ids) in doubtful {
+            let absent = try absent(ids, of: entity)
+            missing.formUnion(absent)
+            if existence.count + ids.count > ObjectLoader.existenceLimit { existence = [:] }
+            for id in ids { existence[ObjectIDKey(id)] = !absent.contains(id) }
+        }
         return missing
     }
 
