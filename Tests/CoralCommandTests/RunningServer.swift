@@ -24,13 +24,14 @@ final class RunningServer {
         let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
         process = try ChildProcess(CommandRun.tool, ["serve"] + arguments, output: output, errors: errors)
         var text = ""
-        for _ in 0..<600 where !text.hasSuffix("\n") {
+        // A slow machine may take minutes. A command that ends has written why; warnings precede the address.
+        for _ in 0..<12_000 where !text.hasSuffix("\n") {
             usleep(50_000)
             text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
-            if text.isEmpty, let message = try? String(contentsOf: errors, encoding: .utf8), message.hasPrefix("coral:")
-            {
-                throw Failure(text: message)
-            }
+            let messages = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
+            let isError = messages.split(separator: "\n")
+                .contains { $0.hasPrefix("coral:") && !$0.hasPrefix("coral: warning:") }
+            if text.isEmpty, isError { throw Failure(text: messages) }
         }
         address = text.trimmingCharacters(in: .newlines)
         guard let url = URL(string: address), let port = url.port else { throw Failure(text: text) }
