@@ -14,24 +14,7 @@
         static func write(json findings: [PortingFinding]) throws {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            print(String(decoding: try encoder.encode(findings.map(Line.init)), as: UTF8.self))
-        }
-
-        /// A finding in the JSON output, with the keys of `coral model port --json`.
-        private struct Line: Encodable {
-            let file: String
-            let line: Int
-            let column: Int
-            let found: String
-            let replacement: String
-
-            init(_ finding: PortingFinding) {
-                file = finding.file
-                line = finding.line
-                column = finding.column
-                found = finding.code
-                replacement = finding.rule.replacement
-            }
+            print(String(decoding: try encoder.encode(findings), as: UTF8.self))
         }
     }
 #endif

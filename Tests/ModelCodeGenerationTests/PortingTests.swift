@@ -37,7 +37,7 @@ import Testing
         #expect(found("import UIKitten\nlet myautoreleasepool = 1") == [])
     }
 
-    @Test("Raw strings and code inside strings are told apart")
+    @Test("Text of raw strings is skipped, and interpolated code is searched")
     func strings() {
         #expect(found(##"let a = #"@objc " @objc"#; @objc"##) == ["1:28 @objc"])
         #expect(found(#"let a = "\(b["@objc"]) @objc \(#keyPath(A.b))" + "@objc""#) == ["1:32 #keyPath"])

@@ -33,7 +33,7 @@ struct ModelPortCommand: ParsableCommand {
         }
         let findings = try PortingFinding.findings(below: folder)
         if json {
-            try JSONOutput.write(findings.map(Line.init))
+            try JSONOutput.write(findings)
         } else {
             for finding in findings { try StandardOutput.write(finding.message + "\n") }
             let files = Set(findings.map(\.file)).count
@@ -42,22 +42,5 @@ struct ModelPortCommand: ParsableCommand {
             try StandardOutput.write(findings.isEmpty ? "No lines to port were found.\n" : sum + "\n" + hint)
         }
         if !findings.isEmpty { throw CommandStatus.findings.exitCode }
-    }
-
-    /// A finding in the JSON output.
-    private struct Line: Encodable {
-        let file: String
-        let line: Int
-        let column: Int
-        let found: String
-        let replacement: String
-
-        init(_ finding: PortingFinding) {
-            file = finding.file
-            line = finding.line
-            column = finding.column
-            found = finding.code
-            replacement = finding.rule.replacement
-        }
     }
 }

@@ -92,3 +92,19 @@ public struct PortingFinding: Sendable, Hashable {
         return !beginsInWord && !endsInWord
     }
 }
+
+/// In JSON a finding has the code and its replacement as text, next to the position.
+extension PortingFinding: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case file, line, column, found, replacement
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(file, forKey: .file)
+        try container.encode(line, forKey: .line)
+        try container.encode(column, forKey: .column)
+        try container.encode(code, forKey: .found)
+        try container.encode(rule.replacement, forKey: .replacement)
+    }
+}

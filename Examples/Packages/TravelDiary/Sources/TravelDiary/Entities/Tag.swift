@@ -20,6 +20,7 @@ public class Tag: NSManagedObject {
 
     /// The tag of a name, a new one if there is none.
     public static func findOrCreate(named name: String, in context: NSManagedObjectContext) throws -> Tag {
+        // A forced cast, because this is the usual form on Apple's platforms, which coral-port rewrites.
         let request = Tag.fetchRequest() as! NSFetchRequest<Tag>
         request.predicate = NSPredicate(format: "%K ==[c] %@", #keyPath(Tag.name), name)
         request.fetchLimit = 1
